@@ -19,7 +19,10 @@ const PATIENCE_MS = 120_000;
 
 const skipped = (await reasonToSkipBubblewrap()) ?? (await reasonToSkipAgent("codex"));
 
-/** The whole service as a process, a real agent in a real sandbox, a real git server; the model alone is scripted. */
+/**
+ * Runs the whole service as a process, a real agent in a real sandbox, and a real git server. Only the model is
+ * scripted.
+ */
 describe.skipIf(skipped !== undefined)(
   `agents at work${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
   { timeout: 300_000 },
@@ -79,7 +82,7 @@ describe.skipIf(skipped !== undefined)(
     const processesOf = async (runId: string) =>
       (await listRunProcesses()).filter((process) => process.runId === runId);
 
-    test("work in a prepared repository, keep it over a kill -9 of the whole service, and know no key", async () => {
+    test("an agent works in a prepared repository, keeps its work over a kill -9, and knows no key", async () => {
       const environment = await environmentOf(worker, {
         name: "shop",
         github_repos: [{ owner: "acme", repo: "shop" }],
@@ -122,7 +125,7 @@ describe.skipIf(skipped !== undefined)(
       await harness.check({ canaries: CANARIES });
     });
 
-    test("that obey injected instructions find no secret, and no way to send one out", async () => {
+    test("an agent that obeys injected instructions finds no secret and no way to send one out", async () => {
       await repositories.commit("acme/vault", { "words.txt": OTHER_REPOSITORY });
       const neighbour = await create({ say: `The neighbour knows ${"n".repeat(8)}.` });
       await ended(neighbour);
@@ -148,10 +151,10 @@ describe.skipIf(skipped !== undefined)(
       );
 
       expect(await ended(runId)).toMatchObject({ state: "SUCCEEDED" });
-      const told = await log(runId);
-      expect(told).toContain("tried");
+      const logText = await log(runId);
+      expect(logText).toContain("tried");
       for (const reached of [OTHER_REPOSITORY, "saw-the-data-directory", "reached-the-"])
-        expect(told.replaceAll(/"command":"(?:[^"\\]|\\.)*"|echo [a-z-]+/g, "")).not.toContain(reached);
+        expect(logText.replaceAll(/"command":"(?:[^"\\]|\\.)*"|echo [a-z-]+/g, "")).not.toContain(reached);
       expect(host.requests.filter(({ url }) => url.includes("vault"))).toEqual([]);
       await harness.check({ canaries: CANARIES });
     });
@@ -165,20 +168,23 @@ describe.skipIf(skipped !== undefined)(
         "insufficient_credits",
       ],
       ["is broken", { fail: 500 }, "ERROR", "resource_unavailable"],
-    ])("end with the documented state and code when the model %s", async (_what, order, state, code) => {
-      const run = await ended(await create(order));
+    ])(
+      "an agent ends with the documented state and code when the model %s",
+      async (_what, order, state, code) => {
+        const run = await ended(await create(order));
 
-      expect(run).toMatchObject({ state, status_message: { error_code: code } });
-      expect(run.status_message?.message).toContain(order.message ?? `told to fail with ${order.fail}`);
-    });
+        expect(run).toMatchObject({ state, status_message: { error_code: code } });
+        expect(run.status_message?.message).toContain(order.message ?? `told to fail with ${order.fail}`);
+      },
+    );
 
-    test("are ended by the budget", async () => {
+    test("an agent is stopped by the budget", async () => {
       const run = await ended(await create({ shell: "echo spent" }, { budget: { max_tokens: 80 } }));
 
       expect(run).toMatchObject({ state: "FAILED", status_message: { error_code: "budget_exceeded" } });
     });
 
-    test("are gone ten seconds after a cancel, with every process that they started or hid", async () => {
+    test("ten seconds after a cancel no process of the agent is left, not even a hidden one", async () => {
       const runId = await create({
         shell: "trap '' TERM INT; (setsid sh -c 'trap \"\" TERM; sleep 600' &) ; echo hidden; sleep 600",
       });

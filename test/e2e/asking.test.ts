@@ -3,14 +3,14 @@ import { GithubIssue } from "./github-issue.ts";
 import { Fixture } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
-/** The machine may have other things to do. */
+/** The timeout is generous because other tests may run at the same time. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const ASKING = "ask; say Thanks.";
 
 let fixture: Fixture;
 
-/** Nobody is asked unless somebody wants to be: here a rule says so for all. */
+/** Agents ask for permission only if the configuration says so. Here a rule says so for all runs. */
 beforeAll(async () => {
   fixture = await Fixture.open();
   const match = { sources: ["API", "SLACK", "GITHUB_WEBHOOK"] };
@@ -26,8 +26,8 @@ afterAll(async () => {
   }
 });
 
-describe.concurrent("a run that asks", () => {
-  test("is answered by a button in Slack", async () => {
+describe.concurrent("a run that asks a question", () => {
+  test("a question is answered by a button in Slack", async () => {
     const thread = await SlackThread.open(fixture, ASKING);
     await thread.untilCard("Waiting for an answer");
 
@@ -37,7 +37,7 @@ describe.concurrent("a run that asks", () => {
     await thread.untilCard("Succeeded");
   });
 
-  test("is answered in words in Slack", async () => {
+  test("a question is answered in words in Slack", async () => {
     const thread = await SlackThread.open(fixture, ASKING);
     await thread.untilCard("Waiting for an answer");
 
@@ -47,7 +47,7 @@ describe.concurrent("a run that asks", () => {
     await thread.untilCard("Succeeded");
   });
 
-  test("is answered in words on GitHub, and told no", async () => {
+  test("a question is refused in words on GitHub", async () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment(`@errand ${ASKING}`);
     const question = await issue.untilCard("Waiting for an answer");
@@ -60,7 +60,7 @@ describe.concurrent("a run that asks", () => {
     expect(card.body).not.toContain("Thanks.");
   });
 
-  test("is answered by a follow-up over REST", async () => {
+  test("a question is answered by a follow-up over REST", async () => {
     const runId = await fixture.api.createRun(ASKING);
     await fixture.api.waitForState(runId, "BLOCKED");
 

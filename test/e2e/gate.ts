@@ -1,16 +1,19 @@
 import { type FrontOutcome, type FrontRequest, startFrontServer } from "../support/front-server.ts";
 
-/** Stands between the service and an emulator, and lets a test act when a write has happened and nobody knows yet. */
+/**
+ * Stands between the service and an emulator. A test can act when a write has happened and the service has no
+ * response yet.
+ */
 export interface KeyedSemaphore {
-  /** For the service, in place of the emulator's. */
+  /** The address for the service, instead of the emulator's. */
   readonly url: string;
   /** Calls `act` once, before the answer to the next call that matches leaves the gate. */
   beforeAnswer(matches: (request: FrontRequest) => boolean, act: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
-/** Of the answers that pass, what the libraries look at. */
-const KEPT_HEADERS = ["content-type", "link", "location", "retry-after"];
+/** The response headers that the client libraries read. */
+const FORWARDED_HEADERS = ["content-type", "link", "location", "retry-after"];
 
 export async function startGate(target: string): Promise<KeyedSemaphore> {
   let waiting: { matches(request: FrontRequest): boolean; act(): Promise<void> } | undefined;
@@ -43,12 +46,12 @@ async function forward(
   try {
     const url = `${origin}${path}${search}`;
     const answer = await fetch(url, { method, headers: passed, redirect: "manual", ...content });
-    const kept = KEPT_HEADERS.flatMap((name) => {
+    const headers = FORWARDED_HEADERS.flatMap((name) => {
       const value = answer.headers.get(name);
       return value === null ? [] : [[name, value] as const];
     });
     const bytes = Buffer.from(await answer.arrayBuffer());
-    return { status: answer.status, headers: Object.fromEntries(kept), body: bytes };
+    return { status: answer.status, headers: Object.fromEntries(headers), body: bytes };
   } catch {
     // The emulator dropped the connection, so this one is dropped too.
     return "drop";

@@ -6,12 +6,12 @@ import type { Fixture } from "./service-fixture.ts";
 const TIMEOUT_MS = 25_000;
 const CARD = /^<!-- errand:slot=card:(\S+) -->/;
 
-/** One issue on GitHub: what people write there, and what they see of the bot. */
+/** One issue on GitHub: comments of users, and the comments of the bot. */
 export class GithubIssue {
   readonly number: number;
-  readonly #world: Fixture;
+  readonly #fixture: Fixture;
 
-  /** Opened by somebody, without a word to the bot. */
+  /** Opens an issue by a user without a mention of the bot. */
   static async open(fixture: Fixture): Promise<GithubIssue> {
     const content = { title: "The parser is slow", body: "It takes minutes." };
     const { number } = await fixture.github.openIssue(fixture.github.owner.login, content);
@@ -19,26 +19,26 @@ export class GithubIssue {
   }
 
   constructor(fixture: Fixture, number: number) {
-    this.#world = fixture;
+    this.#fixture = fixture;
     this.number = number;
   }
 
-  /** A comment, delivered and acknowledged. */
-  async comment(text: string, login = this.#world.github.writer.login): Promise<Written> {
-    const written = await this.#world.github.commentAs(login, this.number, text);
-    const { status } = await this.#world.sendGithub(written);
+  /** Writes a comment, which is delivered and acknowledged. */
+  async comment(text: string, login = this.#fixture.github.writer.login): Promise<Written> {
+    const written = await this.#fixture.github.commentAs(login, this.number, text);
+    const { status } = await this.#fixture.sendGithub(written);
     if (status !== 202) throw new Error(`GitHub's delivery was answered ${status}`);
     return written;
   }
 
-  /** What a permalink of its comments holds. */
+  /** The part of a URL that the permalinks of its comments contain. */
   get address(): string {
     return `/issues/${this.number}#`;
   }
 
-  /** The bot's, oldest first. */
+  /** The bot's comments, oldest first. */
   get comments(): GithubComment[] {
-    const { github } = this.#world;
+    const { github } = this.#fixture;
     const all = github.comments(github.repo.fullName, this.number);
     return all.filter(({ author }) => author === github.app.botLogin);
   }
@@ -55,10 +55,10 @@ export class GithubIssue {
     return CARD.exec(this.cards.at(-1)?.body ?? "")?.[1] ?? "";
   }
 
-  /** The words for a state that the newest card here has shown, one after the other. */
+  /** The state texts that the newest card has shown, in order. */
   get history(): string[] {
     const places = [`/issues/${this.number}/comments`, ...this.cards.map(({ id }) => `/comments/${id}`)];
-    const writes = this.#world.github.calls(undefined, /\/comments(\/\d+)?$/);
+    const writes = this.#fixture.github.calls(undefined, /\/comments(\/\d+)?$/);
     const bodies = writes
       .filter(({ path }) => places.some((place) => path.endsWith(place)))
       .filter(({ method, outcome }) => /^(POST|PATCH)$/.test(method) && /^20/.test(outcome))
@@ -67,7 +67,7 @@ export class GithubIssue {
   }
 
   reactionsTo({ id }: Written): GithubComment["reactions"] {
-    const { github } = this.#world;
+    const { github } = this.#fixture;
     const all = github.comments(github.repo.fullName, this.number);
     return all.find((comment) => comment.id === id)?.reactions ?? [];
   }

@@ -5,12 +5,12 @@ import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
 import { Fixture } from "./service-fixture.ts";
-import { SlackThread, type Twin } from "./slack-thread.ts";
+import { type MentionEvent, SlackThread } from "./slack-thread.ts";
 
-/** The machine may have other things to do. */
+/** The timeout is generous because other tests may run at the same time. */
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Each test has threads of its own, and spends most of its time waiting. */
+/** The tests run concurrently, because each has its own threads and spends most of its time waiting. */
 const describe = describeTests.concurrent;
 
 let fixture: Fixture;
@@ -28,12 +28,12 @@ afterAll(async () => {
 });
 
 const STATES = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "SUCCEEDED"];
-/** What a thread is told of them; a newer card may replace one that was not shown yet. */
+/** The states that a thread shows. A newer card may replace one that was not posted yet. */
 const SLACK_WORDS = ["Queued", "Starting", "Preparing the workspace", "Working", "Succeeded"];
 const GITHUB_WORDS = ["Queued", "Starting", "Preparing the workspace", "Working", "Done"];
 
 describe("a run over REST (step 1)", () => {
-  test("goes through its states, and the stream shows it while it does", async () => {
+  test("a run over REST passes through its states, and the stream shows them live", async () => {
     const runId = await fixture.api.createRun("write notes.txt hello; sleep 1");
     const states: string[] = [];
     const seenWhileLive: string[] = [];
@@ -52,7 +52,7 @@ describe("a run over REST (step 1)", () => {
     });
   });
 
-  test("works in a workspace of its own", async () => {
+  test("a run over REST works in its own workspace", async () => {
     const [one, two] = await Promise.all([
       fixture.api.createRun("write mine.txt one"),
       fixture.api.createRun("shell sleep 0.2; ls"),
@@ -69,7 +69,7 @@ describe("a run over REST (step 1)", () => {
     expect(await answerOf(two)).toContain("mine.txt does not exist");
   });
 
-  test("has a page behind its session link, for who signs in", async () => {
+  test("the session link of a run opens its page for a signed-in user", async () => {
     const run = await fixture.api.getRun(await fixture.api.createRun("say hello"));
     const link = String(run.session_link);
 
@@ -83,7 +83,7 @@ describe("a run over REST (step 1)", () => {
 });
 
 describe("a comment on GitHub (step 2)", () => {
-  test("becomes a run, with one status comment that is edited up to the answer", async () => {
+  test("a comment on GitHub becomes a run with one status comment, which is edited up to the answer", async () => {
     const issue = await GithubIssue.open(fixture);
 
     const comment = await issue.comment("@errand write notes.txt hello; sleep 1; say It is done.");
@@ -123,7 +123,7 @@ describe("a comment on GitHub (step 2)", () => {
     });
   });
 
-  test("leaves its work in a pull request, in which it is followed up", async () => {
+  test("a comment on GitHub leads to a pull request, in which follow-ups are accepted", async () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand write notes.txt hello");
     const card = await issue.untilCard("Done", /Its pull request:/);
@@ -156,7 +156,7 @@ describe("a comment on GitHub (step 2)", () => {
     expect(openings()).toHaveLength(1);
   });
 
-  test("is followed up by a second mention, whose closing words come in the same comment", async () => {
+  test("a second mention on GitHub is a follow-up, whose answer is edited into the same comment", async () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand write notes.txt first words");
     await issue.untilCard("Done");
@@ -171,7 +171,7 @@ describe("a comment on GitHub (step 2)", () => {
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
-  test("by somebody who may only read is refused politely, and makes no run", async () => {
+  test("a comment by a user with read access only is refused politely and creates no run", async () => {
     const issue = await GithubIssue.open(fixture);
 
     await issue.comment("@errand say hello", fixture.github.reader.login);
@@ -184,50 +184,57 @@ describe("a comment on GitHub (step 2)", () => {
 });
 
 describe("a mention in Slack (step 3)", () => {
-  const tellings: readonly { readonly told: string; readonly twins: readonly Twin[] }[] = [
-    { told: "by itself", twins: ["appMention"] },
-    { told: "before its twin", twins: ["appMention", "message"] },
-    { told: "after its twin", twins: ["message", "appMention"] },
+  const deliveries: readonly { readonly order: string; readonly events: readonly MentionEvent[] }[] = [
+    { order: "the mention event alone", events: ["appMention"] },
+    { order: "the mention event first", events: ["appMention", "message"] },
+    { order: "the mention event second", events: ["message", "appMention"] },
   ];
 
-  test.each(tellings)("told $told becomes one run, one card and one answer", async ({ twins }) => {
-    const thread = await SlackThread.open(fixture, "write notes.txt hello; sleep 1; say It is done.", twins);
+  test.each(deliveries)(
+    "a mention in Slack delivered with $order becomes one run, one card and one answer",
+    async ({ events }) => {
+      const thread = await SlackThread.open(
+        fixture,
+        "write notes.txt hello; sleep 1; say It is done.",
+        events,
+      );
 
-    await thread.untilCard("Succeeded");
-    const answers = await thread.untilAnswers(1);
+      await thread.untilCard("Succeeded");
+      const answers = await thread.untilAnswers(1);
 
-    expect(answers).toEqual([expect.stringMatching(/awake again\.\n\nIt is done\.$/)]);
-    expect(thread.messages).toHaveLength(2);
-    expect(thread.cards[0]?.edited).toBe(true);
-    expectSteps(thread.history, SLACK_WORDS);
-    expect(seenBy(thread)).toEqual([fixture.slack.botUserId]);
-    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
-    expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
-    const run = await fixture.api.getRun(thread.runId);
-    expect(run).toMatchObject({
-      prompt: "write notes.txt hello; sleep 1; say It is done.",
-      source: "SLACK",
-      creator: { type: "user", display_name: "alice" },
-      trigger_url: expect.stringContaining(`/archives/${thread.root.channel.id}/p`),
-    });
-    const { channel, ts } = thread.root;
-    expect(run.provenance).toEqual({
-      integration: "slack",
-      installation: fixture.slack.teamId,
-      channel: channel.id,
-      actor: { id: fixture.slack.alice.id, login: "alice" },
-      linked_account: asRecord(run.creator).uid,
-      permission: "member",
-      message_ids: [`${channel.id}/${ts}`],
-      content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
-      action: "posted",
-      version: ts,
-      event_id: expect.stringMatching(/^Ev/),
-      config_layers: { harness: "default" },
-    });
-  });
+      expect(answers).toEqual([expect.stringMatching(/awake again\.\n\nIt is done\.$/)]);
+      expect(thread.messages).toHaveLength(2);
+      expect(thread.cards[0]?.edited).toBe(true);
+      expectSteps(thread.history, SLACK_WORDS);
+      expect(seenBy(thread)).toEqual([fixture.slack.botUserId]);
+      expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+      expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
+      const run = await fixture.api.getRun(thread.runId);
+      expect(run).toMatchObject({
+        prompt: "write notes.txt hello; sleep 1; say It is done.",
+        source: "SLACK",
+        creator: { type: "user", display_name: "alice" },
+        trigger_url: expect.stringContaining(`/archives/${thread.root.channel.id}/p`),
+      });
+      const { channel, ts } = thread.root;
+      expect(run.provenance).toEqual({
+        integration: "slack",
+        installation: fixture.slack.teamId,
+        channel: channel.id,
+        actor: { id: fixture.slack.alice.id, login: "alice" },
+        linked_account: asRecord(run.creator).uid,
+        permission: "member",
+        message_ids: [`${channel.id}/${ts}`],
+        content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        action: "posted",
+        version: ts,
+        event_id: expect.stringMatching(/^Ev/),
+        config_layers: { harness: "default" },
+      });
+    },
+  );
 
-  test("is followed up by a reply that names nobody, and answered again", async () => {
+  test("a reply in Slack without a mention is a follow-up and is answered", async () => {
     const thread = await SlackThread.open(fixture, "write notes.txt first words");
     await thread.untilAnswers(1);
 
@@ -241,7 +248,7 @@ describe("a mention in Slack (step 3)", () => {
     expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
   });
 
-  test("by somebody the workspace does not know is refused politely, and makes no run", async () => {
+  test("a mention by a user whom the workspace does not know is refused and creates no run", async () => {
     const thread = await SlackThread.post(fixture, "say hello");
 
     await thread.deliver({ ...thread.mention.appMention, user: "U0STRANGER" });
@@ -253,7 +260,7 @@ describe("a mention in Slack (step 3)", () => {
 });
 
 describe("stopping a run (step 4)", () => {
-  test("over REST is told in the thread", async () => {
+  test("a cancel over REST is announced in the thread", async () => {
     const thread = await SlackThread.open(fixture, "sleep 60");
     await thread.untilCard("Working");
 
@@ -264,7 +271,7 @@ describe("stopping a run (step 4)", () => {
     expect(await untilFree(thread.runId)).toMatchObject({ state: "CANCELLED" });
   });
 
-  test("by the button in Slack tells who did it", async () => {
+  test("a cancel by the button in Slack names its user", async () => {
     const thread = await SlackThread.open(fixture, "sleep 60");
     await thread.untilCard("Working");
 
@@ -275,7 +282,7 @@ describe("stopping a run (step 4)", () => {
     expect(thread.cards).toHaveLength(1);
   });
 
-  test("by a comment on GitHub that says stop", async () => {
+  test("a comment on GitHub that says stop cancels the run", async () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand sleep 60");
     await issue.untilCard("Working");
@@ -289,7 +296,10 @@ describe("stopping a run (step 4)", () => {
   });
 });
 
-/** The states are told in this order, the last one surely; at least twice, or nothing was edited. */
+/**
+ * The states must appear in this order and end with the last one. At least two must appear, because otherwise nothing
+ * was edited.
+ */
 function expectSteps(history: readonly string[], words: readonly string[]): void {
   const steps = history.map((word) => words.indexOf(word));
   expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b));
@@ -304,14 +314,14 @@ function stateTold(event: LoggedEvent): string[] {
 }
 
 async function readStream(runId: string, hear: (event: LoggedEvent) => Promise<void>): Promise<void> {
-  const heard: LoggedEvent[] = [];
-  const parser = createParser({ onEvent: ({ data }) => heard.push(JSON.parse(data) as LoggedEvent) });
+  const updates: LoggedEvent[] = [];
+  const parser = createParser({ onEvent: ({ data }) => updates.push(JSON.parse(data) as LoggedEvent) });
   const headers = { authorization: `Bearer ${fixture.service.apiKey}`, accept: "text/event-stream" };
   const answer = await fetch(`${fixture.service.url}/api/v1/agent/runs/${runId}/events`, { headers });
   const decoder = new TextDecoder();
   for await (const bytes of answer.body ?? []) {
     parser.feed(decoder.decode(bytes, { stream: true }));
-    for (const event of heard.splice(0)) await hear(event);
+    for (const event of updates.splice(0)) await hear(event);
   }
 }
 

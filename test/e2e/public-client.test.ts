@@ -32,7 +32,7 @@ import { SILENT_PUBSUB } from "../support/silent-pubsub.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-/** The public client library, unchanged: only the address and the key are ours. */
+/** The public client library, unchanged. Only the address and the key are those of the service. */
 type Client = OzAPI;
 type RunListQuery = NonNullable<Parameters<Client["agent"]["runs"]["list"]>[0]>;
 type RunItem = Awaited<ReturnType<Client["agent"]["runs"]["retrieve"]>>;
@@ -74,7 +74,7 @@ function clientWith(apiKey: string, maxRetries = 2): Client {
 }
 
 describe("the public client creates, polls, steers and cancels", () => {
-  test("a run from its creation to its answer, and on with a follow-up", async () => {
+  test("the public client follows a run from creation to answer and sends a follow-up", async () => {
     const created = await client.agent.run({ prompt: "write a.txt hello", title: "By the client" });
     const done = await untilEnded(created.run_id);
 
@@ -87,7 +87,7 @@ describe("the public client creates, polls, steers and cancels", () => {
     expect(Date.parse(again.updated_at)).toBeGreaterThan(Date.parse(done.updated_at));
   });
 
-  test("a cancel, twice, which answers with the bare id", async () => {
+  test("the public client cancels a run twice and gets the bare id", async () => {
     const { run_id } = await client.agent.run({ prompt: "sleep 600" });
 
     const answers = [await client.agent.runs.cancel(run_id), await client.agent.runs.cancel(run_id)];
@@ -96,7 +96,7 @@ describe("the public client creates, polls, steers and cancels", () => {
     expect((await untilEnded(run_id)).state).toBe("CANCELLED");
   });
 
-  test("configuration goes in as config and comes back, resolved, as agent_config", async () => {
+  test("the public client sends config and receives it resolved as agent_config", async () => {
     const config = { name: "nightly", model_id: "m", base_prompt: "Be brief." };
     const { run_id } = await client.agent.run({ prompt: "say hi", config });
 
@@ -110,7 +110,7 @@ describe("the public client creates, polls, steers and cancels", () => {
 });
 
 describe("the public client lists", () => {
-  test("by each filter it has", async () => {
+  test("the public client lists runs by each of its filters", async () => {
     const { uid } = await client.post<{ uid: string }>("/agent/environments", {
       body: { config: { name: "for the list" } },
     });
@@ -157,7 +157,7 @@ describe("the public client lists", () => {
     for (const query of failing) expect([query, await idsBy(query)]).toEqual([query, []]);
   });
 
-  test("by the schedule that made it, and by what it left", async () => {
+  test("the public client lists runs by their schedule and by their artifacts", async () => {
     const { run_id: planned } = await client.agent.run({ prompt: "say hi" });
     await untilEnded(planned);
     await addPlan(planned);
@@ -165,7 +165,7 @@ describe("the public client lists", () => {
     const schedule = { name: "Due", cron_schedule: "0 3 * * *", prompt: "say hi", enabled: true };
     const { id } = await schedules.create(schedule);
     await makeDue(id);
-    // The edit rings for the time that has passed.
+    // The edit triggers the schedule for the time that has passed.
     await schedules.update(id, schedule);
     const runsOf = async (query: RunListQuery) => (await client.agent.runs.list(query)).runs;
 
@@ -189,7 +189,7 @@ describe("the public client lists", () => {
   });
 
   const noGit = reasonToSkipGit();
-  test.skipIf(noGit !== undefined)("skills, and a run by the one that it started from", async () => {
+  test.skipIf(noGit !== undefined)("the public client lists skills, and runs by their skill", async () => {
     const skill_path = ".agents/skills/deploy/SKILL.md";
     const spec = `acme/tools:${skill_path}`;
     const text = "---\nname: deploy\ndescription: Deploys.\n---\nsay deployed";
@@ -203,7 +203,7 @@ describe("the public client lists", () => {
     const { run_id } = await client.agent.run({ prompt: "say hi", skill: "acme/tools:deploy" });
     await Promise.all([plain, run_id].map(untilEnded));
     const used = await client.agent.list({ sort_by: "last_run", refresh: true });
-    const found = [
+    const lists = [
       await client.agent.runs.list({ skill: spec }),
       await client.agent.runs.list({ skill_spec: spec }),
     ];
@@ -218,11 +218,11 @@ describe("the public client lists", () => {
     const last_run_timestamp = expect.stringMatching(/^\d{4}-.+Z$/);
     expect(unused).toEqual({ agents: [{ name: "deploy", variants: [variant] }] });
     expect(used).toEqual({ agents: [{ name: "deploy", variants: [{ ...variant, last_run_timestamp }] }] });
-    expect(found.map(({ runs }) => runs.map((run) => run.run_id))).toEqual([[run_id], [run_id]]);
-    expect(found[0]?.runs[0]?.agent_skill).toMatchObject({ name: "deploy", full_path: skill_path });
+    expect(lists.map(({ runs }) => runs.map((run) => run.run_id))).toEqual([[run_id], [run_id]]);
+    expect(lists[0]?.runs[0]?.agent_skill).toMatchObject({ name: "deploy", full_path: skill_path });
   });
 
-  test("page after page, to the end", async () => {
+  test("the public client reads a list page by page to its end", async () => {
     const config = { name: "paged" };
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1)
@@ -242,33 +242,33 @@ describe("the public client lists", () => {
   });
 });
 
-describe("the public client keeps schedules", () => {
-  test("from creation through pause and resume to deletion", async () => {
+describe("the public client and schedules", () => {
+  test("the public client creates, pauses, resumes and deletes a schedule", async () => {
     const { schedules } = client.agent;
-    const made = await schedules.create({ name: "Nightly", cron_schedule: "0 3 * * *", prompt: "say hi" });
+    const created = await schedules.create({ name: "Nightly", cron_schedule: "0 3 * * *", prompt: "say hi" });
 
-    const paused = await schedules.pause(made.id);
-    const resumed = await schedules.resume(made.id);
-    const changed = await schedules.update(made.id, {
+    const paused = await schedules.pause(created.id);
+    const resumed = await schedules.resume(created.id);
+    const changed = await schedules.update(created.id, {
       name: "Nightly",
       cron_schedule: "30 4 * * 1",
       prompt: "say hello",
       enabled: true,
     });
     const listed = await schedules.list();
-    const deleted = await schedules.delete(made.id);
+    const deleted = await schedules.delete(created.id);
 
-    expect(made).toMatchObject({ enabled: true, cron_schedule: "0 3 * * *" });
+    expect(created).toMatchObject({ enabled: true, cron_schedule: "0 3 * * *" });
     expect([paused.enabled, resumed.enabled]).toEqual([false, true]);
-    expect(changed).toMatchObject({ id: made.id, cron_schedule: "30 4 * * 1", prompt: "say hello" });
-    expect(listed.schedules.map(({ id }) => id)).toEqual([made.id]);
+    expect(changed).toMatchObject({ id: created.id, cron_schedule: "30 4 * * 1", prompt: "say hello" });
+    expect(listed.schedules.map(({ id }) => id)).toEqual([created.id]);
     expect(deleted).toMatchObject({ success: true });
-    await expect(schedules.retrieve(made.id)).rejects.toBeInstanceOf(NotFoundError);
+    await expect(schedules.retrieve(created.id)).rejects.toBeInstanceOf(NotFoundError);
   });
 });
 
-describe("the public client knows each error by its class", () => {
-  test("bad input, an unknown id, a missing key and one that may not", async () => {
+describe("the error classes of the public client", () => {
+  test("the public client has error classes for invalid input, unknown ids, and missing or weak keys", async () => {
     const unknown = "00000000-0000-7000-8000-00000000ffff";
     const { key: readOnly } = await client.post<{ key: string }>("/agent/keys", {
       body: { name: "reads", scopes: ["runs:read"] },
@@ -282,7 +282,7 @@ describe("the public client knows each error by its class", () => {
     );
   });
 
-  test("a run that cannot be cancelled any more, with words for people", async () => {
+  test("the public client shows a readable message if a run can no longer be cancelled", async () => {
     const { run_id } = await client.agent.run({ prompt: "say hi" });
     await untilEnded(run_id);
 
@@ -292,7 +292,7 @@ describe("the public client knows each error by its class", () => {
     expect(error).toMatchObject({ status: 400, error: { error: expect.any(String), retryable: false } });
   });
 
-  test("an answer to a question that is gone, and a key of another request", async () => {
+  test("the public client reports an outdated answer and an idempotency key of another request", async () => {
     const { run_id } = await client.agent.run({ prompt: "say hi" });
     const answerLate = () =>
       client.post(`/agent/runs/${run_id}/permissions/gone`, { body: { option_id: "allow" } });
@@ -305,7 +305,7 @@ describe("the public client knows each error by its class", () => {
     );
   });
 
-  test("too many streams of one key", async () => {
+  test("the public client reports too many streams of one key", async () => {
     const { run_id } = await client.agent.run({ prompt: "sleep 600" });
     const options = { headers: { accept: "text/event-stream" }, maxRetries: 0 };
     const open = await client.get(`/agent/runs/${run_id}/events`, options).asResponse();
@@ -317,19 +317,19 @@ describe("the public client knows each error by its class", () => {
     await client.agent.runs.cancel(run_id);
   });
 
-  test("a server that cannot, one that is silent, one that is not there, and a caller who gave up", async () => {
+  test("the public client reports server errors, timeouts, refused connections and its own abort", async () => {
     const impatient = clientWith(service.apiKey, 0);
-    const gone = new OzAPI({ apiKey: "x", baseURL: "http://127.0.0.1:1/api/v1", maxRetries: 0 });
+    const unreachable = new OzAPI({ apiKey: "x", baseURL: "http://127.0.0.1:1/api/v1", maxRetries: 0 });
     await allowConnections(false);
     const stop = new AbortController();
-    const asked = [
+    const requests = [
       impatient.agent.runs.retrieve("00000000-0000-7000-8000-00000000ffff"),
       impatient.agent.runs.list({}, { timeout: 1 }),
-      gone.agent.runs.list(),
+      unreachable.agent.runs.list(),
       impatient.agent.runs.list({}, { signal: stop.signal }),
     ];
     stop.abort();
-    const outcomes = await Promise.allSettled(asked);
+    const outcomes = await Promise.allSettled(requests);
 
     expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.constructor)).toEqual([
       InternalServerError,
@@ -342,7 +342,7 @@ describe("the public client knows each error by its class", () => {
   });
 });
 
-/** The database turns everybody away, as it does while it starts or has too many. */
+/** Makes the database refuse all connections, as it does while it starts or has too many. */
 async function allowConnections(isAllowed: boolean): Promise<void> {
   const url = new URL(database.url);
   const name = url.pathname.slice(1);
@@ -355,7 +355,7 @@ async function allowConnections(isAllowed: boolean): Promise<void> {
   await client.end();
 }
 
-/** As if nobody had been there at its time. */
+/** Makes the schedule due, as if no process had run at its due time. */
 async function makeDue(scheduleId: string): Promise<void> {
   const client = new Database({ connectionString: database.url });
   await client.connect();
@@ -364,7 +364,7 @@ async function makeDue(scheduleId: string): Promise<void> {
   await client.end();
 }
 
-/** A run's plan, stored as a worker would. */
+/** Stores a plan of the run as a worker would. */
 async function addPlan(runId: string): Promise<void> {
   const pool = new Pool({ url: database.url, maxConnections: 1, log: SILENT_LOG });
   const parts = { database: pool, pubsub: SILENT_PUBSUB, clock: systemClock, jobInsert: NO_JOBS };

@@ -10,15 +10,15 @@ import { GithubIssue } from "./github-issue.ts";
 import { Fixture } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
-/** Slack waits this long for its answer, GitHub that long. */
+/** Slack waits this long for a response, and GitHub as long as the next constant. */
 const SLACK_LIMIT_MS = 3_000;
 const GITHUB_LIMIT_MS = 10_000;
 
-/** A job of a process that was killed waits for its heartbeat, and the machine may have other things to do. */
+/** A job of a killed process waits for its heartbeat to expire, and other tests may run at the same time. */
 vi.setConfig({ testTimeout: 60_000 });
 
 let server: PostgresServer;
-/** The service's way to its database. */
+/** The proxy between the service and its database. */
 let link: ChaosProxy;
 let fixture: Fixture;
 
@@ -42,8 +42,8 @@ afterAll(async () => {
   await server?.stop();
 });
 
-describe("an event that comes again", () => {
-  test("from Slack, four times at once and once after a restart, makes one run", async () => {
+describe("a redelivered event", () => {
+  test("an event from Slack that is delivered four times at once and again after a restart makes one run", async () => {
     const thread = await SlackThread.post(fixture, "say once");
     const eventId = `Ev${randomUUID()}`;
     const send = (retryNum?: number) => fixture.sendSlack(thread.mention.appMention, { eventId, retryNum });
@@ -53,14 +53,14 @@ describe("an event that comes again", () => {
     await fixture.service.end("SIGTERM");
     await fixture.start();
     const late = await send(3);
-    await settled(eventId);
+    await dispositionOf(eventId);
 
     expect([...first, late].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
     expect(thread.messages).toHaveLength(2);
   });
 
-  test("from GitHub with the same delivery id, or with a fresh id and the same signed body, makes one run", async () => {
+  test("an event from GitHub with the same delivery id, or the same body under a new id, makes one run", async () => {
     const issue = await GithubIssue.open(fixture);
     const written = await fixture.github.commentAs(
       fixture.github.writer.login,
@@ -75,16 +75,16 @@ describe("an event that comes again", () => {
     await issue.untilCard("Done");
 
     expect([first.status, again.status, replayed.status]).toEqual([202, 200, 202]);
-    expect(await settled(deliveryId)).toBe("run_created");
-    expect(await settled(fresh)).toBe("duplicate");
+    expect(await dispositionOf(deliveryId)).toBe("run_created");
+    expect(await dispositionOf(fresh)).toBe("duplicate");
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
     expect((await fixture.api.getRun(issue.runId)).state).toBe("SUCCEEDED");
     expect(issue.comments).toHaveLength(1);
   });
 });
 
-describe("while the database is away", () => {
-  test("events are refused in time, and their redelivery makes their runs", async () => {
+describe("while the database is unavailable", () => {
+  test("events are refused in time while the database is unavailable, and redelivery makes their runs", async () => {
     const thread = await SlackThread.post(fixture, "say after all");
     const issue = await GithubIssue.open(fixture);
     const written = await fixture.github.commentAs(
@@ -114,7 +114,7 @@ describe("while the database is away", () => {
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
-  test("an event whose process died before it was stored is taken from Slack's retry", async () => {
+  test("an event whose process died before storing it is accepted from Slack's retry", async () => {
     const thread = await SlackThread.post(fixture, "say after all");
     const eventId = `Ev${randomUUID()}`;
 
@@ -133,10 +133,10 @@ describe("while the database is away", () => {
   });
 });
 
-describe("a process that is killed", () => {
-  test("after the acknowledgement and before there is a run, leaves both to the next one", async () => {
+describe("a killed process", () => {
+  test("a process killed between acknowledgement and run leaves the event to the next process", async () => {
     await fixture.kill();
-    // An api process takes events and works on none.
+    // A process with the role `api` stores events and handles none.
     await fixture.start({ ERRAND_ROLE: "api" });
     const thread = await SlackThread.open(fixture, "say after all");
     const issue = await GithubIssue.open(fixture);
@@ -152,7 +152,7 @@ describe("a process that is killed", () => {
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
-  test("after its first words in Slack and on GitHub and before a receipt of them, says them once", async () => {
+  test("a process killed between its first posts and their receipts causes no second post", async () => {
     const killed = killWhenBoth(fixture.slackGate, fixture.githubGate);
     const thread = await SlackThread.open(fixture, "say hello");
     const issue = await GithubIssue.open(fixture);
@@ -169,12 +169,12 @@ describe("a process that is killed", () => {
   });
 });
 
-test("a process that is asked to stop while it has more to say leaves that to the next one", async () => {
+test("a process that is asked to stop leaves unsent notices to the next process", async () => {
   const stopping = Promise.withResolvers<number | null>();
   fixture.slackGate.beforeAnswer(isReaction, async () => {
-    const gone = fixture.service.end("SIGTERM");
+    const exit = fixture.service.end("SIGTERM");
     await waitFor(() => isDeaf(fixture.service.url), { what: "the service to take no more requests" });
-    stopping.resolve(gone);
+    stopping.resolve(exit);
   });
   const thread = await SlackThread.open(fixture, "help");
 
@@ -187,8 +187,8 @@ test("a process that is asked to stop while it has more to say leaves that to th
   expect(thread.messages).toHaveLength(1);
 });
 
-describe("a post of which only the answer is lost", () => {
-  test("is visible once in Slack, card and answer", async () => {
+describe("a post whose response is lost", () => {
+  test("a card and an answer whose responses are lost appear once in Slack", async () => {
     fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
     const thread = await SlackThread.open(fixture, "sleep 2; say hello");
 
@@ -196,13 +196,13 @@ describe("a post of which only the answer is lost", () => {
     fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
     await thread.untilAnswers(1);
     await thread.untilCard("Succeeded");
-    await untilTold(thread.root.ts);
+    await untilPosted(thread.root.ts);
 
     expect(dropped("chat.postMessage")).toBe(2);
     expect(thread.messages).toHaveLength(2);
   });
 
-  test("is visible once on GitHub, card and closing words", async () => {
+  test("a card and a closing answer whose responses are lost appear once on GitHub", async () => {
     const path = /\/issues\/\d+\/comments$/;
     fixture.github.faults.next({ method: "POST", path, kind: "drop-after-write" });
     const issue = await GithubIssue.open(fixture);
@@ -215,7 +215,7 @@ describe("a post of which only the answer is lost", () => {
       kind: "drop-after-write",
     });
     await issue.untilCard("Done", /hello/);
-    await untilTold(String(issue.number));
+    await untilPosted(String(issue.number));
 
     const lost = fixture.github.calls().filter(({ outcome }) => outcome === "drop-after-write");
     expect(lost.map(({ method }) => method)).toEqual(["POST", "PATCH"]);
@@ -223,7 +223,7 @@ describe("a post of which only the answer is lost", () => {
   });
 });
 
-test("a thread that Slack asks to wait delays no other thread and loses nothing", async () => {
+test("a thread that Slack throttles delays no other thread and loses nothing", async () => {
   fixture.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 4 });
   const held = await SlackThread.open(fixture, "say late");
   await waitFor(() => fixture.slack.calls("chat.postMessage").some(({ outcome }) => outcome === "429"), {
@@ -241,7 +241,7 @@ test("a thread that Slack asks to wait delays no other thread and loses nothing"
   expect(held.messages).toHaveLength(2);
 });
 
-/** Kills the service when it has posted in both places and has heard of neither. */
+/** Kills the service after it has posted to both platforms and before it has received a response. */
 async function killWhenBoth(slackGate: KeyedSemaphore, githubGate: KeyedSemaphore): Promise<void> {
   const inSlack = Promise.withResolvers<void>();
   const onGithub = Promise.withResolvers<void>();
@@ -289,15 +289,15 @@ async function untilReady(): Promise<void> {
   await waitFor(isReady, { what: "the service to be ready" });
 }
 
-/** The disposition of a delivery, once it has one. */
-async function settled(deliveryId: string): Promise<string> {
+/** Returns the disposition of a delivery as soon as it has one. */
+async function dispositionOf(deliveryId: string): Promise<string> {
   const sql = "SELECT disposition FROM inbox_events WHERE delivery_id = $1";
   const find = async () => (await rows<{ disposition: string | null }>(sql, deliveryId))[0];
   return waitFor(async () => (await find())?.disposition, { what: `delivery ${deliveryId} to be settled` });
 }
 
-/** Waits until nothing is left to be said in the threads whose key ends so. */
-async function untilTold(key: string): Promise<void> {
+/** Waits until the threads whose key ends with `key` have no unsent notices. */
+async function untilPosted(key: string): Promise<void> {
   const sql = `SELECT 1 FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
                 WHERE d.state = 'waiting' AND t.key LIKE '%/' || $1`;
   const isTold = async () => (await rows(sql, key)).length === 0;

@@ -4,7 +4,7 @@ import { asRecord } from "../support/json.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-/** The machine may have other things to do. */
+/** The timeout is generous because other tests may run at the same time. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const PNG = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
@@ -27,15 +27,15 @@ afterAll(async () => {
 async function perform(prompt: string, members: Record<string, unknown> = {}): Promise<string> {
   const runId = await worker.api.createRun(prompt, members);
   await worker.api.waitForState(runId, "SUCCEEDED");
-  // Its log goes on until its worker has put it away.
+  // The log continues until the worker has released the run.
   await waitFor(async () => !(await worker.api.getRun(runId)).is_sandbox_running, {
     what: "the run to be free",
   });
   return runId;
 }
 
-/** All the agent's words. */
-async function said(runId: string): Promise<string> {
+/** Returns all text of the agent. */
+async function agentText(runId: string): Promise<string> {
   const events = await worker.api.events(runId);
   return events.map(({ kind, text }) => (kind === "agent.message" ? String(text) : "")).join("");
 }
@@ -52,8 +52,8 @@ async function download(path: string): Promise<string> {
   return response.text();
 }
 
-describe("what is given to a run", () => {
-  test("lies in its workspace, and its images are seen by the agent", async () => {
+describe("input files of a run", () => {
+  test("input files are in the workspace, and the agent sees the images", async () => {
     const attachments = [
       {
         file_name: "../notes.txt",
@@ -67,12 +67,12 @@ describe("what is given to a run", () => {
       images: [{ data: PNG, mime_type: "image/png" }],
     });
 
-    expect(await said(runId)).toContain("attachments/notes.txt has 11 characters: remember me");
-    expect(await said(runId)).toContain("I was given 1 to look at: image/png of 8 bytes.");
-    expect(await said(runId)).toContain("I saw 2 files.");
+    expect(await agentText(runId)).toContain("attachments/notes.txt has 11 characters: remember me");
+    expect(await agentText(runId)).toContain("I was given 1 to look at: image/png of 8 bytes.");
+    expect(await agentText(runId)).toContain("I saw 2 files.");
   });
 
-  test("is given to its retry as well", async () => {
+  test("the retry of a run gets the same input files", async () => {
     const attachments = [{ file_name: "a.txt", mime_type: "text/plain", data: "aGk=" }];
     const first = await perform("read attachments/a.txt", { attachments });
 
@@ -80,12 +80,12 @@ describe("what is given to a run", () => {
     const again = String(asRecord(body).run_id);
     await worker.api.waitForState(again, "SUCCEEDED");
 
-    expect(await said(again)).toContain("attachments/a.txt has 2 characters: hi");
+    expect(await agentText(again)).toContain("attachments/a.txt has 2 characters: hi");
   });
 });
 
-describe("what a run leaves for people", () => {
-  test("is collected with each turn, a newer version in the place of the older", async () => {
+describe("artifacts of a run", () => {
+  test("artifacts are collected after each turn, and a newer version replaces the older one", async () => {
     const runId = await perform("write artifacts/report.md one");
     const [first] = await artifactsOf(runId);
 
@@ -101,19 +101,19 @@ describe("what a run leaves for people", () => {
     expect((await worker.api.listRuns("&artifact_type=FILE")).map(({ run_id }) => run_id)).toContain(runId);
   });
 
-  test("holds no file of ours, whatever links it lays", async () => {
+  test("artifacts contain no file of the host, whatever links the agent creates", async () => {
     const runId = await perform(
       "shell mkdir artifacts; ln -s /etc/passwd artifacts/a.txt; echo mine > artifacts/b.txt",
     );
 
     expect(await artifactsOf(runId)).toMatchObject([{ filepath: "artifacts/b.txt" }]);
-    const told = (await worker.api.events(runId)).filter(({ kind }) => kind === "artifact.left_out");
-    expect(told).toMatchObject([{ files: [{ path: "artifacts/a.txt", reason: "is a link" }] }]);
+    const leftOut = (await worker.api.events(runId)).filter(({ kind }) => kind === "artifact.left_out");
+    expect(leftOut).toMatchObject([{ files: [{ path: "artifacts/a.txt", reason: "is a link" }] }]);
   });
 });
 
-describe("what can be read of a run", () => {
-  test("its conversation, its timeline and its transcript tell the same", async () => {
+describe("readable records of a run", () => {
+  test("the conversation, the timeline and the transcript of a run agree", async () => {
     const runId = await perform("shell echo hello\nsay Bye.");
 
     const conversation = JSON.parse(await download(`runs/${runId}/conversation`));
@@ -134,19 +134,19 @@ describe("what can be read of a run", () => {
   });
 });
 
-test("a turn in the mode plan changes nothing, and the next one does", async () => {
+test("a turn in plan mode changes nothing, and the next turn does", async () => {
   const runId = await perform("Tidy up", { mode: "plan" });
-  expect(await said(runId)).toContain("I changed nothing.");
+  expect(await agentText(runId)).toContain("I changed nothing.");
 
   await worker.api.followUp(runId, "Go on");
   await worker.api.waitForState(runId, "SUCCEEDED");
 
-  expect(await said(runId)).toContain("My report is in ERRAND-REPORT.md.");
+  expect(await agentText(runId)).toContain("My report is in ERRAND-REPORT.md.");
   const started = (await worker.api.events(runId)).filter(({ kind }) => kind === "turn.started");
   expect(started.map(({ mode }) => mode)).toEqual(["plan", undefined]);
 });
 
-test("a conversation is gone on with on another machine: with its files, and by an agent that remembers", async () => {
+test("a conversation continues on another machine with its files and an agent that remembers", async () => {
   const first = await perform("write notes/work.txt half done");
   const { conversation_id } = await worker.api.getRun(first);
   await worker.end("SIGTERM");
@@ -154,8 +154,10 @@ test("a conversation is gone on with on another machine: with its files, and by 
 
   const second = await perform("read notes/work.txt\nAnd what did I ask before?", { conversation_id });
 
-  expect(await said(second)).toContain("notes/work.txt has 10 characters: half done");
-  expect(await said(second)).toContain("This is turn 2; before it you asked: write notes/work.txt half done");
+  expect(await agentText(second)).toContain("notes/work.txt has 10 characters: half done");
+  expect(await agentText(second)).toContain(
+    "This is turn 2; before it you asked: write notes/work.txt half done",
+  );
   const { steps } = JSON.parse(await download(`conversations/${conversation_id}`));
   expect(steps).toHaveLength(2);
 });

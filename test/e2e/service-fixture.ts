@@ -20,14 +20,17 @@ const ENTERABLE = 0o711;
 type Acknowledged = NonNullable<NonNullable<CheckedSystem["acknowledged"]>["deliveries"]>[number];
 type GithubDelivery = Pick<Written, "event" | "payload"> & { readonly deliveryId?: string };
 
-/** The service as a process, the Slack and the GitHub it talks to, and what it has acknowledged to them. */
+/**
+ * The service as a process, the emulators of Slack and GitHub that it talks to, and the deliveries that it has
+ * acknowledged.
+ */
 export class Fixture {
   readonly slack: EmulatedSlack;
   readonly github: EmulatedGithub;
-  /** Between the service and Slack's Web API. */
+  /** The gate between the service and Slack's Web API. */
   readonly slackGate: KeyedSemaphore;
   readonly githubGate: KeyedSemaphore;
-  /** Has the repository of the emulated GitHub. */
+  /** Serves the repository of the emulated GitHub. */
   readonly gitHost: GitHost;
   readonly dataDir: string;
   readonly acknowledged: Acknowledged[] = [];
@@ -106,7 +109,7 @@ export class Fixture {
     return this.#noted(answer, { adapter: "github", deliveryId });
   }
 
-  /** The runs that were started from there. */
+  /** Returns the runs that were started from this address. */
   async runsFrom({ address }: { readonly address: string }): Promise<string[]> {
     const runs = await this.api.listRuns();
     const from = runs.filter(({ trigger_url: url }) => typeof url === "string" && url.includes(address));
@@ -117,7 +120,7 @@ export class Fixture {
     return (await this.api.events(runId)).filter(({ kind }) => kind === "followup.received");
   }
 
-  /** Of all that the service has done so far, on its embedded database unless it was given another one. */
+  /** Checks the invariants over all stored data. The default is the embedded database of the service. */
   checkInvariants(databaseUrl = embeddedDatabaseUrl(this.dataDir)): Promise<void> {
     const { slack, github } = this;
     return checkInvariants({

@@ -45,7 +45,7 @@ describe.skipIf(skipped !== undefined)(`skills${skipped === undefined ? "" : ` (
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  test("are listed from their repository, and an agent is given their instructions and files", async () => {
+  test("skills are listed from their repository, and an agent receives their instructions and files", async () => {
     const listed = await api.call("GET", "/agent?repo=acme/tools");
     const [agent] = (listed.body as { agents: { name: string; variants: { id: string }[] }[] }).agents;
     expect(agent).toMatchObject({ name: "deploy", variants: [{ description: "Deploys: all of it." }] });
@@ -59,7 +59,7 @@ describe.skipIf(skipped !== undefined)(`skills${skipped === undefined ? "" : ` (
     expect((await stat(join(workspace, ".skills/deploy/checklist.sh"))).mode & 0o100).toBe(0o100);
   });
 
-  test("that are not there are told at once", async () => {
+  test("an unknown skill is refused at once", async () => {
     const [skill, repository] = await Promise.all([
       api.call("POST", "/agent/runs", { skill: "acme/tools:nothing" }),
       api.call("POST", "/agent/runs", { skill: "acme/nowhere:deploy" }),
@@ -68,7 +68,7 @@ describe.skipIf(skipped !== undefined)(`skills${skipped === undefined ? "" : ` (
     expect([skill.status, repository.status]).toEqual([404, 404]);
   });
 
-  test("that nobody gets to read do not keep the service from stopping", async () => {
+  test("a skill that is still being fetched does not keep the service from stopping", async () => {
     let isAsked = false;
     server.intercept = () => {
       isAsked = true;

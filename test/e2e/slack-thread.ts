@@ -4,29 +4,29 @@ import type { PostedMessage, SlackEvent } from "../support/slack/slack-events.ts
 import { waitFor } from "../support/wait-for.ts";
 import type { Fixture } from "./service-fixture.ts";
 
-/** The two events that Slack makes of one posting with a mention, in whatever order. */
-export type Twin = "appMention" | "message";
+/** The two events that Slack sends for one message with a mention, in either order. */
+export type MentionEvent = "appMention" | "message";
 
 const TIMEOUT_MS = 25_000;
 
-/** One thread in Slack: what people say there, and what they see of the bot. */
+/** One thread in Slack: messages of users, and the messages of the bot. */
 export class SlackThread {
-  /** The first message, which names the bot, and the events that Slack makes of it. */
+  /** The first message, which names the bot, and its events. */
   readonly mention: Mention;
-  readonly #world: Fixture;
+  readonly #fixture: Fixture;
 
-  /** Opened by a mention of the bot; its events are delivered and acknowledged. */
+  /** Opens a thread by a mention of the bot, whose events are delivered and acknowledged. */
   static async open(
     fixture: Fixture,
     text: string,
-    twins: readonly Twin[] = ["appMention"],
+    events: readonly MentionEvent[] = ["appMention"],
   ): Promise<SlackThread> {
     const thread = await SlackThread.post(fixture, text);
-    for (const twin of twins) await thread.deliver(thread.mention[twin]);
+    for (const event of events) await thread.deliver(thread.mention[event]);
     return thread;
   }
 
-  /** A mention by alice that the service has not heard of. */
+  /** Posts a mention by Alice without delivering its events to the service. */
   static async post(fixture: Fixture, text: string): Promise<SlackThread> {
     return new SlackThread(
       fixture,
@@ -35,7 +35,7 @@ export class SlackThread {
   }
 
   private constructor(fixture: Fixture, mention: Mention) {
-    this.#world = fixture;
+    this.#fixture = fixture;
     this.mention = mention;
   }
 
@@ -44,45 +44,45 @@ export class SlackThread {
   }
 
   async deliver(event: SlackEvent): Promise<void> {
-    const { status } = await this.#world.sendSlack(event);
+    const { status } = await this.#fixture.sendSlack(event);
     if (status !== 200) throw new Error(`Slack's event was answered ${status}`);
   }
 
-  /** A reply in the thread that names nobody. */
-  async reply(text: string, user = this.#world.slack.alice): Promise<PostedMessage> {
-    const posted = await this.#world.slack.postAs(user, { ...this.#place, text });
-    await this.deliver(this.#world.slack.messageEvent(posted));
+  /** Posts a reply in the thread without a mention. */
+  async reply(text: string, user = this.#fixture.slack.alice): Promise<PostedMessage> {
+    const posted = await this.#fixture.slack.postAs(user, { ...this.#place, text });
+    await this.deliver(this.#fixture.slack.messageEvent(posted));
     return posted;
   }
 
-  /** A reply that names the bot, with both of its events. */
+  /** Posts a reply that names the bot and delivers both of its events. */
   async replyToBot(text: string): Promise<void> {
-    const { slack } = this.#world;
+    const { slack } = this.#fixture;
     const mention = await slack.mention(slack.alice, { ...this.#place, text });
     await this.deliver(mention.appMention);
     await this.deliver(mention.message);
   }
 
   /** Presses the button with this label on the newest card. */
-  async press(label: string, user = this.#world.slack.bob): Promise<void> {
+  async press(label: string, user = this.#fixture.slack.bob): Promise<void> {
     const card = this.cards.at(-1);
     const button = buttonsOf(card).find(({ text }) => asRecord(text).text === label);
     if (card === undefined || button === undefined) throw new Error(`No card with a button ${label}`);
     const message = { channel: this.root.channel.id, ts: card.ts };
     const { action_id: actionId, value } = button;
     const press = { actionId: String(actionId), value: String(value), user, message };
-    const { status } = await this.#world.sendButton(press);
+    const { status } = await this.#fixture.sendButton(press);
     if (status !== 200) throw new Error(`The button was answered ${status}`);
   }
 
-  /** What a permalink of its first message holds. */
+  /** The part of a URL that the permalink of its first message contains. */
   get address(): string {
     return `/archives/${this.root.channel.id}/p${this.root.ts.replace(".", "")}`;
   }
 
-  /** The bot's, oldest first. */
+  /** The bot's messages, oldest first. */
   get messages(): SlackMessage[] {
-    const { slack } = this.#world;
+    const { slack } = this.#fixture;
     const all = slack.threadMessages(this.root.channel.id, this.root.ts);
     return all.filter(({ userId }) => userId === slack.botUserId);
   }
@@ -95,7 +95,7 @@ export class SlackThread {
     return this.messages.filter(isAnswer).map(({ blocks }) => wordsOf(blocks[1]));
   }
 
-  /** What the bot says for itself. */
+  /** The messages of the bot that are not cards. */
   get replies(): string[] {
     const plain = this.messages.filter(({ blocks }) => blocks[0]?.type === "section");
     return plain.map(({ text }) => text);
@@ -106,9 +106,9 @@ export class SlackThread {
     return messageKeyOf(this.cards.at(-1)).replace("card:", "");
   }
 
-  /** The words for a state that the newest card has shown, one after the other. */
+  /** The state texts that the newest card has shown, in order. */
   get history(): string[] {
-    const calls = this.#world.slack.calls().filter(({ method, args, outcome }) => {
+    const calls = this.#fixture.slack.calls().filter(({ method, args, outcome }) => {
       return (
         /^chat\.(postMessage|update)$/.test(method) && outcome === "ok" && args.metadata?.includes(this.runId)
       );
@@ -149,7 +149,7 @@ function isAnswer({ blocks }: SlackMessage): boolean {
   return /\*(The agent's answer|How it ended)\*/.test(JSON.stringify(blocks[0]));
 }
 
-/** Of a markdown block, or of a section with a text object. */
+/** Returns the text of a markdown block or of a section with a text object. */
 function wordsOf(block: JsonRecord | undefined): string {
   const text = block?.text;
   return typeof text === "string" ? text : String(asRecord(text ?? {}).text);

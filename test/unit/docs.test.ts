@@ -57,7 +57,9 @@ async function listSources(): Promise<readonly string[]> {
   return ours.map((name) => `src/${name}`);
 }
 
-/** Whether the file declares the name. A name that it only imports or uses has moved to another file. */
+/**
+ * Returns true when the file declares the name. A name that the file only imports or uses has moved to another file.
+ */
 function declares(text: string, name: string): boolean {
   const parameters = "\\((?:[^()]|\\([^()]*\\))*\\)";
   const forms = [

@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-describe("the catalogue", () => {
-  test("tells the agents, what each needs, and their models", async () => {
+describe("the agent catalogue", () => {
+  test("the catalogue lists the agents with their needs and models", async () => {
     const { body } = await call(harness, "/api/v1/agent/catalogue");
 
     expect(body.agents.map(({ name }: { name: string }) => name)).toEqual([
@@ -39,14 +39,14 @@ describe("the catalogue", () => {
     });
   });
 
-  test("tells the models of the agents that can be used, and the default", async () => {
+  test("the list of models has those of the usable agents, and the default model", async () => {
     const { body } = await call(harness, "/api/v1/agent/models");
 
     expect(body.default_model_id).toBe("demo");
     expect(body.models).toMatchObject([{ id: "demo", display_name: "No model" }]);
   });
 
-  test("has an agent tried by a real run", async () => {
+  test("testing an agent creates a real run, once per idempotency key", async () => {
     const headers = { "idempotency-key": "try" };
     const test = { method: "POST", headers };
     const first = await call(harness, "/api/v1/agent/catalogue/demo/test", test);
@@ -62,7 +62,7 @@ describe("the catalogue", () => {
     });
   });
 
-  test("knows no other agent, and lets no reader try one", async () => {
+  test("an unknown agent is not found, and a key that may only read tests no agent", async () => {
     const reader = await harness.addUser("reader", { scopes: ["runs:read"] });
     const tried = (name: string, key = harness.key) =>
       call(harness, `/api/v1/agent/catalogue/${name}/test`, { method: "POST", key });
@@ -71,7 +71,7 @@ describe("the catalogue", () => {
   });
 });
 
-test("a model that no agent names is taken, and given back", async () => {
+test("a model that no agent names is accepted and returned", async () => {
   const config = { model_id: "gpt-unheard-of", harness: { model_id: "another" } };
 
   const id = await createRun(harness, { config });
@@ -80,7 +80,7 @@ test("a model that no agent names is taken, and given back", async () => {
 });
 
 describe("workers", () => {
-  test("are told by the names that they go by", async () => {
+  test("connected workers are listed by their names", async () => {
     const host = `box-${randomUUID()}`;
     for (const worker of [aWorker({ host }), aWorker({ host }), aWorker()])
       await harness.storage.workers.beat(worker);
@@ -91,7 +91,7 @@ describe("workers", () => {
     expect(body.workers).toEqual([{ worker_host: host, connection_count: 2, ...times }]);
   });
 
-  test("of the name that a run asks for, when all busy or absent, are told with the new run", async () => {
+  test("the answer to a new run says whether all workers of the requested name are busy or absent", async () => {
     const host = `box-${randomUUID()}`;
     const worker = aWorker({ host, slots: 1 });
     const capacityFor = async (worker_host?: string) => {
@@ -110,7 +110,7 @@ describe("workers", () => {
     expect(await capacityFor()).toBe(false);
   });
 
-  test("of the name that a routing rule gives a run are those that are told of", async () => {
+  test("the capacity in the answer is that of the worker name that a routing rule sets", async () => {
     const match = { sources: ["API"], text: ["far away"] };
     const rule = { name: "far", match, config: { worker_host: `box-${randomUUID()}` } };
     await harness.storage.workers.beat(aWorker());

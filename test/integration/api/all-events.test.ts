@@ -12,12 +12,12 @@ const EVENTS = "/api/v1/agent/events";
 const RUNS = "/api/v1/agent/runs";
 
 let harness: ApiHarness;
-/** Another process on the same database, to which no news comes from the first. */
+/** Another process on the same database, which receives no notifications of the first. */
 let replica: ApiHarness;
 
 beforeAll(async () => {
   harness = await startHarness();
-  replica = await startHarness({ beside: harness });
+  replica = await startHarness({ sharedWith: harness });
 });
 
 afterAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe("the stream of all runs", () => {
-  test("tells what comes from now on, of every run, each event once and in order", async () => {
+  test("the stream sends the events of every run from now on, each once and in order", async () => {
     const before = await createRun(harness);
     await settled(before);
     const reader = await openAll(harness);
@@ -44,7 +44,7 @@ describe("the stream of all runs", () => {
     reader.leave();
   });
 
-  test("goes on in another process behind the last event that was seen, with nothing lost or doubled", async () => {
+  test("the stream resumes in another process after the last seen event, without losses or duplicates", async () => {
     const runs = [await createRun(harness), await createRun(harness)];
     await settled(runs[1] ?? "");
     const first = await openAll(harness, { query: "?after=start" });
@@ -56,33 +56,33 @@ describe("the stream of all runs", () => {
     const later = await createRun(harness);
     await waitFor(() => second.events.some(({ data }) => data.run_id === later), { what: "the later run" });
 
-    const told = [...seen, ...second.events].map(({ data }) => `${data.run_id} ${data.seq}`);
-    expect(new Set(told).size).toBe(told.length);
-    expect(told).toEqual(await wholeLog());
+    const eventNames = [...seen, ...second.events].map(({ data }) => `${data.run_id} ${data.seq}`);
+    expect(new Set(eventNames).size).toBe(eventNames.length);
+    expect(eventNames).toEqual(await wholeLog());
     second.leave();
   });
 
-  test("reconnected again and again while many write has no gap and no double", async () => {
-    const told: string[] = [];
+  test("a stream that reconnects often while many runs are written has no losses or duplicates", async () => {
+    const eventNames: string[] = [];
     let cursor = (await page()).body.next_after;
     const writing = Promise.all(Array.from({ length: 4 }, () => createMany(8)));
 
-    while (told.length < 4 * 8 * 2) {
-      const reader = await openAll(told.length % 2 === 0 ? harness : replica, {
+    while (eventNames.length < 4 * 8 * 2) {
+      const reader = await openAll(eventNames.length % 2 === 0 ? harness : replica, {
         headers: { "last-event-id": cursor },
       });
       await reader.until(1);
       reader.leave();
-      told.push(...reader.events.map(({ data }) => `${data.run_id} ${data.seq}`));
+      eventNames.push(...reader.events.map(({ data }) => `${data.run_id} ${data.seq}`));
       cursor = reader.events.at(-1)?.cursor ?? cursor;
     }
     await writing;
 
-    expect(new Set(told).size).toBe(told.length);
-    expect((await wholeLog()).slice(-told.length)).toEqual(told);
+    expect(new Set(eventNames).size).toBe(eventNames.length);
+    expect((await wholeLog()).slice(-eventNames.length)).toEqual(eventNames);
   });
 
-  test("tells an event of a slow transaction before later ones, as soon as it is there", async () => {
+  test("the stream sends an event of a slow transaction, as soon as it is committed, before later ones", async () => {
     const [slow, fast] = [await createRun(harness), await createRun(harness)];
     await settled(fast);
     const reader = await openAll(harness);
@@ -106,7 +106,7 @@ describe("the stream of all runs", () => {
     reader.leave();
   });
 
-  test("of another team's member holds nothing of ours, nor does one's own of others' private runs", async () => {
+  test("the stream hides runs of other teams and private runs of colleagues", async () => {
     const teamId = randomUUID() as TeamId;
     await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
     const [stranger, colleague] = [await harness.addUser("eve", { teamId }), await harness.addUser("ann")];
@@ -127,7 +127,7 @@ describe("the stream of all runs", () => {
     for (const reader of readers) reader.leave();
   });
 
-  test("leaves nothing behind when its reader goes away", async () => {
+  test("the stream leaves no subscription behind when its reader disconnects", async () => {
     const isQuiet = () => harness.pubsub.countOf(CHANNELS.log) === 0;
     await waitFor(isQuiet, { what: "the readers of other tests to be gone" });
     const reader = await openAll(harness, { query: "?after=start" });
@@ -139,7 +139,7 @@ describe("the stream of all runs", () => {
     await waitFor(isQuiet, { what: "the listener to be gone" });
   });
 
-  test("begins anew, and says so, where the place it is to go on from is not known", async () => {
+  test("the stream starts again and says so if its start position is unknown", async () => {
     const headers = { "last-event-id": cursorOf("999999999999.00000000-0000-0000-0000-000000000000.1") };
 
     const readers = await Promise.all([
@@ -159,7 +159,7 @@ describe("the stream of all runs", () => {
 });
 
 describe("a page of the log of all runs", () => {
-  test("begins now, or at the start, and the next begins behind it", async () => {
+  test("the first page starts now or at the beginning, and the next page follows it", async () => {
     const { body: now } = await page();
     const run = await createRun(harness);
     await settled(run);
@@ -173,7 +173,7 @@ describe("a page of the log of all runs", () => {
   });
 
   test.each(["nonsense", cursorOf("1.2.3"), cursorOf("1.00000000-0000-0000-0000-000000000000.9999999999")])(
-    "behind %j is refused",
+    "a page after %j is refused",
     async (after) => {
       const { status, body } = await page(`?after=${encodeURIComponent(after)}`);
 
@@ -208,7 +208,10 @@ async function wholeLog(): Promise<string[]> {
   return body.events.map((event: { run_id: string; seq: number }) => `${event.run_id} ${event.seq}`);
 }
 
-/** Transactions of other tests on the same server can hold the log back. */
+/**
+ * Waits until the run's events are in the log, because transactions of other tests on the server can hold the log
+ * back.
+ */
 async function settled(runId: string): Promise<void> {
   const isThere = async () => (await wholeLog()).some((name) => name.startsWith(runId));
   await waitFor(isThere, { what: "the run's event in the log" });

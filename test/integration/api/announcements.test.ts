@@ -11,8 +11,8 @@ afterAll(() => harness.close());
 
 const SIX_MONTHS_MS = 183 * 24 * 3_600_000;
 
-describe("old names", () => {
-  test("say in every answer since when they are deprecated and how long they will be there", async () => {
+describe("deprecated addresses", () => {
+  test("every answer of a deprecated address says since when it is deprecated and when it ends", async () => {
     const id = await createRun(harness);
     const old = [
       await call(harness, "/api/v1/agent/tasks"),
@@ -30,15 +30,15 @@ describe("old names", () => {
     }
   });
 
-  test("and no others do", async () => {
+  test("other addresses are not announced as deprecated", async () => {
     const { headers } = await call(harness, "/api/v1/agent/runs");
 
     expect([headers.get("deprecation"), headers.get("sunset")]).toEqual([null, null]);
   });
 });
 
-describe("the address that names a problem", () => {
-  test("of a refusal shows what it means", async () => {
+describe("the address of a problem type", () => {
+  test("the problem type of a refusal links to a page that explains it", async () => {
     const { body } = await call(harness, "/api/v1/agent/runs?limit=0");
     const path = new URL(body.type).pathname;
 
@@ -51,7 +51,7 @@ describe("the address that names a problem", () => {
     expect(text).toContain("A run that meets it ends as FAILED.");
   });
 
-  test("is there for every code, and for nothing else", async () => {
+  test("every error code has a problem page, and no other name has one", async () => {
     const statuses = await Promise.all(
       [...ERROR_CODES, "nonsense"].map(
         async (code) => (await fetch(`${harness.url}/problems/${code}`)).status,

@@ -4,7 +4,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // Tests look into bodies of every shape; what is not there fails the test by itself.
+  // Tests read bodies of every shape, and a missing member fails the test by itself.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
 }
@@ -13,11 +13,11 @@ export interface Call {
   readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
-  /** null: none. Default: the administrator's. */
+  /** The key to send. `null` sends none. Default: the administrator's. */
   readonly key?: string | null;
 }
 
-/** One request over real HTTP, the way a client library sends it. */
+/** Sends one request over real HTTP as a client library does. */
 export async function call(harness: ApiHarness, path: string, options: Call = {}): Promise<Answer> {
   const {
     method = options.body === undefined ? "GET" : "POST",
@@ -45,7 +45,7 @@ export async function call(harness: ApiHarness, path: string, options: Call = {}
   };
 }
 
-/** Creates a run and gives its id. */
+/** Creates a run and returns its id. */
 export async function createRun(harness: ApiHarness, body: object = {}, options: Call = {}): Promise<string> {
   const answer = await call(harness, "/api/v1/agent/runs", {
     ...options,

@@ -41,12 +41,12 @@ import { InMemorySkillLibrary } from "../../support/memory/in-memory-skill-libra
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { watchAnswers } from "../../support/watch-answers.ts";
 
-export interface BenchOptions {
-  /** Another process on the database of this one, which outlives it; no news goes from one to the other. */
-  readonly beside?: ApiHarness;
-  /** Opens news in the place of `LocalNews`. Whoever opens it closes it. */
+export interface ApiHarnessOptions {
+  /** Another process whose database this one uses. It must outlive this one. Neither notifies the other. */
+  readonly sharedWith?: ApiHarness;
+  /** Opens a pub/sub instead of `LocalNews`. The caller closes it. */
   readonly pubsub?: (databaseUrl: string) => Promise<PubSub>;
-  /** The installation's secret keys, the present one first. */
+  /** The secret keys of the installation, the current one first. */
   readonly secretKeys?: readonly [string, ...string[]];
   readonly limits?: Partial<ApiLimits>;
   readonly adapterRoutes?: readonly FastifyPluginAsync[];
@@ -55,7 +55,7 @@ export interface BenchOptions {
   readonly tls?: ApiDeps["tls"];
   readonly publicUrl?: () => string;
   readonly ready?: () => Promise<string | undefined>;
-  /** What the doctor looks at. Default: nothing. */
+  /** The checks of the doctor. Default: none. */
   readonly checks?: readonly Check[];
   readonly answers?: (answers: IdempotencyStore) => IdempotencyStore;
   readonly webhookAllow?: string;
@@ -69,20 +69,20 @@ interface NewUser {
 
 export interface ApiHarness {
   readonly server: FastifyInstance;
-  /** Of the server as it listens on a free port. */
+  /** The address of the server, which listens on a free port. */
   readonly url: string;
   readonly key: string;
   readonly databaseUrl: string;
   readonly storage: Storage;
   readonly runs: RunService;
-  /** The repositories that skills are found in. */
+  /** The repositories with skills. */
   readonly skillLibrary: InMemorySkillLibrary;
   readonly secrets: SecretBox;
-  readonly pubsub: LocalNews;
+  readonly pubsub: LocalPubSub;
   readonly clock: TestClock;
-  /** All that was logged, as text. */
+  /** All log lines as text. */
   readonly logged: string[];
-  /** A user's key, which may start and read runs unless told. */
+  /** Creates a key of a new user, which may start and read runs by default. */
   addUser(name: string, more?: Omit<NewUser, "name">): Promise<string>;
   revoke(key: string): Promise<void>;
   /** Changes a run as a worker would. */
@@ -90,18 +90,18 @@ export interface ApiHarness {
   close(): Promise<void>;
 }
 
-/** News that stays in this process; `isSilent` loses all of it. */
-export class LocalNews implements PubSub {
+/** A pub/sub within this process. It loses all messages while `isSilent` is set. */
+export class LocalPubSub implements PubSub {
   isSilent = false;
   readonly #listeners = new Map<string, Set<() => void>>();
 
-  /** Who listens to runs. */
+  /** The number of subscribers to runs. */
   get listenerCount(): number {
     const ofRuns = Array.from(this.#listeners).filter(([channel]) => channel.startsWith("run:"));
     return ofRuns.reduce((sum, [, listeners]) => sum + listeners.size, 0);
   }
 
-  /** Who listens to this topic. */
+  /** The number of subscribers to this channel. */
   countOf(channel: string): number {
     return this.#listeners.get(channel)?.size ?? 0;
   }
@@ -120,7 +120,7 @@ export class LocalNews implements PubSub {
   }
 }
 
-/** The real time, moved ahead by hand. */
+/** The real time, which tests can move forward. */
 export class TestClock implements Clock {
   aheadMs = 0;
 
@@ -137,13 +137,14 @@ export const PUBLIC_URL = "http://127.0.0.1:8787";
 const SECRET = "a secret of this test";
 const AGENTS = agentChoice("demo", "codex");
 
-/** The whole HTTP side on a real database, listening on a free port. */
-export async function startHarness(options: BenchOptions = {}): Promise<ApiHarness> {
-  const testDatabase = options.beside === undefined ? await createTestDatabase() : shared(options.beside);
+/** Starts the whole HTTP API on a real database and a free port. */
+export async function startHarness(options: ApiHarnessOptions = {}): Promise<ApiHarness> {
+  const testDatabase =
+    options.sharedWith === undefined ? await createTestDatabase() : shared(options.sharedWith);
   const database = new Database({ url: testDatabase.url, maxConnections: 8, log: SILENT_LOG });
-  const [pubsub, clock, logged] = [new LocalNews(), new TestClock(), [] as string[]];
-  const told = (await options.pubsub?.(testDatabase.url)) ?? pubsub;
-  const storage = createPrismaStorage({ database, pubsub: told, clock, jobInsert: NO_JOBS });
+  const [pubsub, clock, logged] = [new LocalPubSub(), new TestClock(), [] as string[]];
+  const usedPubsub = (await options.pubsub?.(testDatabase.url)) ?? pubsub;
+  const storage = createPrismaStorage({ database, pubsub: usedPubsub, clock, jobInsert: NO_JOBS });
   const writer = new NoticeWriter(() => PUBLIC_URL, new Map());
   const rules = runRules({ storage, pubsub, clock });
   const skillLibrary = new InMemorySkillLibrary();
@@ -157,8 +158,8 @@ export async function startHarness(options: BenchOptions = {}): Promise<ApiHarne
   const runs = new RunService({ storage, clock, writer, agents: AGENTS, skills, ...rules });
   const [secret, ...formerSecrets] = options.secretKeys ?? [SECRET];
   const hashKey = createKeyHasher(secret);
-  const key = options.beside?.key ?? newApiKey();
-  if (options.beside === undefined) await storage.administrators.set(hashKey(key), keyHint(key));
+  const key = options.sharedWith?.key ?? newApiKey();
+  if (options.sharedWith === undefined) await storage.administrators.set(hashKey(key), keyHint(key));
   const secrets = createSecretBox([sealingKey(secret), ...formerSecrets.map(sealingKey)]);
   const server = await createServer({
     runs,
@@ -170,12 +171,12 @@ export async function startHarness(options: BenchOptions = {}): Promise<ApiHarne
       programs: { isThere: async ({ isDemo }) => isDemo },
     }),
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
-    principals: new PrincipalCache({ people: storage.people, pubsub: told, clock }),
+    principals: new PrincipalCache({ people: storage.people, pubsub: usedPubsub, clock }),
     storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },
     blobs: createPrismaBlobStore(database, clock),
     secrets,
     webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),
-    pubsub: told,
+    pubsub: usedPubsub,
     clock,
     nextDue,
     log: createLogger(
@@ -239,8 +240,8 @@ async function addUser(
 ): Promise<string> {
   const { id } = await storage.people.ensure(teamId, `test:${name}`, name);
   const key = newApiKey();
-  const made = { id: randomUUID(), principalId: id, createdBy: id, createdAt: new Date() };
-  await storage.keys.add({ ...made, name, hint: keyHint(key), scopes }, hashKey(key));
+  const keyBase = { id: randomUUID(), principalId: id, createdBy: id, createdAt: new Date() };
+  await storage.keys.add({ ...keyBase, name, hint: keyHint(key), scopes }, hashKey(key));
   return key;
 }
 

@@ -25,11 +25,11 @@ function fileAt(filePath: string, mimeType: string): ArtifactBody {
   return { type: "FILE", filePath, fileName: filePath.split("/").at(-1) ?? "", mimeType };
 }
 
-/** Its uid. */
+/** Creates an artifact and returns its uid. */
 async function make(runId: string, body: ArtifactBody, bytes?: Buffer): Promise<string> {
   const key = "filePath" in body ? body.filePath : "url" in body ? body.url : body.type;
-  const made = bytes === undefined ? { key, body } : { key, body, file: await stored(bytes) };
-  await harness.edit(runId, (edit) => edit.addArtifact(made));
+  const artifact = bytes === undefined ? { key, body } : { key, body, file: await stored(bytes) };
+  await harness.edit(runId, (edit) => edit.addArtifact(artifact));
   const artifacts = await harness.storage.files.artifactsOf([runId as RunId]);
   return artifacts.find((artifact) => artifact.key === key)?.id ?? "";
 }
@@ -45,7 +45,7 @@ async function download(uid: string, key = harness.key): Promise<Answer> {
 }
 
 describe("the artifacts of a run", () => {
-  test("are members of the run, each in its documented format, the oldest first", async () => {
+  test("a run has its artifacts in the documented format, oldest first", async () => {
     const runId = await createRun(harness);
     const uid = await make(runId, fileAt("artifacts/a.md", "text/markdown"), Buffer.from("# a"));
     await make(runId, { type: "PULL_REQUEST", url: "https://x/pull/1", branch: "b" });
@@ -74,7 +74,7 @@ describe("the artifacts of a run", () => {
     expect((await call(harness, `${AGENT}/artifacts/${uid}`)).body).toEqual(body.artifacts[0]);
   });
 
-  test("stand on runs in a list, each with its own, and a run without has none", async () => {
+  test("each run in a list has its own artifacts, and a run without artifacts has none", async () => {
     const key = await harness.addUser("lister");
     const [first, second, none] = [
       await createRun(harness, {}, { key }),
@@ -94,7 +94,7 @@ describe("the artifacts of a run", () => {
     expect(of(none)).not.toHaveProperty("artifacts");
   });
 
-  test("can be asked for by type", async () => {
+  test("artifacts can be filtered by type", async () => {
     const runId = await createRun(harness);
     await make(runId, { type: "SCREENSHOT", mimeType: "image/png" });
 
@@ -109,7 +109,7 @@ describe("the artifacts of a run", () => {
 });
 
 describe("the file of an artifact", () => {
-  test("is downloaded whole, and shown by no browser", async () => {
+  test("an artifact file is downloaded completely, and browsers do not display it", async () => {
     const bytes = Buffer.from([0, 255, 60, 10]);
     const uid = await make(await createRun(harness), fileAt('artifacts/ä "x".html', "text/html"), bytes);
 
@@ -127,7 +127,7 @@ describe("the file of an artifact", () => {
     });
   });
 
-  test("is sent in pieces, the same bytes however many", async () => {
+  test("an artifact file is sent in chunks with the same bytes for any chunk size", async () => {
     const bytes = Buffer.alloc(3 * 2 ** 20 + 7, "piece after piece ");
     const uid = await make(await createRun(harness), fileAt("artifacts/long.txt", "text/plain"), bytes);
     const { headers } = await call(harness, `${AGENT}/artifacts/${uid}/download`);
@@ -138,7 +138,7 @@ describe("the file of an artifact", () => {
     expect(response.headers.get("content-length")).toBe(String(bytes.length));
   });
 
-  test("is the newest one, under the same id", async () => {
+  test("the same artifact id returns the newest version of the file", async () => {
     const runId = await createRun(harness);
     const body = fileAt("artifacts/a.txt", "text/plain");
     const uid = await make(runId, body, Buffer.from("one"));
@@ -150,7 +150,7 @@ describe("the file of an artifact", () => {
     expect((await call(harness, `${AGENT}/runs/${runId}`)).body.artifacts).toHaveLength(1);
   });
 
-  test("opens by no link of another artifact of the same run", async () => {
+  test("a link to one artifact does not open another artifact of the same run", async () => {
     const runId = await createRun(harness);
     const one = await make(runId, fileAt("artifacts/1.txt", "text/plain"), Buffer.from("1"));
     const two = await make(runId, fileAt("artifacts/2.txt", "text/plain"), Buffer.from("2"));
@@ -161,15 +161,15 @@ describe("the file of an artifact", () => {
     expect((await call(harness, stolen, { key: null })).status).toBe(403);
   });
 
-  test("is none where the artifact is no file", async () => {
+  test("an artifact that is not a file has no file to download", async () => {
     const uid = await make(await createRun(harness), { type: "PLAN", documentUid: "d" });
 
     expect((await call(harness, `${AGENT}/artifacts/${uid}/download`)).status).toBe(404);
   });
 });
 
-describe("an artifact that a caller may not see", () => {
-  test("is not there: of another's own run, of another team, of none", async () => {
+describe("an artifact that the caller may not see", () => {
+  test("an artifact of a private run, of another team or of no run is not found", async () => {
     const runId = await createRun(harness, { team: false });
     const uid = await make(runId, fileAt("artifacts/a.txt", "text/plain"), Buffer.from("1"));
     const eve = await harness.addUser("eve");

@@ -8,27 +8,27 @@ import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { type Owner, TestObjects, type TestTeam } from "./authorization-objects.ts";
 import { type Entry, ROUTES, type Rule } from "./authorization-table.ts";
 
-/** Somebody of the matrix; an owner of the own team's objects. */
+/** A caller of the matrix, who also owns objects of the own team. */
 export interface Caller extends Owner {
   readonly name: string;
   readonly key: string;
   may(rule: Pick<Rule, "needs">): boolean;
 }
 
-/** Somebody and something they ask for. */
+/** A caller and the route that they request. */
 export interface Cell {
   readonly name: string;
   readonly rule: Rule;
   readonly caller: Caller;
 }
 
-export interface Asked {
+export interface RouteAnswer {
   readonly what: string;
   readonly status: number;
   readonly text: string;
 }
 
-/** Three teams with five people, and all that the server can be asked. */
+/** Three teams with five callers, and all routes of the server. */
 export interface AuthorizationHarness {
   readonly harness: ApiHarness;
   readonly objects: TestObjects;
@@ -36,14 +36,14 @@ export interface AuthorizationHarness {
   readonly operator: Caller;
   readonly admin: Caller;
   readonly member: Caller;
-  /** Another team's administrator. */
+  /** The administrator of another team. */
   readonly stranger: Caller;
   readonly callers: readonly Caller[];
-  /** Somebody of another team than the caller's. */
+  /** Returns an owner in another team than the caller's. */
   strangerTo(caller: Caller): Owner;
-  /** Asks the server itself, without the network between. */
-  ask(cell: Cell, path: string, key?: string | null): Promise<Asked>;
-  /** The cookie of whoever signed in to the pages with the key. */
+  /** Sends a request to the server without the network. */
+  ask(cell: Cell, path: string, key?: string | null): Promise<RouteAnswer>;
+  /** Signs in to the pages with the key and returns the cookie. */
   signIn(key: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -77,17 +77,17 @@ export async function startAuthorizationHarness(): Promise<AuthorizationHarness>
   };
 }
 
-/** A team with its first administrator and key, made by an operator as the documentation says. */
+/** Creates a team with its first administrator and key, as an operator does by the documentation. */
 async function aTeam(harness: ApiHarness, name: string): Promise<TestTeam> {
   const team = await call(harness, "/api/v1/agent/teams", { body: { name } });
   const { uid: team_uid } = team.body;
   const person = { type: "user", display_name: name, administrator: true, team_uid };
   const principal = await call(harness, "/api/v1/agent/principals", { body: person });
-  const wanted = { name: "first", scopes: ["admin"], principal_uid: principal.body.uid };
-  return { id: team_uid, key: (await call(harness, "/api/v1/agent/keys", { body: wanted })).body.key };
+  const keyRequest = { name: "first", scopes: ["admin"], principal_uid: principal.body.uid };
+  return { id: team_uid, key: (await call(harness, "/api/v1/agent/keys", { body: keyRequest })).body.key };
 }
 
-/** Whoever holds the team's own key, or a new member with these scopes. */
+/** Returns a factory of callers: the team's first key, or a new member with these scopes. */
 function callerMaker(harness: ApiHarness) {
   return async (name: string, team: TestTeam, scopes?: readonly Scope[]): Promise<Caller> => {
     const more = { teamId: team.id as TeamId, scopes: scopes ?? [] };
@@ -107,7 +107,7 @@ async function ask(
   { name, rule, caller }: Cell,
   path: string,
   key: string | null,
-): Promise<Asked> {
+): Promise<RouteAnswer> {
   const [method = ""] = name.split(" ");
   const body = method === "GET" || method === "DELETE" ? undefined : (rule.body?.(caller.uid) ?? {});
   const answer = await server.inject({
@@ -139,30 +139,30 @@ export function hasPlace(name: string): boolean {
   return /[/=]:/.test(addressOf(name));
 }
 
-/** The address with ids that nothing has. */
+/** Returns the address with ids that no object has. */
 export function absent(address: string): string {
   return address.replace(/:\w+/g, () => randomUUID());
 }
 
 export function isServed({ caller, rule }: Cell, status: number): boolean {
   const isMember = !caller.may({ needs: "admin" });
-  const wanted = (isMember ? rule.memberAnswers : undefined) ?? rule.answers;
-  return wanted === undefined ? status < 400 : status === wanted;
+  const expectedStatus = (isMember ? rule.memberAnswers : undefined) ?? rule.answers;
+  return expectedStatus === undefined ? status < 400 : status === expectedStatus;
 }
 
-/** A few at a time. */
-export async function eachOf<T, R>(given: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> {
+/** Maps the items with limited concurrency. */
+export async function eachOf<T, R>(items: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> {
   const done: R[] = [];
-  for (let from = 0; from < given.length; from += 8)
-    done.push(...(await Promise.all(given.slice(from, from + 8).map(work))));
+  for (let from = 0; from < items.length; from += 8)
+    done.push(...(await Promise.all(items.slice(from, from + 8).map(work))));
   return done;
 }
 
-/** Those that were answered otherwise, for people to read. */
-export function otherThan(wanted: number, answers: readonly Asked[]): readonly string[] {
-  return told(answers.filter(({ status }) => status !== wanted));
+/** Lists the answers with another status in readable form. */
+export function otherThan(expectedStatus: number, answers: readonly RouteAnswer[]): readonly string[] {
+  return describeAnswers(answers.filter(({ status }) => status !== expectedStatus));
 }
 
-export function told(answers: readonly Asked[]): readonly string[] {
+export function describeAnswers(answers: readonly RouteAnswer[]): readonly string[] {
   return answers.map(({ what, status, text }) => `${what} → ${status} ${text.slice(0, 200)}`);
 }

@@ -13,7 +13,7 @@ import {
 } from "./authorization-harness.ts";
 import { ROUTES } from "./authorization-table.ts";
 
-/** What is asked for beside the address: all there is, by whom. */
+/** The query of each list that returns all objects of all creators. */
 const QUERIES: Readonly<Record<string, string>> = {
   "GET /agent/runs": "?limit=500",
   "GET /agent/tasks": "?limit=500",
@@ -21,7 +21,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   "GET /agent/events": "?after=start&limit=500",
   "GET /agent/usage": "?group_by=creator&group_by=environment",
 };
-/** They tell of the installation, and of nobody's things. */
+/** These lists are about the installation and not about objects of a team. */
 const OF_NO_TEAM = ["GET /agent/models", "GET /agent/catalogue", "GET /agent/connected-self-hosted-workers"];
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test("every list tells a team of what is its own, and of nothing that is another's", async () => {
+test("every list shows a team its own objects and nothing of another team", async () => {
   const { admin, operator, stranger } = harness;
   const [ours, theirs] = [await oneOfEach(admin), await oneOfEach(stranger)];
 
@@ -42,20 +42,20 @@ test("every list tells a team of what is its own, and of nothing that is another
   expect([...otherThan(200, toUs), ...otherThan(200, toThem)]).toEqual([]);
   expect(toUs.filter(({ text }) => !hasAny(text, ours)).map(({ name }) => name)).toEqual(OF_NO_TEAM);
   expect(toThem.filter(({ text }) => !hasAny(text, theirs)).map(({ name }) => name)).toEqual(OF_NO_TEAM);
-  // Names are UUIDs too. An operator made the first key of either.
-  const told = toUs.flatMap(({ text }) => text.match(UUID) ?? []);
-  const marks = [...new Set([...ours, ...told])].filter((mark) => mark !== operator.uid);
+  // Some names are UUIDs too, and an operator created the first key of each team.
+  const ids = toUs.flatMap(({ text }) => text.match(UUID) ?? []);
+  const marks = [...new Set([...ours, ...ids])].filter((mark) => mark !== operator.uid);
   const leaks = toThem.flatMap(({ name, text }) =>
     marks.filter((mark) => text.includes(mark)).map((mark) => `${name}: ${mark}`),
   );
   expect(leaks).toEqual([]);
 });
 
-/** Makes one of everything that addresses name, and something heard from outside. Gives their ids. */
+/** Creates one object for each parameter of the addresses, and one incoming event. Returns their ids. */
 async function oneOfEach(owner: Caller): Promise<readonly string[]> {
   const { harness: api, objects } = harness;
-  const asked = Object.keys(ROUTES).filter((name) => ROUTES[name] !== "open");
-  const addresses = asked.map(addressOf).filter((address) => address.includes("/:"));
+  const names = Object.keys(ROUTES).filter((name) => ROUTES[name] !== "open");
+  const addresses = names.map(addressOf).filter((address) => address.includes("/:"));
   const places = new Set(addresses.map((address) => address.replace(/(:\w+)[^:]*$/, "$1")));
   const filled = await eachOf([...places], async (place) => {
     const segments = (await objects.fill(place, owner)).split("/");
@@ -70,7 +70,9 @@ async function oneOfEach(owner: Caller): Promise<readonly string[]> {
   return [...filled.flat(), environment, event.id, owner.uid];
 }
 
-/** What everything without a place answers to who may ask it; what is asked with a run's id is in the matrix. */
+/**
+ * Requests every route without a path parameter that the caller may read. Routes with a run's id are in the matrix.
+ */
 async function listsFor(caller: Caller) {
   const lists = cellsOf([caller]).filter(
     ({ name, rule }) => name.startsWith("GET ") && !hasPlace(name) && caller.may(rule),

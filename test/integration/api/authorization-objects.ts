@@ -13,16 +13,16 @@ export interface TestTeam {
   readonly key: string;
 }
 
-/** For whom an object is made: for keys, whose they are to be. */
+/** The owner of a new object. A new key is made for this owner. */
 export interface Owner {
   readonly team: TestTeam;
   readonly uid: string;
 }
 
 interface Place {
-  /** The address up to the object, with its places filled. */
+  /** The address up to the object, with its parameters filled in. */
   readonly collection: string;
-  /** The same as the route has it. */
+  /** The same address with the parameter names of the route. */
   readonly route: string;
   readonly owner: Owner;
   readonly more: object;
@@ -30,14 +30,14 @@ interface Place {
 
 type Made = Readonly<Record<string, unknown>>;
 
-/** Makes what the addresses of routes name, for the team it is to belong to. */
+/** Creates the objects that addresses of routes name, in the team of their owner. */
 export class TestObjects {
-  readonly #bench: ApiHarness;
+  readonly #harness: ApiHarness;
   readonly #database: Database;
   readonly #kept = new Map<string, Promise<string>>();
 
   constructor(harness: ApiHarness) {
-    this.#bench = harness;
+    this.#harness = harness;
     this.#database = new Database({ url: harness.databaseUrl, maxConnections: 1, log: SILENT_LOG });
   }
 
@@ -45,7 +45,7 @@ export class TestObjects {
     return this.#database.close();
   }
 
-  /** The same each time, for requests that are refused. */
+  /** Fills the address with the same objects each time, for requests that are refused. */
   fillOnce(url: string, owner: Owner): Promise<string> {
     const name = `${url} ${owner.uid}`;
     const address = this.#kept.get(name) ?? this.fill(url, owner);
@@ -53,7 +53,9 @@ export class TestObjects {
     return address;
   }
 
-  /** The address with an object of the owner's team in each of its places. `more` is said of runs. */
+  /**
+   * Returns the address with an object of the owner's team for each parameter. `more` is added to the body of runs.
+   */
   async fill(url: string, owner: Owner, more: object = {}): Promise<string> {
     const pattern = url.split("/");
     const filled = [...pattern];
@@ -68,7 +70,7 @@ export class TestObjects {
     return filled.join("/");
   }
 
-  /** Most things are made by a POST to their collection. */
+  /** Creates an object. Most are created by a POST to their collection. */
   async #make(place: Place): Promise<string> {
     const { collection, owner, route } = place;
     switch (route) {
@@ -107,7 +109,7 @@ export class TestObjects {
   }
 
   async #installation({ team }: Owner): Promise<string> {
-    const { installations } = this.#bench.storage;
+    const { installations } = this.#harness.storage;
     const made = await installations.ensure("test", randomUUID());
     await installations.update({ ...made, teamId: team.id });
     return made.id;
@@ -116,7 +118,7 @@ export class TestObjects {
   async #thread(place: Place): Promise<string> {
     const thread = aThread();
     const runId = await this.#run(place, "run_id");
-    await this.#bench.edit(runId, (edit) => edit.bind({ thread, expected: undefined }));
+    await this.#harness.edit(runId, (edit) => edit.bind({ thread, expected: undefined }));
     return thread.id;
   }
 
@@ -126,16 +128,16 @@ export class TestObjects {
     return name;
   }
 
-  /** One with a file, as an agent leaves it. */
+  /** Creates an artifact with a file as an agent leaves it. */
   async #artifact(place: Place): Promise<string> {
     const runId = (await this.#run(place, "run_id")) as RunId;
     const bytes = Buffer.from("made");
-    const blobId = await createPrismaBlobStore(this.#database, this.#bench.clock).put(bytes);
+    const blobId = await createPrismaBlobStore(this.#database, this.#harness.clock).put(bytes);
     const hash = createHash("sha256").update(bytes).digest("hex");
     const body = { type: "FILE", filePath: "a.md", fileName: "a.md", mimeType: "text/markdown" } as const;
     const file = { blobId, sizeBytes: bytes.length, hash };
-    await this.#bench.edit(runId, (edit) => edit.addArtifact({ key: "a.md", body, file }));
-    const [artifact] = await this.#bench.storage.files.artifactsOf([runId]);
+    await this.#harness.edit(runId, (edit) => edit.addArtifact({ key: "a.md", body, file }));
+    const [artifact] = await this.#harness.storage.files.artifactsOf([runId]);
     return String(artifact?.id);
   }
 
@@ -146,7 +148,7 @@ export class TestObjects {
   }
 
   async #ask(method: "GET" | "POST" | "PUT", path: string, { team }: Owner, payload?: object): Promise<Made> {
-    const answer = await this.#bench.server.inject({
+    const answer = await this.#harness.server.inject({
       method,
       url: `/api/v1${path}`,
       headers: { authorization: `Bearer ${team.key}` },

@@ -2,23 +2,26 @@ import { randomUUID } from "node:crypto";
 import { ERROR_CODES } from "../../../src/core/errors.ts";
 import type { Scope } from "../../../src/core/people/api-key.ts";
 
-/** Who may call a route, as it is documented: not read from the route, but held against it. */
+/**
+ * Who may call a route according to the documentation. The table is not derived from the routes, but compared with
+ * them.
+ */
 export interface Rule {
-  /** `any`: whatever key. `operator`: an administrator of the first team. */
+  /** `any`: every valid key. `operator`: an administrator of the first team. */
   readonly needs: Scope | "any" | "operator";
-  /** What is asked for, where it is not the route's own address with an object of the team in each place. */
+  /** The address to request, if it is not the route's own address with an object of the team for each parameter. */
   readonly address?: string;
-  /** A body that is valid, for a caller with this uid. */
+  /** Returns a valid body for a caller with this uid. */
   readonly body?: (uid: string) => object;
-  /** The answer to who may, about an object of the own team. Default: any below 400. */
+  /** The status for a permitted caller and an object of the own team. Default: any below 400. */
   readonly answers?: number;
-  /** The same to a member, about what a colleague made. */
+  /** The status for a member and an object of a colleague. */
   readonly memberAnswers?: number;
-  /** Operators see those of all teams. */
+  /** True when operators see the objects of all teams. */
   readonly operatorSeesAll?: boolean;
 }
 
-/** `open`: nobody is asked who they are. `page`: who is not signed in is sent to do so. */
+/** `open`: the route needs no authentication. `page`: visitors who are not signed in are redirected to sign in. */
 export type Entry = Rule | "open" | "page";
 
 const runs = { read: { needs: "runs:read" }, write: { needs: "runs:write" } } as const;
@@ -33,8 +36,8 @@ const aSchedule = () => ({ ...aName(), cron_schedule: "0 3 * * *", prompt: "tidy
 const aWebhook = () => ({ url: "https://203.0.114.7/hook" });
 
 /**
- * Every route of the server. A route without an entry fails the test. Who may not, is answered 401 (no key) or 403;
- * whoever asks for another team's object is answered 404, as if there were none.
+ * Every route of the server. A route without an entry fails the test. A caller without permission is answered 401 (no
+ * key) or 403. A request for another team's object is answered 404, as if it did not exist.
  */
 export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /healthz": "open",
@@ -67,10 +70,10 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/runs/:runId/timeline": runs.read,
   "GET /agent/runs/:runId/transcript": runs.read,
   "GET /agent/conversations/:conversationId": runs.read,
-  // Tell which session shows a conversation and the other way round, and nothing else.
+  // These routes return the session of a conversation and the reverse, and nothing else.
   "GET /agent/sessions/:id/redirect": "open",
   "GET /agent/conversations/:id/redirect": "open",
-  // Open by their signature alone.
+  // These routes are authorized by their signature only.
   "GET /agent/transcript-files": "open",
   "GET /agent/artifacts/:uid/file": "open",
   "GET /agent/artifacts/:uid": runs.read,
@@ -81,7 +84,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "POST /agent/runs/:runId/permissions/:permissionId": {
     ...runs.write,
     body: () => ({ option_id: "allow" }),
-    // It does not ask anything.
+    // The run has no question.
     answers: 409,
   },
   "POST /agent/runs/:runId/approval": {
@@ -106,7 +109,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "DELETE /agent/environments/:uid": settings.write,
   "GET /agent/secrets": settings.read,
   "GET /agent/secrets/:name": settings.read,
-  // Makes it where there is none.
+  // Creates the secret if it does not exist.
   "PUT /agent/secrets/:name": {
     ...settings.write,
     address: "/agent/secrets/PUT_BY_THE_TEST",

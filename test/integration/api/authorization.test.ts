@@ -8,13 +8,13 @@ import {
   absent,
   addressOf,
   cellsOf,
+  describeAnswers,
   eachOf,
   hasPlace,
   isServed,
   named,
   otherThan,
   startAuthorizationHarness,
-  told,
 } from "./authorization-harness.ts";
 import { ROUTES } from "./authorization-table.ts";
 
@@ -28,12 +28,12 @@ function rows(): Promise<unknown> {
   return countRows(harness.harness.databaseUrl);
 }
 
-test("every route of the server stands in the table, and nothing else", () => {
+test("the authorization table has exactly the routes of the server", () => {
   expect([...new Set(harness.routes)].toSorted()).toEqual(Object.keys(ROUTES).toSorted());
 });
 
-describe("who may not", () => {
-  test("has no key: 401 everywhere, whether or not there is such an object", async () => {
+describe("callers without permission", () => {
+  test("a request without a key is answered 401, whether or not the object exists", async () => {
     const answers = await eachOf(cellsOf([harness.operator]), (cell) =>
       harness.ask(cell, absent(addressOf(cell.name)), null),
     );
@@ -41,15 +41,15 @@ describe("who may not", () => {
     expect(otherThan(401, answers)).toEqual([]);
   });
 
-  test("has a key that may not do this: 403, and nothing is stored", async () => {
+  test("a request whose key lacks the scope is answered 403 and stores nothing", async () => {
     const refused = cellsOf(harness.callers).filter(({ caller, rule }) => !caller.may(rule));
-    const asked = await eachOf(refused, async (cell) => ({
+    const requests = await eachOf(refused, async (cell) => ({
       cell,
       path: await harness.objects.fillOnce(addressOf(cell.name), cell.caller),
     }));
     const before = await rows();
 
-    const answers = await eachOf(asked, ({ cell, path }) => harness.ask(cell, path));
+    const answers = await eachOf(requests, ({ cell, path }) => harness.ask(cell, path));
 
     expect(refused.length).toBeGreaterThan(30);
     expect(otherThan(403, answers)).toEqual([]);
@@ -57,32 +57,32 @@ describe("who may not", () => {
   });
 });
 
-describe("another team's object", () => {
-  test("is not found, in the very words in which nothing is found, and stays as it is", async () => {
-    const wanted = cellsOf(harness.callers).filter(
+describe("an object of another team", () => {
+  test("an object of another team gets the same answer as an unknown one and stays unchanged", async () => {
+    const cells = cellsOf(harness.callers).filter(
       ({ caller, name, rule }) =>
         hasPlace(name) && caller.may(rule) && !(rule.operatorSeesAll && caller === harness.operator),
     );
-    const asked = await eachOf(wanted, async (cell) => {
+    const requests = await eachOf(cells, async (cell) => {
       const address = addressOf(cell.name);
       const foreign = await harness.objects.fillOnce(address, harness.strangerTo(cell.caller));
       return { cell, foreign, missing: absent(address) };
     });
     const before = await rows();
 
-    const answers = await eachOf(asked, async ({ cell, foreign, missing }) => ({
+    const answers = await eachOf(requests, async ({ cell, foreign, missing }) => ({
       theirs: await harness.ask(cell, foreign),
       none: await harness.ask(cell, missing),
     }));
 
     const all = answers.flatMap(({ theirs, none }) => [theirs, none]);
-    const told = answers.filter(({ theirs, none }) => wordsOf(theirs.text) !== wordsOf(none.text));
+    const mismatches = answers.filter(({ theirs, none }) => wordsOf(theirs.text) !== wordsOf(none.text));
     expect(otherThan(404, all)).toEqual([]);
-    expect(told.map(({ theirs }) => theirs.what)).toEqual([]);
+    expect(mismatches.map(({ theirs }) => theirs.what)).toEqual([]);
     expect(await rows()).toEqual(before);
   });
 
-  test("is there for operators where the installation is theirs to manage", async () => {
+  test("an operator sees the objects of all teams where the table says so", async () => {
     const open = cellsOf([harness.operator]).filter(({ rule }) => rule.operatorSeesAll);
 
     const answers = await eachOf(open, async (cell) =>
@@ -94,14 +94,14 @@ describe("another team's object", () => {
   });
 });
 
-test("a private run of a colleague is not found by members, and by administrators it is", async () => {
+test("a colleague's private run is not found by members but is found by administrators", async () => {
   const { admin, callers, objects } = harness;
   const isOfRun = (name: string) => /^\w+ \/agent\/(runs|tasks|conversations)\/:/.test(name);
-  const wanted = cellsOf(callers).filter(
+  const cells = cellsOf(callers).filter(
     ({ caller, name, rule }) => isOfRun(name) && caller.may(rule) && caller.team === admin.team,
   );
 
-  const answers = await eachOf(wanted, async (cell) => {
+  const answers = await eachOf(cells, async (cell) => {
     const path = await objects.fill(addressOf(cell.name), admin, { team: false });
     return { cell, answer: await harness.ask(cell, path) };
   });
@@ -116,10 +116,10 @@ test("a private run of a colleague is not found by members, and by administrator
       (ofOthers ?? []).map(({ answer }) => answer),
     ),
   ).toEqual([]);
-  expect(told(unserved.map(({ answer }) => answer))).toEqual([]);
+  expect(describeAnswers(unserved.map(({ answer }) => answer))).toEqual([]);
 });
 
-test("who may is served, with an object of the own team where one is named", async () => {
+test("a caller with permission is served, for an object of the own team where one is named", async () => {
   const allowed = cellsOf(harness.callers).filter(({ caller, rule }) => caller.may(rule));
 
   const answers = await eachOf(allowed, async (cell) => ({
@@ -128,10 +128,10 @@ test("who may is served, with an object of the own team where one is named", asy
   }));
 
   const unserved = answers.filter(({ cell, answer }) => !isServed(cell, answer.status));
-  expect(told(unserved.map(({ answer }) => answer))).toEqual([]);
+  expect(describeAnswers(unserved.map(({ answer }) => answer))).toEqual([]);
 });
 
-test("what is open needs no key", async () => {
+test("open routes need no key", async () => {
   const answers = await eachOf(named("open"), async (what) => {
     const [method = "", address = ""] = what.split(" ");
     const url = address.startsWith("/agent") ? `/api/v1${absent(address)}` : address.replace("*", "dom.js");
@@ -141,14 +141,14 @@ test("what is open needs no key", async () => {
     return { what, status: answer.statusCode, text: answer.body };
   });
 
-  // A wrong key at the sign-in, and addresses without the signature that opens them.
+  // The sign-in is requested with a wrong key, and the files without the signature that opens them.
   const refuses = new Set(["POST /signin", "GET /agent/transcript-files", "GET /agent/artifacts/:uid/file"]);
   const refused = answers.filter(({ status, what }) => status >= 400 && !refuses.has(what));
-  expect(told(refused)).toEqual([]);
-  expect(told(answers.filter(({ status }) => status >= 500))).toEqual([]);
+  expect(describeAnswers(refused)).toEqual([]);
+  expect(describeAnswers(answers.filter(({ status }) => status >= 500))).toEqual([]);
 });
 
-test("the pages show each visitor the own team's runs and send strangers to sign in", async () => {
+test("the pages show each visitor the runs of the own team and send others to sign in", async () => {
   const { callers, objects, strangerTo } = harness;
   const visits = named("page").flatMap((name) => callers.map((caller) => ({ name, caller })));
 
@@ -162,10 +162,11 @@ test("the pages show each visitor the own team's runs and send strangers to sign
     return { what: `${caller.name}: ${name}`, statuses, wanted: [200, 303, hasPlace(name) ? 404 : 200] };
   });
 
-  for (const { what, statuses, wanted } of answers) expect([what, ...statuses]).toEqual([what, ...wanted]);
+  for (const { what, statuses, wanted: cells } of answers)
+    expect([what, ...statuses]).toEqual([what, ...cells]);
 });
 
-test("the pages' cookie writes nothing, whoever signed in", async () => {
+test("the cookie of the pages permits no write, not even to an operator", async () => {
   const { operator, objects } = harness;
   const cookie = await harness.signIn(operator.key);
   const writes = cellsOf([operator]).filter(({ name }) => !name.startsWith("GET "));
@@ -182,7 +183,7 @@ test("the pages' cookie writes nothing, whoever signed in", async () => {
   expect(otherThan(401, answers)).toEqual([]);
 });
 
-test("nobody says who creates a run, where it comes from or how it stands", async () => {
+test("the creator, source and state of a run cannot be forged in its request", async () => {
   const { admin, harness: api, member } = harness;
   const forged = {
     creator: { uid: admin.uid, type: "user" },
@@ -207,7 +208,7 @@ test("nobody says who creates a run, where it comes from or how it stands", asyn
   expect(Date.parse(run.created_at)).toBeGreaterThan(Date.parse("2021-01-01"));
 });
 
-/** A refusal without what is new in each answer. */
+/** Returns a refusal without the members that are new in each answer. */
 function wordsOf(text: string): string {
   const { trace_id, instance, ...words } = JSON.parse(text);
   return JSON.stringify(words);

@@ -28,8 +28,8 @@ const { aKey, aPrincipal, ask, patch, remove } = new PeopleCaller(() => harness)
 const WAITING = `
   SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** What a request is answered that comes when `change` has been made and is not committed yet. */
-async function beside(
+/** Returns the answer to a request that arrives after `change` was made and before it is committed. */
+async function duringChange(
   change: (stores: Storage) => Promise<unknown>,
   request: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -45,48 +45,48 @@ async function beside(
   return answer;
 }
 
-describe("a key", () => {
+describe("concurrent changes of a key", () => {
   const minutesAhead = (minutes: number) => new Date(harness.clock.now().getTime() + minutes * 60_000);
   const changed =
     (id: string, changes: Partial<ApiKey>) =>
     ({ keys }: Storage) =>
       keys.change(FIRST_TEAM, id, (key) => ({ ...key, ...changes }));
 
-  test("that is revoked and renamed at once is dead, under its new name", async () => {
+  test("a key that is renamed while it is revoked stays revoked and gets its new name", async () => {
     const { id, key } = await aKey();
     const revoked = changed(id, { revokedAt: harness.clock.now() });
 
-    const renamed = await beside(revoked, () => patch(`/keys/${id}`, { name: "y" }));
+    const renamed = await duringChange(revoked, () => patch(`/keys/${id}`, { name: "y" }));
 
     expect(renamed.body).toMatchObject({ name: "y", revoked_at: expect.any(String) });
     expect((await ask(`/keys/${id}`)).body).toEqual(renamed.body);
     expect((await ask("/whoami", { key })).status).toBe(401);
   });
 
-  test("that is renamed and revoked at once is so too", async () => {
+  test("a key that is revoked while it is renamed is revoked and keeps its new name", async () => {
     const { id } = await aKey();
 
-    await beside(changed(id, { name: "y" }), () => remove(`/keys/${id}`));
+    await duringChange(changed(id, { name: "y" }), () => remove(`/keys/${id}`));
 
     expect((await ask(`/keys/${id}`)).body).toMatchObject({ name: "y", revoked_at: expect.any(String) });
   });
 
-  test("that gives way to another while it is renamed ends when that was to be", async () => {
+  test("a key that is renamed while it is replaced keeps the expiry of the replacement", async () => {
     const { id } = await aKey();
     const expiresAt = minutesAhead(5);
 
-    const renamed = await beside(changed(id, { expiresAt }), () => patch(`/keys/${id}`, { name: "y" }));
+    const renamed = await duringChange(changed(id, { expiresAt }), () => patch(`/keys/${id}`, { name: "y" }));
 
     expect(renamed.body).toMatchObject({ name: "y", expires_at: expiresAt.toISOString() });
     expect((await ask(`/keys/${id}`)).body).toEqual(renamed.body);
   });
 
-  test("that is revoked while it is rotated has no successor and stays revoked", async () => {
+  test("a key that is revoked while it is rotated has no successor and stays revoked", async () => {
     const principal_uid = await aPrincipal();
     const { id } = await aKey({ principal_uid });
     const revokedAt = harness.clock.now();
 
-    const rotated = await beside(changed(id, { revokedAt }), () =>
+    const rotated = await duringChange(changed(id, { revokedAt }), () =>
       ask(`/keys/${id}/rotate`, { body: { overlap_seconds: 60 } }),
     );
 
@@ -95,7 +95,7 @@ describe("a key", () => {
     expect(keys).toMatchObject([{ id, revoked_at: revokedAt.toISOString() }]);
   });
 
-  test("that is rotated five times at once has one successor", async () => {
+  test("a key that is rotated five times at once has one successor", async () => {
     const principal_uid = await aPrincipal();
     const { id } = await aKey({ principal_uid });
 
@@ -108,14 +108,14 @@ describe("a key", () => {
   });
 });
 
-test("an installation that is handed out is not its former team's to change any more", async () => {
+test("a team cannot change an installation that moves to another team at the same moment", async () => {
   const [from, to] = [await aTeam(), await aTeam()];
   const principal_uid = await aPrincipal({ team_uid: from, administrator: true });
   const { key } = await aKey({ principal_uid, scopes: ["admin"] });
   const { id } = await harness.storage.installations.ensure("memory", randomUUID());
   await patch(`/installations/${id}`, { team_uid: from });
 
-  const renamed = await beside(
+  const renamed = await duringChange(
     async ({ installations }) => {
       const installation = (await installations.lock(id)) ?? expect.fail("It is gone.");
       await installations.update({ ...installation, teamId: to });
@@ -129,7 +129,7 @@ test("an installation that is handed out is not its former team's to change any 
   expect(handedOut).not.toHaveProperty("name");
 });
 
-test("of webhooks that are made at once, no more are made than there is room for", async () => {
+test("concurrent requests create no more webhooks than the limit", async () => {
   const teamId = await aTeam();
   const { key } = await aKey({
     principal_uid: await aPrincipal({ team_uid: teamId, administrator: true }),
@@ -138,7 +138,7 @@ test("of webhooks that are made at once, no more are made than there is room for
   for (let index = 0; index < 49; index += 1)
     await harness.storage.webhooks.endpoints.add(anEndpoint({ teamId }));
 
-  const late = await beside(
+  const late = await duringChange(
     async ({ teams, webhooks }) => {
       await teams.lock(teamId);
       await webhooks.endpoints.add(anEndpoint({ teamId }));

@@ -28,7 +28,7 @@ async function conversationOf(runId: string, key = harness.key) {
 }
 
 describe("a conversation", () => {
-  test("is the same by its run and by its id", async () => {
+  test("a conversation is the same by run id and by conversation id", async () => {
     const runId = await createRun(harness, { prompt: "Say hello" });
     await tell(runId, START, { kind: "agent.message", text: "Hello" });
 
@@ -51,7 +51,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("gives its blocks the documented names", async () => {
+  test("the blocks of a conversation have the documented names", async () => {
     const runId = await createRun(harness);
     const call = { kind: "agent.tool_call", toolCallId: "c", toolKind: "read", title: "Look" } as const;
     await tell(runId, START, { ...call, status: "completed", rawOutput: { lines: 3 } });
@@ -72,7 +72,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("goes on over several runs, of which each sees what it may", async () => {
+  test("a conversation spans several runs, and each caller sees the runs that they may see", async () => {
     const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
     const first = await createRun(harness, { prompt: "one" }, { key: ann });
     const { conversation_id } = await conversationOf(first);
@@ -86,7 +86,7 @@ describe("a conversation", () => {
     expect(await conversationOf(second, ann)).toEqual(await conversationOf(first, ann));
   });
 
-  test("that nobody may see is not there", async () => {
+  test("a conversation that the caller may not see is not found", async () => {
     const [ann, ben] = [await harness.addUser("ann2"), await harness.addUser("ben2")];
     const runId = await createRun(harness, { team: false }, { key: ann });
     const { conversation_id } = await conversationOf(runId, ann);
@@ -99,7 +99,7 @@ describe("a conversation", () => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   });
 
-  test("of a long log is read page by page, with nothing lost between them", async () => {
+  test("the conversation of a long log is read page by page without losses", async () => {
     const runId = await createRun(harness);
     const words = Array.from({ length: 450 }, (_, index) => `w${index} `);
     const messages = words.map((text) => ({ kind: "agent.message", text }) as const);
@@ -111,8 +111,8 @@ describe("a conversation", () => {
   });
 });
 
-describe("going on with a conversation", () => {
-  test("without a word means to continue", async () => {
+describe("continuing a conversation", () => {
+  test("continuing a conversation without a prompt means to continue the work", async () => {
     const { conversation_id } = await conversationOf(await createRun(harness));
 
     const { status, body } = await call(harness, `${AGENT}/runs`, { body: { conversation_id } });
@@ -122,13 +122,16 @@ describe("going on with a conversation", () => {
     expect(run.body).toMatchObject({ conversation_id, prompt: "Continue." });
   });
 
-  test.each([["x"], [UNKNOWN]])("of which there is none (%s) is not found", async (conversation_id) => {
-    const answer = await call(harness, `${AGENT}/runs`, { body: { prompt: "x", conversation_id } });
+  test.each([["x"], [UNKNOWN]])(
+    "continuing an unknown conversation (%s) is not found",
+    async (conversation_id) => {
+      const answer = await call(harness, `${AGENT}/runs`, { body: { prompt: "x", conversation_id } });
 
-    expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
-  });
+      expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
+    },
+  );
 
-  test("of somebody else's own runs is not found", async () => {
+  test("continuing a colleague's private conversation is not found", async () => {
     const [ann, ben] = [await harness.addUser("ann3"), await harness.addUser("ben3")];
     const { conversation_id } = await conversationOf(
       await createRun(harness, { team: false }, { key: ann }),
@@ -142,7 +145,7 @@ describe("going on with a conversation", () => {
 });
 
 describe("the timeline", () => {
-  test("has the course of the run, and the same ids each time", async () => {
+  test("the timeline lists the steps of the run and has the same ids on each request", async () => {
     const runId = await createRun(harness);
     await tell(
       runId,
@@ -164,7 +167,7 @@ describe("the timeline", () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  test("tells which attempt each event belongs to", async () => {
+  test("the timeline names the attempt of each event", async () => {
     const runId = await createRun(harness);
     await harness.edit(runId, (edit) => edit.moveTo("PENDING"));
 
@@ -174,15 +177,15 @@ describe("the timeline", () => {
     expect(body.events[1].execution_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
   });
 
-  test("is whole where it is long, and one that cannot be read is an error", async () => {
+  test("a long timeline is complete, and an unreadable one is answered with an error", async () => {
     const runId = await createRun(harness);
-    const said = {
+    const followUp = {
       kind: "followup.received",
       message: "x".repeat(250_000),
       authorId: "a",
       delivery: "queue",
     } as const;
-    await tell(runId, ...["1", "2", "3", "4", "5", "6"].map((followUpId) => ({ ...said, followUpId })));
+    await tell(runId, ...["1", "2", "3", "4", "5", "6"].map((followUpId) => ({ ...followUp, followUpId })));
     const path = `${AGENT}/runs/${runId}/timeline`;
 
     const { body } = await call(harness, path);
@@ -193,13 +196,13 @@ describe("the timeline", () => {
 
     expect(body.events.slice(1)).toMatchObject(
       ["1", "2", "3", "4", "5", "6"].map((followUpId) => ({
-        payload: { followUpId, message: said.message },
+        payload: { followUpId, message: followUp.message },
       })),
     );
     expect([refused.status, refused.body.code]).toEqual([503, "resource_unavailable"]);
   });
 
-  test("is not read for those who ask for its headers alone", async () => {
+  test("a HEAD request does not read the timeline", async () => {
     const runId = await createRun(harness);
 
     const { status } = await call(harness, `${AGENT}/runs/${runId}/timeline`, { method: "HEAD" });
@@ -207,7 +210,7 @@ describe("the timeline", () => {
     expect(status).toBe(404);
   });
 
-  test("of another's own run is not there", async () => {
+  test("the timeline of a colleague's private run is not found", async () => {
     const runId = await createRun(harness, { team: false });
     const key = await harness.addUser("eve");
 
@@ -215,8 +218,8 @@ describe("the timeline", () => {
   });
 });
 
-describe("from a session to its conversation, and back", () => {
-  test("anybody is led, and told nothing else", async () => {
+describe("redirects between session and conversation", () => {
+  test("the public redirects give the other id and nothing else", async () => {
     const runId = await createRun(harness, { team: false });
     const { body: run } = await call(harness, `${AGENT}/runs/${runId}`);
     const { conversation_id, session_id } = run;
@@ -227,7 +230,7 @@ describe("from a session to its conversation, and back", () => {
     expect(await of(`conversations/${conversation_id}`)).toEqual({ session_id });
   });
 
-  test("the session is that of the newest run", async () => {
+  test("a conversation redirects to the session of its newest run", async () => {
     const { conversation_id } = await conversationOf(await createRun(harness));
     const second = await createRun(harness, { conversation_id });
     const { body: run } = await call(harness, `${AGENT}/runs/${second}`);
@@ -238,7 +241,7 @@ describe("from a session to its conversation, and back", () => {
   });
 
   test.each(["sessions/x", `sessions/${UNKNOWN}`, "conversations/x", `conversations/${UNKNOWN}`])(
-    "%s leads nowhere, and does not tell whether it ever did",
+    "%s redirects nowhere and does not say whether it existed",
     async (path) => {
       const answer = await call(harness, `${AGENT}/${path}/redirect`, { key: null });
 

@@ -16,11 +16,11 @@ describe("creating a run", () => {
 
     expect(status).toBe(200);
     const run_id = expect.stringMatching(UUID);
-    // No worker lives here.
+    // No worker runs in this test.
     expect(body).toEqual({ run_id, task_id: body.run_id, state: "QUEUED", at_capacity: true });
   });
 
-  test("the run is given back whole, its configuration resolved, under its new and its old address", async () => {
+  test("a created run is returned completely, with resolved configuration, by new and old address", async () => {
     const config = {
       name: "nightly",
       model_id: "m1",
@@ -52,7 +52,7 @@ describe("creating a run", () => {
     expect(task.body).toEqual(run.body);
   });
 
-  test("null and empty optional members mean absent, unknown ones are ignored", async () => {
+  test("null and empty optional members mean absent, and unknown members are ignored", async () => {
     const body = {
       prompt: "x",
       title: null,
@@ -73,7 +73,7 @@ describe("creating a run", () => {
     expect(run.title).toBe("x");
   });
 
-  test("what a run is given is given back, what no agent uses and an empty budget too", async () => {
+  test("configuration that no agent uses and an empty budget are returned as sent", async () => {
     const config = {
       skills: ["a"],
       mcp_servers: { a: { command: "c" } },
@@ -95,7 +95,7 @@ describe("creating a run", () => {
     ["SLACK", "API"],
     ["nonsense", "API"],
   ])(
-    "the source header %s makes a run of source %s, done by a worker all the same",
+    "the source header %s creates a run with source %s, which is executed like any other",
     async (header, source) => {
       const id = await createRun(harness, {}, { headers: { "x-run-source": header } });
 
@@ -106,7 +106,7 @@ describe("creating a run", () => {
     },
   );
 
-  test("a run below another names it; a parent that is hidden is not there", async () => {
+  test("a child run names its parent, and a hidden parent is not found", async () => {
     const ann = await harness.addUser("ann");
     const ben = await harness.addUser("ben");
     const parent = await createRun(harness, { team: false }, { key: ann });
@@ -120,7 +120,7 @@ describe("creating a run", () => {
     expect([strangers.status, strangers.body.code]).toEqual([404, "resource_not_found"]);
   });
 
-  test("a run that is not the team's is seen by its creator and by administrators alone", async () => {
+  test("a private run is visible only to its creator and to administrators", async () => {
     const [ann, ben] = [await harness.addUser("ann2"), await harness.addUser("ben2")];
     const id = await createRun(harness, { team: false }, { key: ann });
     const statusFor = async (key: string) =>
@@ -132,7 +132,7 @@ describe("creating a run", () => {
   });
 });
 
-describe("a request that is refused", () => {
+describe("a refused request for a run", () => {
   test.each([
     ["nothing to do", {}, "prompt"],
     ["a blank prompt", { prompt: " \n " }, "prompt"],
@@ -191,7 +191,7 @@ describe("a request that is refused", () => {
     expect(answer.headers.get("x-should-retry")).toBe("false");
   });
 
-  test("an MCP server is named in the words for people too", async () => {
+  test("an error about an MCP server names the server in its message too", async () => {
     const config = { mcp_servers: { wiki: { url: "u", warp_id: "w" } } };
 
     const { body } = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", config } });
@@ -202,7 +202,7 @@ describe("a request that is refused", () => {
   test.each([
     ["config.budget.max_beer", { config: { budget: { max_beer: 1 } } }],
     ["config.mcp_servers.wiki.warp_id", { config: { mcp_servers: { wiki: { warp_id: "w" } } } }],
-  ])("%s is refused rather than dropped", async (member, members) => {
+  ])("%s is refused rather than ignored", async (member, members) => {
     const answer = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
 
     expect([answer.status, answer.body.code]).toEqual([422, "operation_not_supported"]);
@@ -220,7 +220,7 @@ describe("a request that is refused", () => {
     expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
   });
 
-  test("exactly the limits are within them", async () => {
+  test("values exactly at the limits are accepted", async () => {
     const config = { base_prompt: "é".repeat(32 * 1024) };
     const body = { prompt: "é".repeat(128 * 1024), title: "😀".repeat(300), config, metadata: pairs(20) };
 

@@ -16,7 +16,7 @@ function configuration(): Record<string, unknown> {
   return JSON.parse(text);
 }
 
-test("the reference page is there without a key, and all it loads is served by us", async () => {
+test("the reference page needs no key, and this server serves everything that it loads", async () => {
   const loaded = Array.from(page.text.matchAll(/(?:src|href)="([^"]*)"/g), ([, address = ""]) => address);
   const script = await call(harness, "/docs/scalar.js", { key: null });
 
@@ -29,7 +29,7 @@ test("the reference page is there without a key, and all it loads is served by u
   expect(script.text).toContain("createApiReference");
 });
 
-test("it names no other host, and asks its script for nothing of anybody else's", () => {
+test("the reference page names no other host, and its script requests nothing from other hosts", () => {
   expect(page.text).not.toMatch(/https?:|\/\/[a-z]/i);
   expect(configuration()).toMatchObject({
     url: "/api/v1/openapi.json",
@@ -42,7 +42,7 @@ test("it names no other host, and asks its script for nothing of anybody else's"
   expect(configuration()).not.toHaveProperty("proxyUrl");
 });
 
-test("the policy lets it run its own two scripts and reach us alone, whatever the bundle wants", () => {
+test("the content policy allows the page its own two scripts and this host alone", () => {
   const policy = page.headers.get("content-security-policy") ?? "";
   const directives = new Map(policy.split(";").map((text) => [text.split(" ")[0], text.split(" ").slice(1)]));
   const inline = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(page.text)?.[1] ?? "";
@@ -55,7 +55,7 @@ test("the policy lets it run its own two scripts and reach us alone, whatever th
   expect(policy).not.toMatch(/https?:|unsafe-eval|\*/);
 });
 
-test("the exception is for this page alone", async () => {
+test("only the reference page has the relaxed content policy", async () => {
   for (const path of ["/signin", "/docs/scalar.js", "/api/v1/openapi.json", "/docs/nowhere"]) {
     const { headers } = await call(harness, path, { key: null });
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe("the doctor", () => {
-  test("tells what each check found, and the worst of it", async () => {
+  test("the doctor returns the result of each check and the worst status", async () => {
     const { status, body, text } = await call(harness, "/api/v1/agent/doctor");
 
     expect(status).toBe(200);
@@ -40,7 +40,7 @@ describe("the doctor", () => {
     expect(text).not.toContain("an inner detail");
   });
 
-  test("is for whoever runs the installation", async () => {
+  test("only operators may read the doctor", async () => {
     const teamId = randomUUID() as never;
     await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
     const chief = await harness.addUser("chief", { teamId, scopes: ["admin"] });
@@ -53,7 +53,7 @@ describe("the doctor", () => {
 });
 
 describe("usage", () => {
-  test("adds up what runs took, by what is asked for", async () => {
+  test("usage adds up the consumption of runs by the requested grouping", async () => {
     const id = await createRun(harness, {}, { key: ann });
     await createRun(harness, { team: false });
     await harness.edit(id, (edit) => edit.set({ totalTokens: 1_200, costUsd: 0.5 }));
@@ -70,13 +70,13 @@ describe("usage", () => {
     expect(request_usage).toEqual({ total_tokens: 1_200, inference_cost_usd: 0.5 });
   });
 
-  test("of a run that has taken nothing stands nowhere", async () => {
+  test("a run without consumption does not appear in the usage", async () => {
     const id = await createRun(harness);
 
     expect((await call(harness, `/api/v1/agent/runs/${id}`)).body).not.toHaveProperty("request_usage");
   });
 
-  test("by creator and environment names both", async () => {
+  test("usage by creator and by environment includes the names", async () => {
     const { usage } = (await call(harness, `${USAGE}?group_by=creator&group_by=environment`, { key: ann }))
       .body;
 
@@ -84,7 +84,7 @@ describe("usage", () => {
     expect(usage[0]).not.toHaveProperty("environment_id");
   });
 
-  test("of other days is none", async () => {
+  test("usage of a period without runs is empty", async () => {
     expect((await call(harness, `${USAGE}?from=2020-01-01&to=2020-12-31`)).body).toEqual({ usage: [] });
   });
 

@@ -28,9 +28,9 @@ function create(config: object = CONFIG, rest: object = {}, options: Call = {}) 
 }
 
 describe("an environment", () => {
-  test("is made, read, changed and deleted", async () => {
-    const made = await create();
-    const { uid } = made.body;
+  test("an environment is created, read, changed and deleted", async () => {
+    const created = await create();
+    const { uid } = created.body;
     const changed = await call(harness, `${PATH}/${uid}`, {
       method: "PUT",
       body: { config: { name: "Frontend" } },
@@ -38,11 +38,13 @@ describe("an environment", () => {
     });
     const read = await call(harness, `${PATH}/${uid}`, { key: bob });
     const removed = await call(harness, `${PATH}/${uid}`, { method: "DELETE" });
-    const gone = await call(harness, `${PATH}/${uid}`);
+    const afterDelete = await call(harness, `${PATH}/${uid}`);
 
-    expect([made.status, changed.status, removed.status, gone.status]).toEqual([201, 200, 200, 404]);
+    expect([created.status, changed.status, removed.status, afterDelete.status]).toEqual([
+      201, 200, 200, 404,
+    ]);
     expect(uid).toMatch(/^[0-9A-Za-z]{22}$/);
-    expect(made.body).toMatchObject({
+    expect(created.body).toMatchObject({
       config: CONFIG,
       setup_failed: false,
       scope: { type: "Team" },
@@ -56,7 +58,7 @@ describe("an environment", () => {
     expect(removed.body).toEqual({ success: true });
   });
 
-  test("that is personal is its creator's and the administrators'", async () => {
+  test("a personal environment is visible only to its creator and to administrators", async () => {
     const { uid } = (await create({ name: "Anns" }, { team: false }, { key: ann })).body;
     const listed = async (key: string) =>
       (await call(harness, PATH, { key })).body.environments.map(
@@ -85,27 +87,27 @@ describe("an environment", () => {
     expect((await create(config)).status).toBe(400);
   });
 
-  test("of the longest allowed is taken, and what is not known is ignored", async () => {
+  test("an environment with values of the longest length is accepted, and unknown members are ignored", async () => {
     const config = {
       name: "x",
       description: "d".repeat(240),
       setup_commands: Array(100).fill("c".repeat(4_096)),
     };
 
-    const made = await create({ ...config, colour: "blue" });
+    const created = await create({ ...config, colour: "blue" });
 
-    expect(made.status).toBe(201);
-    expect(made.body.config).toEqual({ ...config, github_repos: [], network: "none" });
+    expect(created.status).toBe(201);
+    expect(created.body.config).toEqual({ ...config, github_repos: [], network: "none" });
   });
 
-  test("needs a key that may change settings", async () => {
+  test("writing an environment needs a key with the scope for settings", async () => {
     const reader = await harness.addUser("reader", { scopes: ["runs:write"] });
 
     expect((await create(CONFIG, {}, { key: reader })).status).toBe(403);
     expect((await call(harness, PATH, { key: reader })).status).toBe(200);
   });
 
-  test("is made once under an idempotency key", async () => {
+  test("one idempotency key creates one environment", async () => {
     const headers = { "idempotency-key": "once" };
     const [first, again] = [await create(CONFIG, {}, { headers }), await create(CONFIG, {}, { headers })];
 
@@ -114,7 +116,7 @@ describe("an environment", () => {
   });
 });
 
-test("environments are listed by their last change, or by name", async () => {
+test("environments are listed by their last change or by name", async () => {
   const key = await harness.addUser("cleo", { scopes: ["settings:write", "runs:read"] });
   const make = async (name: string) => (await create({ name }, { team: false }, { key })).body.uid;
   const [zebra, apple] = [await make("Zebra"), await make("Apple")];
@@ -129,8 +131,8 @@ test("environments are listed by their last change, or by name", async () => {
   expect((await call(harness, `${PATH}?sort_by=age`, { key })).status).toBe(400);
 });
 
-describe("a run", () => {
-  test("in an environment keeps it, is found by it, and is told of there", async () => {
+describe("a run in an environment", () => {
+  test("a run keeps its environment, is found by it, and appears in its history", async () => {
     const { uid } = (await create()).body;
     const id = await createRun(harness, { config: { environment_id: uid } });
     await harness.edit(id, (edit) => {
@@ -145,11 +147,11 @@ describe("a run", () => {
     expect(run.agent_config.environment_id).toBe(uid);
     expect(body.last_task_created).toMatchObject({ id, state: "INPROGRESS", prompt: "do it" });
     expect(body.last_task_run_timestamp).toBe(run.started_at);
-    const found = (await call(harness, `/api/v1/agent/runs?environment_id=${uid}`)).body.runs;
-    expect(found.map((each: { run_id: string }) => each.run_id)).toEqual([id]);
+    const runs = (await call(harness, `/api/v1/agent/runs?environment_id=${uid}`)).body.runs;
+    expect(runs.map((each: { run_id: string }) => each.run_id)).toEqual([id]);
   });
 
-  test("that others may not see is not told of in an environment that they share", async () => {
+  test("the history of a shared environment hides runs that the caller may not see", async () => {
     const { uid } = (await create()).body;
     const config = { environment_id: uid };
     const id = await createRun(harness, { config, team: false }, { key: ann });
@@ -161,7 +163,7 @@ describe("a run", () => {
   });
 
   test.each(["unknown", "personal", "another team's"])(
-    "in an environment that is %s is refused",
+    "a run in an environment that is %s is refused",
     async (which) => {
       const uid = await environmentThatIs(which);
 
@@ -174,7 +176,7 @@ describe("a run", () => {
     },
   );
 
-  test("of an administrator may be done in anybody's environment", async () => {
+  test("an administrator may create a run in any environment of the team", async () => {
     const uid = await environmentThatIs("personal");
 
     expect(await createRun(harness, { config: { environment_id: uid } })).toEqual(expect.any(String));

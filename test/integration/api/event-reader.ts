@@ -5,14 +5,14 @@ import type { ApiHarness } from "./api-harness.ts";
 
 export interface SeenEvent {
   readonly id: number;
-  /** The id as it was sent. */
+  /** The id as the stream sent it. */
   readonly cursor: string;
   readonly kind: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every kind
+  // biome-ignore lint/suspicious/noExplicitAny: tests read events of every kind
   readonly data: any;
 }
 
-/** Reads an event stream over real HTTP, with the parser that other people's clients use. */
+/** Reads an event stream over real HTTP with the parser that common clients use. */
 export class EventReader {
   readonly events: SeenEvent[] = [];
   readonly comments: string[] = [];
@@ -57,13 +57,13 @@ export function eventsOf(runId: string): string {
   return `/api/v1/agent/runs/${runId}/events`;
 }
 
-/** A server: where it listens, and its administrator's key. */
+/** The address of a server and its administrator's key. */
 export type Served = Pick<ApiHarness, "url" | "key">;
 
 export interface StreamOptions {
   readonly query?: string;
   readonly headers?: Record<string, string>;
-  /** null: none. Default: the administrator's. */
+  /** The key to send. `null` sends none. Default: the administrator's. */
   readonly key?: string | null;
 }
 
@@ -75,12 +75,12 @@ export async function openStream(
   return new EventReader(await openRaw(harness, runId, options));
 }
 
-/** The stream of all runs. */
+/** Opens the stream of all runs. */
 export async function openAll(harness: Served, options: StreamOptions = {}): Promise<EventReader> {
   return new EventReader(await openAt(harness, ALL_EVENTS, options));
 }
 
-/** The answer as it comes, with nobody reading it yet. */
+/** Opens a stream of a run and returns the response unread. */
 export function openRaw(
   harness: Served,
   runId: string,
@@ -89,7 +89,7 @@ export function openRaw(
   return openAt(harness, eventsOf(runId), options);
 }
 
-/** Of any stream, like `openRaw`. */
+/** Opens the stream at any address, like `openRaw`. */
 export async function openAt(
   harness: Served,
   path: string,

@@ -16,14 +16,14 @@ import {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MEGABYTE = "x".repeat(2 ** 20);
-/** So much of short events is sent in one piece. */
+/** The server sends short events together in chunks of this size. */
 const PIECE_BYTES = 64 * 1024;
-/** Of an event, around its text. */
+/** The bytes of an event besides its text. */
 const FRAME_BYTES = 1_024;
 
 let harness: ApiHarness;
 beforeAll(async () => {
-  // A poll so slow that only news can be in time.
+  // The server polls so slowly that only a notification can be in time.
   harness = await startHarness({ limits: { pollMs: 60_000 } });
 });
 afterAll(() => harness.close());
@@ -44,7 +44,7 @@ function upTo(last: number, first = 1): number[] {
 }
 
 describe("the stream of a run", () => {
-  test("tells what was and what comes, each event once, and ends with the run", async () => {
+  test("the stream of a run sends past and new events, each once, and ends with the run", async () => {
     const id = await createRun(harness);
     await say(harness, id, "a", "b\nc");
 
@@ -66,7 +66,7 @@ describe("the stream of a run", () => {
     expect(stream.events.at(-1)?.data).toMatchObject({ kind: "run.state", to: "SUCCEEDED" });
   });
 
-  test("goes on behind Last-Event-ID, which beats `after`, with nothing lost or doubled", async () => {
+  test("the stream resumes after Last-Event-ID, which overrides `after`, without losses or duplicates", async () => {
     const id = await createRun(harness);
     await say(harness, id, ...upTo(450).map(String));
     await end(harness, id);
@@ -87,7 +87,7 @@ describe("the stream of a run", () => {
   });
 
   test.each(["x", "99"])(
-    "begins anew, and says so, behind an event %s that the run does not have",
+    "the stream starts again and says so after an event %s that the run does not have",
     async (seen) => {
       const id = await createRun(harness);
       await say(harness, id, "a");
@@ -101,7 +101,7 @@ describe("the stream of a run", () => {
     },
   );
 
-  test("reconnected again and again under load has no gap and no double", async () => {
+  test("a stream that reconnects often under load has no losses or duplicates", async () => {
     const id = await createRun(harness);
     const seen: number[] = [];
     const writing = (async () => {
@@ -122,7 +122,7 @@ describe("the stream of a run", () => {
     expect(seen).toEqual(upTo(63));
   });
 
-  test("with follow=true outlives the end of the run and sees it taken up again", async () => {
+  test("a stream with follow=true stays open after the end of the run and shows when it is resumed", async () => {
     const id = await createRun(harness);
     await end(harness, id);
 
@@ -135,7 +135,7 @@ describe("the stream of a run", () => {
     expect(stream.events.slice(3).map(({ kind }) => kind)).toEqual(["followup.received", "run.state"]);
   });
 
-  test("leaves nothing behind when its reader goes away", async () => {
+  test("the stream of a run leaves no subscription behind when its reader disconnects", async () => {
     const id = await createRun(harness);
     const stream = await openStream(harness, id);
     await stream.until(1);
@@ -151,7 +151,7 @@ describe("the stream of a run", () => {
     ["?after=-1", {}],
     ["?after=99", {}],
     ["?follow=maybe", {}],
-  ])("%s %o is invalid", async (query, headers) => {
+  ])("the stream parameter %s %o is invalid", async (query, headers) => {
     const id = await createRun(harness);
 
     const answer = await call(harness, `/api/v1/agent/runs/${id}/events${query}`, { headers });
@@ -159,7 +159,7 @@ describe("the stream of a run", () => {
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
   });
 
-  test("of an unknown run or another's is not found", async () => {
+  test("the stream of an unknown run or of a colleague's private run is not found", async () => {
     const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
     const id = await createRun(harness, { team: false }, { key: ann });
     const statusOf = async (run: string) =>
@@ -170,7 +170,7 @@ describe("the stream of a run", () => {
 });
 
 describe("a page of events", () => {
-  test("is given when JSON is asked for, and the next begins behind it", async () => {
+  test("events are returned as a page if JSON is requested, and the next page follows it", async () => {
     const id = await createRun(harness);
     await say(harness, id, "a", "b");
     const page = async (query: string) =>
@@ -192,16 +192,19 @@ describe("a page of events", () => {
     expect([second.events.length, third.events]).toEqual([1, []]);
   });
 
-  test.each(["limit=0", "limit=501", "limit=x", "after=9"])("with %s is invalid", async (query) => {
-    const id = await createRun(harness);
-    const headers = { accept: "application/json" };
+  test.each(["limit=0", "limit=501", "limit=x", "after=9"])(
+    "a page of events with %s is invalid",
+    async (query) => {
+      const id = await createRun(harness);
+      const headers = { accept: "application/json" };
 
-    expect((await call(harness, `/api/v1/agent/runs/${id}/events?${query}`, { headers })).status).toBe(400);
-  });
+      expect((await call(harness, `/api/v1/agent/runs/${id}/events?${query}`, { headers })).status).toBe(400);
+    },
+  );
 });
 
-describe("a stream that cannot rely on anything", () => {
-  test("sees events without any news, by looking itself", async () => {
+describe("a stream under adverse conditions", () => {
+  test("a stream sees events by polling when no notification arrives", async () => {
     await using deaf = await disposable({ pollMs: 20 });
     deaf.harness.pubsub.isSilent = true;
     const id = await createRun(deaf.harness);
@@ -216,7 +219,7 @@ describe("a stream that cannot rely on anything", () => {
     expect(stream.ids).toEqual(upTo(4));
   });
 
-  test("is cut off beside 999 others of the same run, who are told everything meanwhile", async () => {
+  test("one slow reader is disconnected while 999 others of the same run receive every event", async () => {
     const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 300, streamsPerKey: 0 };
     await using crowded = await disposable(limits);
     const id = await createRun(crowded.harness);
@@ -246,7 +249,7 @@ describe("a stream that cannot rely on anything", () => {
     for (const other of others) other.leave();
   });
 
-  test("ends at once when the server closes", async () => {
+  test("a stream ends at once when the server closes", async () => {
     const { harness: closing } = await disposable({ pollMs: 60_000 });
     const id = await createRun(closing);
     const all = openAll(closing, { query: "?after=start" });
@@ -270,7 +273,7 @@ describe.each([
   const open = async (on: ApiHarness, id: string, options: StreamOptions = {}) =>
     new EventReader(await openAt(on, pathOf(id), options));
 
-  test("sends a sign of life, and ends soon after its key is revoked", async () => {
+  test("an open stream sends heartbeats and ends soon after its key is revoked", async () => {
     await using quick = await disposable({ heartbeatMs: 20 });
     const key = await quick.harness.addUser("ann");
     const id = await createRun(quick.harness, {}, { key });
@@ -283,7 +286,7 @@ describe.each([
     await stream.untilOver();
   });
 
-  test("ends when its key expires, and not before, and others go on", async () => {
+  test("an open stream ends when its key expires, not earlier, and other streams continue", async () => {
     await using quick = await disposable({ heartbeatMs: 20 });
     const body = { name: "for a day", scopes: ["runs:read"], expires_in_days: 1 };
     const { key } = (await call(quick.harness, "/api/v1/agent/keys", { body })).body;
@@ -303,7 +306,7 @@ describe.each([
     other.leave();
   });
 
-  test("is cut off when its reader reads nothing, little is held for it, and others are not", async () => {
+  test("a reader that reads nothing is disconnected, with little memory held, and others are not", async () => {
     const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 100, pollMs: 20 };
     await using tight = await disposable(limits);
     const id = await createRun(tight.harness);
@@ -328,7 +331,7 @@ describe.each([
     reader.leave();
   });
 
-  test("is one of at most so many of a caller, and makes room when it ends", async () => {
+  test("a caller has a limited number of open streams, and a stream that ends frees its place", async () => {
     await using narrow = await disposable({ streamsPerKey: 2 });
     const other = await narrow.harness.addUser("ann");
     const id = await createRun(narrow.harness);
@@ -351,12 +354,12 @@ describe.each([
 });
 
 interface Held {
-  /** The most that the server held for the reader at any time. */
+  /** The most bytes that the server held for the reader at any time. */
   mostBytes: number;
   isGone: boolean;
 }
 
-/** What the server holds of the answer to the next request. */
+/** Measures what the server holds of the answer to the next request. */
 function nextAnswer({ server }: ApiHarness): Held {
   const held: Held = { mostBytes: 0, isGone: false };
   server.server.prependOnceListener("request", (_request: IncomingMessage, response: ServerResponse) => {
@@ -373,7 +376,7 @@ function nextAnswer({ server }: ApiHarness): Held {
   return held;
 }
 
-/** What is held may be over its cap by one piece: short events that go together, or one long event. */
+/** The held bytes may exceed their limit by one chunk: several short events or one long event. */
 function expectBounded(
   { mostBytes }: Held,
   { streamBufferBytes }: { readonly streamBufferBytes: number },

@@ -12,7 +12,7 @@ import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
 import { type Seeds, seedExamples } from "./seeds.ts";
 
 let harness: ApiHarness;
-let evaluatePolicies: AnswerJudge;
+let judge: AnswerJudge;
 let operations: readonly Operation[];
 let seeds: Seeds;
 let key: string;
@@ -20,7 +20,7 @@ let reader: string;
 beforeAll(async () => {
   harness = await startHarness();
   const document = harness.server.swagger();
-  evaluatePolicies = new AnswerJudge(document as unknown as OpenapiDocument);
+  judge = new AnswerJudge(document as unknown as OpenapiDocument);
   operations = operationsOf(document as unknown as ApiDocument);
   seeds = await seedExamples(harness, document as unknown as ApiDocument);
   key = harness.key;
@@ -28,20 +28,24 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-interface Said {
+interface RouteAnswer {
   readonly what: string;
   readonly status: number;
-  /** Empty: it is as it must be. */
+  /** The problems of the answer. An empty list means that it is correct. */
   readonly faults: readonly string[];
 }
 
-/** What would tell of the inside: a query, and a stack, a file, a library. */
+/** Patterns that reveal internals: a query, a stack, a file or a library. */
 const SQL = /\b(SELECT|INSERT INTO|FROM|WHERE)\b/;
 const INSIDE = /\n\s+at |node_modules|\.ts[:"]|prisma|postgres|pg-boss|zod|\/src\//i;
 const NOWHERE = "00000000-0000-7000-8000-000000000000";
 
-/** Asks the server itself, without the network between: there are thousands. */
-async function ask({ method, path }: Operation, address: string, options: InjectOptions = {}): Promise<Said> {
+/** Sends a request to the server without the network, because there are thousands. */
+async function ask(
+  { method, path }: Operation,
+  address: string,
+  options: InjectOptions = {},
+): Promise<RouteAnswer> {
   const headers = { authorization: `Bearer ${key}`, accept: "application/json", ...options.headers };
   const url = `${addressOf(address, () => NOWHERE)}`;
   const answer = await harness.server.inject({ ...options, method: method as "GET", url, headers });
@@ -57,7 +61,7 @@ function faultsOf(method: string, path: string, answer: Answer): string[] {
   const faults: string[] = [];
   if (status >= 500) faults.push(`is a ${status}: ${text.slice(0, 300)}`);
   if (contentType.includes("json")) {
-    const mismatch = evaluatePolicies.mismatch({ method, path, status, contentType, body: JSON.parse(text) });
+    const mismatch = judge.mismatch({ method, path, status, contentType, body: JSON.parse(text) });
     if (mismatch !== undefined) faults.push(mismatch);
   }
   return status < 400 ? faults : [...faults, ...problemFaults(answer, contentType)];
@@ -78,19 +82,21 @@ function problemFaults({ statusCode, headers, body: text }: Answer, contentType:
   return checks.filter(([, isWrong]) => isWrong).map(([fault]) => `${fault}: ${text.slice(0, 300)}`);
 }
 
-function faults(said: readonly Said[]): string[] {
-  return said.flatMap(({ what, faults: found }) => found.map((fault) => `${what} → ${fault}`)).slice(0, 20);
+function faults(answers: readonly RouteAnswer[]): string[] {
+  return answers
+    .flatMap(({ what, faults: found }) => found.map((fault) => `${what} → ${fault}`))
+    .slice(0, 20);
 }
 
-async function askAll(asked: readonly (() => Promise<Said>)[]): Promise<Said[]> {
-  const said: Said[] = [];
-  for (let from = 0; from < asked.length; from += 8) {
-    said.push(...(await Promise.all(asked.slice(from, from + 8).map((one) => one()))));
+async function askAll(requests: readonly (() => Promise<RouteAnswer>)[]): Promise<RouteAnswer[]> {
+  const answers: RouteAnswer[] = [];
+  for (let from = 0; from < requests.length; from += 8) {
+    answers.push(...(await Promise.all(requests.slice(from, from + 8).map((one) => one()))));
   }
-  return said;
+  return answers;
 }
 
-test("no route opens without a valid key, unless it says that it is public", async () => {
+test("no route opens without a valid key unless it is declared public", async () => {
   const keys = [
     { authorization: "" },
     { authorization: "Bearer errand_wrong" },
@@ -98,36 +104,36 @@ test("no route opens without a valid key, unless it says that it is public", asy
   ];
   const secured = operations.filter(({ isPublic }) => !isPublic);
 
-  const said = await askAll(
+  const answers = await askAll(
     secured.flatMap((operation) => keys.map((headers) => () => ask(operation, operation.path, { headers }))),
   );
 
-  expect(faults(said)).toEqual([]);
-  expect(said.filter(({ status }) => status !== 401).map(({ what }) => what)).toEqual([]);
+  expect(faults(answers)).toEqual([]);
+  expect(answers.filter(({ status }) => status !== 401).map(({ what }) => what)).toEqual([]);
 });
 
-test("a key that may only read runs writes nothing, wherever it tries", async () => {
+test("a key that may only read runs cannot write on any route", async () => {
   const headers = { authorization: `Bearer ${reader}` };
   const before = await countRows(harness.databaseUrl);
   const writes = operations.filter(({ method, isPublic }) => method !== "GET" && !isPublic);
 
-  const said = await askAll(
+  const answers = await askAll(
     writes.map((operation) => () => ask(operation, operation.path, { headers, payload: {} })),
   );
 
-  expect(faults(said)).toEqual([]);
-  expect(said.filter(({ status }) => status !== 403).map(({ what, status }) => `${what}: ${status}`)).toEqual(
-    [],
-  );
+  expect(faults(answers)).toEqual([]);
+  expect(
+    answers.filter(({ status }) => status !== 403).map(({ what, status }) => `${what}: ${status}`),
+  ).toEqual([]);
   expect(await countRows(harness.databaseUrl)).toEqual(before);
 });
 
 const IDS = ["x", "-1", "null", "%00", "%2e%2e%2f", "%27%3B--", "%F0%9F%98%80", "%ff", "a".repeat(101), " "];
 
-test("an id that is none is refused in the one shape", async () => {
+test("a malformed id is refused as a problem document", async () => {
   const withIds = operations.filter(({ path }) => path.includes("{"));
 
-  const said = await askAll(
+  const answers = await askAll(
     withIds.flatMap((operation) =>
       IDS.map(
         (id) => () =>
@@ -140,16 +146,16 @@ test("an id that is none is refused in the one shape", async () => {
     ),
   );
 
-  expect(faults(said)).toEqual([]);
+  expect(faults(answers)).toEqual([]);
 });
 
-test("an id that is left out is nobody's", async () => {
-  // What is public tells strangers nothing of what is not there.
+test("an empty id is not found", async () => {
+  // Public routes are left out, because they do not reveal whether an object exists.
   const reads = operations.filter(
     ({ isPublic, method, path }) => !isPublic && method === "GET" && path.includes("{"),
   );
 
-  const said = await askAll(
+  const answers = await askAll(
     reads.map(
       (operation) => () =>
         ask(
@@ -159,10 +165,10 @@ test("an id that is left out is nobody's", async () => {
     ),
   );
 
-  expect(faults(said)).toEqual([]);
-  expect(said.filter(({ status }) => status !== 404).map(({ what, status }) => `${what}: ${status}`)).toEqual(
-    [],
-  );
+  expect(faults(answers)).toEqual([]);
+  expect(
+    answers.filter(({ status }) => status !== 404).map(({ what, status }) => `${what}: ${status}`),
+  ).toEqual([]);
 });
 
 const VALUES = ["", "abc", "-1", "%00%ff", "9".repeat(400)];
@@ -176,19 +182,19 @@ function oddQueries({ query }: Operation): string[] {
   return [...odd, "unknown=%00&unknown[a]=1&__proto__=x"];
 }
 
-test("a query that makes no sense is refused in the one shape, or ignored", async () => {
+test("a malformed query is refused as a problem document or ignored", async () => {
   const reads = operations.filter(({ method }) => method === "GET");
 
-  const said = await askAll(
+  const answers = await askAll(
     reads.flatMap((operation) =>
       oddQueries(operation).map((query) => () => ask(operation, `${realPath(operation)}?${query}`)),
     ),
   );
 
-  expect(faults(said)).toEqual([]);
+  expect(faults(answers)).toEqual([]);
 });
 
-/** But `null`, which is as good as none where a body is optional. */
+/** `null` is left out, because it is valid where a body is optional. */
 const BODIES = [
   "{",
   "[]",
@@ -202,13 +208,13 @@ const BODIES = [
 ];
 const TYPES = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "a"];
 
-describe("a body that is none", () => {
-  test("is refused in the one shape, and stores nothing", async () => {
+describe("a malformed body", () => {
+  test("a malformed body is refused as a problem document and stores nothing", async () => {
     const before = await countRows(harness.databaseUrl);
     const writes = operations.filter(({ body }) => body !== undefined);
     const json = { "content-type": "application/json" };
 
-    const said = await askAll(
+    const answers = await askAll(
       writes.flatMap((operation) => [
         ...BODIES.map((payload) => () => ask(operation, realPath(operation), { payload, headers: json })),
         ...TYPES.map(
@@ -218,10 +224,10 @@ describe("a body that is none", () => {
       ]),
     );
 
-    expect(faults(said)).toEqual([]);
-    expect(said.filter(({ status }) => status < 400).map(({ what, status }) => `${what}: ${status}`)).toEqual(
-      [],
-    );
+    expect(faults(answers)).toEqual([]);
+    expect(
+      answers.filter(({ status }) => status < 400).map(({ what, status }) => `${what}: ${status}`),
+    ).toEqual([]);
     expect(await countRows(harness.databaseUrl)).toEqual(before);
   });
 });
@@ -230,7 +236,7 @@ function bodyFor({ body }: Operation): InjectOptions {
   return body === undefined ? {} : { payload: {} };
 }
 
-/** Of what there is, so that more than the id is looked at. */
+/** Returns the path with ids of existing objects, so that the request gets past the id. */
 function realPath({ path }: Operation): string {
   return seeds.fill(path);
 }

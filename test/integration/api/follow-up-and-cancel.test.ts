@@ -43,7 +43,7 @@ describe("a follow-up", () => {
     ["FAILED", "QUEUED"],
     ["ERROR", "QUEUED"],
     ["CANCELLED", "QUEUED"],
-  ])("to a run that is %s leaves it %s", async (before, after) => {
+  ])("a follow-up to a run that is %s leaves it %s", async (before, after) => {
     const id = await runIn(before);
 
     const { status, body } = await call(harness, `${RUNS}/${id}/followups`, { body: { message: "go on" } });
@@ -60,7 +60,7 @@ describe("a follow-up", () => {
     ["a message over the limit", { message: "é".repeat(128 * 1024 + 1) }],
     ["an unknown delivery", { message: "x", delivery: "pigeon" }],
     ["no body at all", ""],
-  ])("with %s is invalid", async (_what, body) => {
+  ])("a follow-up with %s is invalid", async (_what, body) => {
     const id = await createRun(harness);
 
     const answer = await call(harness, `${RUNS}/${id}/followups`, { body });
@@ -74,14 +74,14 @@ describe("a follow-up", () => {
     { mode: "plan" },
     { visibility: "thread" },
     { visibility: "private" },
-  ])("with %o is taken", async (members) => {
+  ])("a follow-up with %o is accepted", async (members) => {
     const id = await createRun(harness);
     const body = { message: "x", ...members };
 
     expect((await call(harness, `${RUNS}/${id}/followups`, { body })).status).toBe(200);
   });
 
-  test("to an unknown run, or another's, is not found", async () => {
+  test("a follow-up to an unknown run or to a colleague's private run is not found", async () => {
     const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
     const id = await createRun(harness, { team: false }, { key: ann });
     const send = (run: string) =>
@@ -97,7 +97,7 @@ describe("a follow-up", () => {
 
 describe("a cancel", () => {
   test.each<RunState>(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED", "CANCELLED"])(
-    "of a run that is %s makes it CANCELLED and answers with the bare id",
+    "cancelling a run that is %s makes it CANCELLED and answers with the bare id",
     async (state) => {
       const id = await runIn(state);
       const headers = { "content-type": "application/json" };
@@ -110,16 +110,19 @@ describe("a cancel", () => {
     },
   );
 
-  test.each<RunState>(["SUCCEEDED", "FAILED", "ERROR"])("of a run that is %s is invalid", async (state) => {
-    const id = await runIn(state);
+  test.each<RunState>(["SUCCEEDED", "FAILED", "ERROR"])(
+    "cancelling a run that is %s is invalid",
+    async (state) => {
+      const id = await runIn(state);
 
-    const answer = await call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
+      const answer = await call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
 
-    expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
-    expect(await stateOf(id)).toBe(state);
-  });
+      expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
+      expect(await stateOf(id)).toBe(state);
+    },
+  );
 
-  test("of an ended run changes nothing, and one idempotency key gets the same answer each time", async () => {
+  test("cancelling an ended run changes nothing, and an idempotency key repeats the same answer", async () => {
     const id = await runIn("SUCCEEDED");
     const before = (await call(harness, `${RUNS}/${id}`)).body;
     const headers = { "idempotency-key": crypto.randomUUID() };
@@ -134,7 +137,7 @@ describe("a cancel", () => {
     expect((await call(harness, `${RUNS}/${id}`)).body).toEqual(before);
   });
 
-  test("sent twice is one cancel", async () => {
+  test("concurrent cancels are one cancel", async () => {
     const id = await createRun(harness);
     const cancel = () => call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
 
@@ -147,7 +150,7 @@ describe("a cancel", () => {
     expect(kinds).toEqual(["run.created", "run.state"]);
   });
 
-  test("again is no change: the run is not updated", async () => {
+  test("a second cancel does not update the run", async () => {
     const id = await createRun(harness);
     const cancel = () => call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
     await cancel();
@@ -158,7 +161,7 @@ describe("a cancel", () => {
     expect((await call(harness, `${RUNS}/${id}`)).body).toEqual(cancelled);
   });
 
-  test("works under its old address, with an empty object too", async () => {
+  test("cancelling works by the deprecated address and with an empty object", async () => {
     const id = await createRun(harness);
 
     const answer = await call(harness, `/api/v1/agent/tasks/${id}/cancel`, { body: {} });
@@ -166,7 +169,7 @@ describe("a cancel", () => {
     expect([answer.status, answer.text]).toEqual([200, JSON.stringify(id)]);
   });
 
-  test("leaves the sandbox shown as running while the attempt holds its lease", async () => {
+  test("a cancelled sandbox is shown as running while the attempt holds its lease", async () => {
     const id = await createRun(harness);
     const token = newId<LeaseToken>(new Date());
     await harness.edit(id, (edit) => {
@@ -185,7 +188,7 @@ describe("a cancel", () => {
   });
 });
 
-test("a run that failed tells why and how long it worked", async () => {
+test("a failed run says why it failed and how long it worked", async () => {
   const id = await runIn("INPROGRESS");
   harness.clock.aheadMs += 90_500;
   const status = { message: "Out of words.", errorCode: "invalid_request", retryable: false } as const;

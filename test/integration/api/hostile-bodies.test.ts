@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A request whose body is exactly so long; what the schema does not know is ignored. */
+/** Returns a request body of exactly this length. The schema ignores the unknown member. */
 function bodyOf(bytes: number): string {
   const empty = JSON.stringify({ prompt: "x", pad: "" });
   return JSON.stringify({ prompt: "x", pad: "a".repeat(bytes - empty.length) });
@@ -36,26 +36,26 @@ async function post(
 }
 
 describe("a body that is too large", () => {
-  test("may be exactly as large as the limit, and not a byte more", async () => {
+  test("a body of exactly the limit is accepted, and one byte more is refused", async () => {
     const [fits, exceeds] = [await post(bodyOf(BODY_BYTES)), await post(bodyOf(BODY_BYTES + 1))];
 
     expect([fits.status, exceeds.status]).toEqual([200, 413]);
     expect(exceeds.text).toContain(`${BODY_BYTES} bytes`);
   });
 
-  test("is refused by what comes, whether or not its length was said", async () => {
+  test("a body that is too large is refused by the received bytes, with or without a declared length", async () => {
     const parts = Array.from({ length: 160 }, () => Buffer.alloc(65_536, "a"));
     const endless = Readable.toWeb(Readable.from(parts)) as ReadableStream;
 
     const answers = await Promise.allSettled([post(bodyOf(10 * 2 ** 20)), post(endless)]);
 
-    // Whoever goes on sending may meet the closed connection before the answer.
+    // A client that is still sending may see the closed connection before the answer.
     const statuses = answers.map((answer) => (answer.status === "fulfilled" ? answer.value.status : 413));
     expect(statuses).toEqual([413, 413]);
     expect((await call(harness, "/healthz")).status).toBe(200);
   });
 
-  test("names the limit of a prompt within it", async () => {
+  test("a prompt that is too long is refused with the limit of prompts", async () => {
     const answer = await call(harness, RUNS, { body: { prompt: "x".repeat(BODY_BYTES - 100) } });
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, "prompt"]);
@@ -107,7 +107,7 @@ describe("a hostile body", () => {
     expect(await countRows(harness.databaseUrl)).toEqual(before);
   });
 
-  test("leaves others their answers", async () => {
+  test("hostile bodies do not keep other callers from their answers", async () => {
     const traps = Array.from({ length: 12 }, (_, index) =>
       post(index % 2 === 0 ? "[".repeat(MEBIBYTE) : bodyOf(BODY_BYTES + 1)).catch(() => undefined),
     );
@@ -123,13 +123,13 @@ describe("a hostile body", () => {
     }
     await all;
 
-    // Sender and server share one thread here, with all that else is tested now: far more than a caller waits.
+    // The limit is far above what a caller waits, because client, server and other tests share this machine.
     expect(tookMs.length).toBeGreaterThan(0);
     expect(Math.max(...tookMs)).toBeLessThan(10_000);
   });
 });
 
-test("an id that is none, or one of another world, is not found and stores nothing", async () => {
+test("a malformed or unknown id is not found and stores nothing", async () => {
   const before = await countRows(harness.databaseUrl);
   const ids = [
     "x",

@@ -16,14 +16,14 @@ const ROUTING = "/api/v1/agent/routing-rules";
 
 interface Team {
   readonly id: TeamId;
-  /** Of its administrator. */
+  /** The key of the administrator. */
   readonly key: string;
 }
 
 let harness: ApiHarness;
 let adapter: InMemoryAdapter;
 let inboxProcessor: InboxProcessor;
-/** The team whose workspace it is, and another one. Neither operates the installation. */
+/** The team that owns the workspace, and another team. Neither operates the installation. */
 let team: Team;
 let others: Team;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test("a mention that a rule sends to a deleted environment failed, as its team's administrator sees", async () => {
+test("a mention that a rule routes to a deleted environment is shown to its team's administrator as failed", async () => {
   const { key } = team;
   const environment = await call(harness, ENVIRONMENTS, { key, body: { config: { name: "Backend" } } });
   const { uid } = environment.body;
@@ -57,7 +57,7 @@ test("a mention that a rule sends to a deleted environment failed, as its team's
   await expectSeenByItsTeamAlone({ id, disposition: "failed", reason: "There is no such environment." });
 });
 
-test("a mention that broke whatever read it is the team's as soon as it can be read", async () => {
+test("a mention whose reader failed appears in its team's inbox as soon as it can be read", async () => {
   adapter.translateFaults.push(new TypeError("x is undefined"));
   const event = anEvent({ text: "Mend it" });
   await harness.storage.inbox.put(event);
@@ -69,7 +69,7 @@ test("a mention that broke whatever read it is the team's as soon as it can be r
   await expectSeenByItsTeamAlone({ id: event.id, disposition: "failed", reason });
 });
 
-test("a second delivery of the same mention is a duplicate of the team's", async () => {
+test("a second delivery of the same mention is a duplicate in its team's inbox", async () => {
   const dedupeKey = randomUUID();
   await receive({ dedupeKey, text: "help" });
 
@@ -78,7 +78,7 @@ test("a second delivery of the same mention is a duplicate of the team's", async
   await expectSeenByItsTeamAlone({ id, disposition: "duplicate" });
 });
 
-test("a reply in a thread without a run is ignored, as its team's administrator sees", async () => {
+test("a reply in a thread without a run is shown to its team's administrator as ignored", async () => {
   const id = await receive({ addressed: "reply" });
 
   await expectSeenByItsTeamAlone({ id, disposition: "ignored" });
@@ -94,7 +94,7 @@ async function expectSeenByItsTeamAlone(event: {
   expect(await seenWith(others.key)).toEqual([]);
 }
 
-/** Made with its administrator, as an operator would. */
+/** Creates a team with its administrator as an operator would. */
 async function aTeam(): Promise<Team> {
   const id = randomUUID() as TeamId;
   const { people, teams } = harness.storage;
@@ -104,7 +104,7 @@ async function aTeam(): Promise<Team> {
   return { id, key };
 }
 
-/** Said in the team's workspace, and handled to its end. Gives the event's id. */
+/** Receives a message in the team's workspace, handles it completely, and returns the event's id. */
 async function receive(changes: Partial<InboundMessage>): Promise<string> {
   const event = anEvent(changes);
   await harness.storage.inbox.put(event);

@@ -43,8 +43,8 @@ function countBlobs(): Promise<number> {
   return database.query((client) => client.blob.count());
 }
 
-describe("files given with a run", () => {
-  test("are stored with it, in their order", async () => {
+describe("input files of a run", () => {
+  test("input files are stored with the run in their order", async () => {
     const attachments = [file(base64("hello")), file("", "empty", "text/csv; header=present")];
     const id = await createRun(harness, { attachments, images: [image(base64(PNG))] });
 
@@ -68,7 +68,7 @@ describe("files given with a run", () => {
     expect((await post({ images: [image(base64(Buffer.from(hex, "hex")), type)] })).status).toBe(200);
   });
 
-  test("exactly the limits are within them", async () => {
+  test("input files exactly at the limits are accepted", async () => {
     const full = file(base64(Buffer.alloc(1_000)));
     const attachments = [full, full, file(base64(Buffer.alloc(500)))];
 
@@ -76,7 +76,7 @@ describe("files given with a run", () => {
   });
 });
 
-describe("files that are refused", () => {
+describe("refused input files", () => {
   test.each<[string, object, string]>([
     ["no base64", { attachments: [file("not base64!")] }, "attachments.0.data"],
     ["base64 cut short", { attachments: [file(base64("hello").slice(0, -1))] }, "attachments.0.data"],
@@ -112,7 +112,7 @@ describe("files that are refused", () => {
     expect(await countBlobs()).toBe(blobs);
   });
 
-  test("a run that is refused for something else leaves none", async () => {
+  test("a run that is refused for another reason stores no files", async () => {
     const blobs = await countBlobs();
 
     const answer = await post({ attachments: [file("")], config: { harness: { type: "nobody" } } });
@@ -122,7 +122,7 @@ describe("files that are refused", () => {
   });
 });
 
-describe("by the limits that nobody has changed", () => {
+describe("the default limits", () => {
   let usual: ApiHarness;
   let store: Database;
   beforeAll(async () => {
@@ -134,13 +134,14 @@ describe("by the limits that nobody has changed", () => {
     await usual.close();
   });
 
-  test("20 MiB in two files are stored whole, and 50 MiB are refused before anything is", async () => {
-    const given = [randomBytes(10 * MEBIBYTE), randomBytes(10 * MEBIBYTE)];
-    const attachments = given.map((bytes) => file(base64(bytes)));
+  test("by default 20 MiB in two files are stored, and 50 MiB are refused before anything is stored", async () => {
+    const files = [randomBytes(10 * MEBIBYTE), randomBytes(10 * MEBIBYTE)];
+    const attachments = files.map((bytes) => file(base64(bytes)));
 
     const id = await createRun(usual, { attachments });
     const before = await countRows(usual.databaseUrl);
-    // Over the network, whoever sends as much may meet the closed connection before the answer.
+    // The test avoids the network, because a client that sends so much may see the closed connection before the
+    // answer.
     const refused = await usual.server.inject({
       method: "POST",
       url: "/api/v1/agent/runs",
@@ -151,7 +152,7 @@ describe("by the limits that nobody has changed", () => {
     const blobs = createPrismaBlobStore(store, usual.clock);
     const inputs = await usual.storage.files.inputsOf(id as RunId);
     const stored = await Promise.all(inputs.map(({ blobId }) => blobs.get(blobId)));
-    expect(stored.map((bytes, index) => given[index]?.equals(bytes))).toEqual([true, true]);
+    expect(stored.map((bytes, index) => files[index]?.equals(bytes))).toEqual([true, true]);
     expect(refused.statusCode).toBe(413);
     expect(refused.headers["content-type"]).toContain("application/problem+json");
     expect(refused.json()).toMatchObject({
@@ -166,7 +167,7 @@ describe("by the limits that nobody has changed", () => {
   });
 });
 
-test("the same request again, under its key, stores nothing again", async () => {
+test("a request repeated with its idempotency key stores no files again", async () => {
   const members = { attachments: [file(base64("once"))] };
   const headers = { "idempotency-key": "files-once" };
   const first = await post(members, headers);
@@ -178,8 +179,8 @@ test("the same request again, under its key, stores nothing again", async () => 
   expect(await countBlobs()).toBe(blobs);
 });
 
-describe("what nothing names", () => {
-  test("is pruned after an hour, and nothing else is", async () => {
+describe("unreferenced files", () => {
+  test("files that no run references are deleted after an hour, and other files are not", async () => {
     const blobs = createPrismaBlobStore(database, harness.clock);
     const id = await createRun(harness, { attachments: [file(base64("kept"))] });
     const [orphan, fresh] = [await blobs.put(Buffer.from("orphan")), await blobs.put(Buffer.from("fresh"))];
@@ -198,12 +199,12 @@ describe("what nothing names", () => {
 
     await expect(blobs.get(orphan)).rejects.toThrow("gone");
     const [input] = await harness.storage.files.inputsOf(id as RunId);
-    for (const kept of [fresh, checkpoint, artifact, input?.blobId ?? ""]) await blobs.get(kept);
+    for (const blobId of [fresh, checkpoint, artifact, input?.blobId ?? ""]) await blobs.get(blobId);
   });
 });
 
 describe("retrying a run", () => {
-  test("is a new run below it, with the same words, files and resolved configuration", async () => {
+  test("a retry is a new child run with the same prompt, files and resolved configuration", async () => {
     const config = { base_prompt: "Be brief.", harness: { type: "oz" } };
     const members = { title: "T", config, mode: "plan", metadata: { a: "b" }, team: false };
     const id = await createRun(harness, { ...members, attachments: [file(base64("hello"))] });
@@ -222,7 +223,7 @@ describe("retrying a run", () => {
     expect((await harness.storage.runs.find({ id: body.run_id }))?.mode).toBe("plan");
   });
 
-  test("of one that went on with a conversation goes on from the same place", async () => {
+  test("a retry of a run that continued a conversation continues from the same place", async () => {
     const first = await createRun(harness);
     const { conversation_id } = (await call(harness, `/api/v1/agent/runs/${first}`)).body;
     const second = await createRun(harness, { conversation_id });
@@ -235,7 +236,7 @@ describe("retrying a run", () => {
     });
   });
 
-  test("twice under one key is once", async () => {
+  test("two retries with one idempotency key are one run", async () => {
     const path = `/api/v1/agent/runs/${await createRun(harness)}/retry`;
     const headers = { "idempotency-key": "retry-once" };
 
@@ -246,7 +247,7 @@ describe("retrying a run", () => {
     expect(second.headers.get("idempotent-replay")).toBe("true");
   });
 
-  test("of a run that may not be seen is not found", async () => {
+  test("a retry of a hidden run is not found", async () => {
     const id = await createRun(harness, { team: false });
     const key = await harness.addUser("eve");
 

@@ -14,7 +14,7 @@ afterAll(() => harness.close());
 const { aKey, aPrincipal, ask, remove } = new PeopleCaller(() => harness);
 
 describe("whoami", () => {
-  test("tells who calls, with which key, and what they may do", async () => {
+  test("whoami returns the caller, the key and its permissions", async () => {
     const key = await harness.addUser("mira", { scopes: ["runs:read"] });
 
     const [operator, member] = [await ask("/whoami"), await ask("/whoami", { key })];
@@ -35,7 +35,7 @@ describe("whoami", () => {
     expect(operator.text).not.toContain(harness.key);
   });
 
-  test("opens with the pages' cookie, and tells the same", async () => {
+  test("whoami accepts the cookie of the pages and returns the same", async () => {
     const signedIn = await call(harness, "/signin", { body: { key: harness.key }, key: null });
     const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
 
@@ -44,7 +44,7 @@ describe("whoami", () => {
     expect(answer.body).toEqual((await ask("/whoami")).body);
   });
 
-  test("says what the key may do, not what its principal could", async () => {
+  test("whoami returns the permissions of the key, not those of its principal", async () => {
     const { key } = await aKey({ scopes: ["settings:write"] });
 
     expect((await ask("/whoami", { key })).body).toMatchObject({
@@ -56,7 +56,7 @@ describe("whoami", () => {
 });
 
 describe("a key", () => {
-  test("is shown once, opens what it may, and is listed without its secret", async () => {
+  test("a new key is shown once, grants its scopes, and is listed without its secret", async () => {
     const made = await ask("/keys", { body: { name: "ci", expires_in_days: 1 } });
     const { key, ...shown } = made.body;
 
@@ -74,7 +74,7 @@ describe("a key", () => {
     for (const { text } of [list, one]) expect(text).not.toContain(key.slice(12));
   });
 
-  test("is made once under one Idempotency-Key, and its secret is kept sealed for the repeat", async () => {
+  test("one Idempotency-Key creates one key, and its secret is stored sealed for the repeat", async () => {
     const headers = { "idempotency-key": "the key of a key" };
     const body = { name: "once" };
 
@@ -82,15 +82,15 @@ describe("a key", () => {
 
     expect(again.body).toEqual(first.body);
     expect([again.status, again.headers.get("idempotent-replay")]).toEqual([201, "true"]);
-    const kept = (await ask("/keys")).body.keys.filter(({ name }: { name: string }) => name === "once");
-    expect(kept).toHaveLength(1);
+    const matches = (await ask("/keys")).body.keys.filter(({ name }: { name: string }) => name === "once");
+    expect(matches).toHaveLength(1);
   });
 
   test.each([
     ["made", "/keys", { name: "strong", scopes: ["admin"] }],
     ["rotated", "/keys/:id/rotate", { overlap_seconds: 60 }],
   ])(
-    "that is %s under an Idempotency-Key is shown again to the very key that asked",
+    "a key that is %s with an Idempotency-Key is shown again only to the key that requested it",
     async (how, path, body) => {
       const [strong, weak, old] = [
         await aKey({ scopes: ["admin"] }),
@@ -108,7 +108,7 @@ describe("a key", () => {
     },
   );
 
-  test("of another principal under the same Idempotency-Key is another", async () => {
+  test("the same Idempotency-Key of another principal creates another key", async () => {
     const other = await harness.addUser("other", { scopes: ["settings:write", "runs:write"] });
     const headers = { "idempotency-key": "shared by chance" };
     const body = { name: "mine" };
@@ -124,7 +124,7 @@ describe("a key", () => {
     expect(others.headers.get("idempotent-replay")).toBeNull();
   });
 
-  test("opens nothing from the moment it is revoked", async () => {
+  test("a revoked key is refused immediately", async () => {
     const { id, key } = await aKey();
     const before = await ask("/whoami", { key });
 
@@ -140,7 +140,7 @@ describe("a key", () => {
     expect((await ask(`/keys/${id}`)).body).toHaveProperty("revoked_at");
   });
 
-  test("is replaced at once, or with an overlap", async () => {
+  test("a rotated key ends at once or after an overlap", async () => {
     const [old, gentle] = [await aKey(), await aKey()];
 
     const fresh = await ask(`/keys/${old.id}/rotate`, { method: "POST" });
@@ -154,7 +154,7 @@ describe("a key", () => {
     expect([await opens(gentle.key), await opens(overlapping.body.key)]).toEqual([401, 200]);
   });
 
-  test("tells when it was last used, to the minute", async () => {
+  test("a key shows when it was last used, to the minute", async () => {
     const used = await aKey();
     const isNew = await lastUseOf(used.id);
 
@@ -177,19 +177,19 @@ describe("a key", () => {
     [{ name: "x", expires_in_days: 0 }, "expires_in_days"],
     [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
     [{ name: "x", expires_at: "2050-01-01T00:00:00Z", expires_in_days: 3 }, "expires_in_days"],
-  ])("of %j is not made", async (body, path) => {
+  ])("a key with %j is not created", async (body, path) => {
     const answer = await ask("/keys", { body });
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, path]);
   });
 
-  test.each([-1, 604_801, "60"])("is not rotated with an overlap of %j", async (overlap_seconds) => {
+  test.each([-1, 604_801, "60"])("a key is not rotated with an overlap of %j", async (overlap_seconds) => {
     const { id } = await aKey();
 
     expect((await ask(`/keys/${id}/rotate`, { body: { overlap_seconds } })).status).toBe(400);
   });
 
-  test("that may administer nothing sees its own and makes no stronger one", async () => {
+  test("a key without the scope admin sees its own keys and creates no stronger one", async () => {
     const key = await harness.addUser("modest", { scopes: ["settings:write", "runs:read"] });
     const own = await aKey({}, { key });
 
@@ -203,7 +203,7 @@ describe("a key", () => {
     expect([stronger.status, others.status]).toEqual([403, 403]);
   });
 
-  test("of the installation itself is not ended here", async () => {
+  test("the installation's own key cannot be revoked or rotated over the API", async () => {
     const { id } = (await ask("/whoami")).body.key;
 
     const answers = [await remove(`/keys/${id}`), await ask(`/keys/${id}/rotate`, { method: "POST" })];
@@ -213,7 +213,7 @@ describe("a key", () => {
     expect((await ask("/whoami")).status).toBe(200);
   });
 
-  test("list names one principal's alone", async () => {
+  test("the list of keys can be filtered by principal", async () => {
     const uid = await aPrincipal();
     const { id } = await aKey({ principal_uid: uid });
 
@@ -228,12 +228,12 @@ async function lastUseOf(id: string): Promise<string | undefined> {
   return (await ask(`/keys/${id}`)).body.last_used_at;
 }
 
-/** Uses the key, and gives the time of its last use once that is another than `former`. */
+/** Uses the key, and returns the time of its last use as soon as it differs from `former`. */
 async function useUntilTold(used: { id: string; key: string }, former?: string): Promise<string> {
   await ask("/whoami", { key: used.key });
-  const told = async () => {
+  const readLastUse = async () => {
     const lastUse = await lastUseOf(used.id);
     return lastUse !== former && lastUse;
   };
-  return waitFor(told, { what: "the use to be told" });
+  return waitFor(readLastUse, { what: "the use to be told" });
 }

@@ -23,7 +23,7 @@ async function upToLimit(key: string | null): Promise<Answer[]> {
   return answers;
 }
 
-test("a key has so many requests a minute, and is told how many are left", async () => {
+test("a key has a number of requests per minute, and each answer says how many remain", async () => {
   const key = await harness.addUser("counted");
 
   const answers = await upToLimit(key);
@@ -39,7 +39,7 @@ test("a key has so many requests a minute, and is told how many are left", async
   expect(first?.get("x-ratelimit-reset")).toMatch(/^(60|59)$/);
 });
 
-test("one more is refused, with the time to come again, and others are not", async () => {
+test("a request over the limit is refused with the time to retry, and other keys are not affected", async () => {
   const [key, other] = [await harness.addUser("greedy"), await harness.addUser("modest")];
   await upToLimit(key);
 
@@ -62,7 +62,7 @@ test("one more is refused, with the time to come again, and others are not", asy
   expect(others.status).toBe(200);
 });
 
-test("a thousand creates of one key at once: so many are runs, the rest is told to wait", async () => {
+test("of a thousand concurrent creates, those within the limit become runs and the others are told to wait", async () => {
   const [key, other] = [await harness.addUser("flood"), await harness.addUser("bystander")];
   const create = () => call(harness, RUNS, { key, body: { prompt: "flood" } });
 
@@ -71,7 +71,9 @@ test("a thousand creates of one key at once: so many are runs, the rest is told 
     for (let count = 0; count < 50; count += 1) answers.push(await create());
     return answers;
   });
-  const beside = await Promise.all(Array.from({ length: 10 }, () => call(harness, RUNS, { key: other })));
+  const otherKeyAnswers = await Promise.all(
+    Array.from({ length: 10 }, () => call(harness, RUNS, { key: other })),
+  );
   const answers = (await Promise.all(flood)).flat();
 
   expect(statuses(answers).filter((status) => status === 200)).toHaveLength(LIMIT);
@@ -80,12 +82,12 @@ test("a thousand creates of one key at once: so many are runs, the rest is told 
     answers.filter(({ headers }) => !headers.has("ratelimit") || !headers.has("ratelimit-policy")),
   ).toEqual([]);
   expect(answers.filter(({ status, headers }) => status === 429 && !headers.has("retry-after"))).toEqual([]);
-  expect(new Set(statuses(beside))).toEqual(new Set([200]));
-  const kept = await call(harness, `${RUNS}?limit=500`, { key: other });
-  expect(kept.body.runs).toHaveLength(LIMIT);
+  expect(new Set(statuses(otherKeyAnswers))).toEqual(new Set([200]));
+  const list = await call(harness, `${RUNS}?limit=500`, { key: other });
+  expect(list.body.runs).toHaveLength(LIMIT);
 });
 
-test("a key that may not do this is counted all the same", async () => {
+test("requests that the key may not make count as well", async () => {
   const key = await harness.addUser("reader", { scopes: ["runs:read"] });
 
   const answer = await call(harness, RUNS, { key, body: { prompt: "x" } });
@@ -94,8 +96,8 @@ test("a key that may not do this is counted all the same", async () => {
   expect(answer.headers.get("x-ratelimit-remaining")).toBe(String(LIMIT - 1));
 });
 
-describe("without a valid key", () => {
-  test("requests are counted by address, guesses too, and a valid key there is served all the same", async () => {
+describe("requests without a valid key", () => {
+  test("requests without a valid key count by address, and a valid key from there is still served", async () => {
     const guesses = [
       ...(await upToLimit(null)),
       await call(harness, RUNS, { key: "errand_guess" }),
@@ -109,7 +111,7 @@ describe("without a valid key", () => {
     expect(valid.status).toBe(200);
   });
 
-  test("health, pages, the document and webhooks are not counted", async () => {
+  test("health checks, pages, the OpenAPI document and webhooks are not counted", async () => {
     await upToLimit(null);
 
     const paths = ["/healthz", "/readyz", "/signin", "/api/v1/openapi.json", "/nowhere"];
@@ -120,7 +122,7 @@ describe("without a valid key", () => {
   });
 });
 
-test("the count begins anew with each window", async () => {
+test("the count starts again with each window", async () => {
   const short = await startHarness({ limits: { rateLimit: 1, rateWindowMs: 200 } });
   const status = async () => (await call(short, RUNS)).status;
 
@@ -130,7 +132,7 @@ test("the count begins anew with each window", async () => {
   await short.close();
 });
 
-test("0 counts nothing", async () => {
+test("the limit 0 counts nothing", async () => {
   const open = await startHarness({ limits: { rateLimit: 0 } });
 
   const answers = await Promise.all(Array.from({ length: 30 }, () => call(open, `${RUNS}?limit=1`)));

@@ -17,8 +17,8 @@ async function idsOf(query: string): Promise<string[]> {
   return answer.body.runs.map(({ run_id }: { run_id: string }) => run_id);
 }
 
-describe("a filter", () => {
-  test("each finds the run it describes and not the other", async () => {
+describe("filters of the list of runs", () => {
+  test("each filter finds the matching run and not the other", async () => {
     const config = { name: "nightly", model_id: "m1" };
     const metadata = { team: "a.b", "x-y": "1" };
     const one = await createRun(
@@ -63,7 +63,7 @@ describe("a filter", () => {
     for (const [query, ids] of expected) expect([query, await idsOf(query)]).toEqual([query, ids]);
   });
 
-  test("the runs below another, at any depth, are found by it", async () => {
+  test("the filter by ancestor finds child runs at any depth", async () => {
     const top = await createRun(harness);
     const middle = await createRun(harness, { parent_run_id: top });
     const bottom = await createRun(harness, { parent_run_id: middle });
@@ -92,9 +92,9 @@ describe("a filter", () => {
     "name=a&name=b",
     "q=a%00b",
     "metadata=x",
-    // Pairs are kept as `a=b=c`: this would find those that have `b=c` as `a`.
+    // Pairs are stored as `a=b=c`, so this would find runs with `b=c` as the value of `a`.
     "metadata[a%3Db]=c",
-    // A filter that is left out would find everybody's.
+    // A filter that is dropped would find the runs of all creators.
     "metadata[__proto__]=x",
     "metadata[a]=b&metadata%5B__proto__%5D=x",
     `q=${Array.from({ length: 33 }, (_, n) => `w${n}`).join("+")}`,
@@ -105,14 +105,14 @@ describe("a filter", () => {
     expect([answer.status, answer.body.code, answer.body.issues.length]).toEqual([400, "invalid_request", 1]);
   });
 
-  test("1 and 500 are limits, and an empty one is the default", async () => {
+  test("1 and 500 are valid limits, and an empty limit means the default", async () => {
     for (const limit of ["1", "500", ""])
       expect((await call(harness, `${RUNS}?limit=${limit}`)).status).toBe(200);
   });
 });
 
-describe("a walk by cursor", () => {
-  test("meets each run once while new ones arrive, those of one moment included", async () => {
+describe("pagination by cursor", () => {
+  test("pagination returns each run once while new runs arrive, also runs of the same moment", async () => {
     const at = harness.clock.now();
     harness.clock.aheadMs = 0;
     const ids = await Promise.all(
@@ -130,7 +130,7 @@ describe("a walk by cursor", () => {
     }
   });
 
-  test("a cursor is refused when it is damaged, another's, or for another sort or other filters", async () => {
+  test("a cursor is refused if it is damaged, of another caller, or for another sort or filter", async () => {
     const ann = await harness.addUser("ann");
     const query = "sort_by=title&limit=1&state=QUEUED";
     const { next_cursor: cursor } = (await call(harness, `${RUNS}?${query}`)).body.page_info;
@@ -160,7 +160,7 @@ describe("a walk by cursor", () => {
   });
 });
 
-test("a run that is not the team's is not in a stranger's list", async () => {
+test("a private run is not in the list of a colleague", async () => {
   const [ann, ben] = [await harness.addUser("ann3"), await harness.addUser("ben3")];
   const id = await createRun(harness, { prompt: "secret plan", team: false }, { key: ann });
   const listFor = async (key: string) => (await call(harness, `${RUNS}?q=secret`, { key })).body.runs.length;

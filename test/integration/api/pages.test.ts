@@ -32,7 +32,7 @@ async function visit(
 }
 
 describe("signing in", () => {
-  test("with a key leads back to the page that was asked for, by a cookie that holds no key", async () => {
+  test("signing in with a key returns to the requested page with a cookie that holds no key", async () => {
     const id = await createRun(harness);
 
     const away = await visit(`/runs/${id}`, "");
@@ -48,7 +48,7 @@ describe("signing in", () => {
     expect((await visit(`/runs/${id}`, cookieOf(answer))).status).toBe(200);
   });
 
-  test("works with JSON", async () => {
+  test("signing in works with JSON", async () => {
     const answer = await call(harness, "/signin", { body: { key: harness.key, next: "/" }, key: null });
 
     expect([answer.status, answer.body]).toEqual([200, { next: "/" }]);
@@ -62,7 +62,7 @@ describe("signing in", () => {
     "/runs/../x",
     "javascript:alert(1)",
     "/runs/x",
-  ])("never leads to %s", async (next) => {
+  ])("signing in never redirects to %s", async (next) => {
     const answer = await signIn({ key: harness.key, next });
     const form = await visit(`/signin?next=${encodeURIComponent(next)}`, "");
 
@@ -70,20 +70,23 @@ describe("signing in", () => {
     expect(form.text).toContain('name="next" value="/"');
   });
 
-  test.each(["cross-site", "same-site"])("from a form of another server, %s, is refused", async (site) => {
-    const headers = { ...FORM, "sec-fetch-site": site };
+  test.each(["cross-site", "same-site"])(
+    "signing in from a form of another server, %s, is refused",
+    async (site) => {
+      const headers = { ...FORM, "sec-fetch-site": site };
 
-    const answer = await call(harness, "/signin", {
-      method: "POST",
-      body: `key=${harness.key}`,
-      headers,
-      key: null,
-    });
+      const answer = await call(harness, "/signin", {
+        method: "POST",
+        body: `key=${harness.key}`,
+        headers,
+        key: null,
+      });
 
-    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
-  });
+      expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
+    },
+  );
 
-  test("with a wrong key fails, and after some failures for everybody from there for a minute", async () => {
+  test("signing in with a wrong key fails, and repeated failures block the address for a minute", async () => {
     const wrong = await signIn({ key: "errand_wrong", next: "/" });
     const wrongJson = await call(harness, "/signin", { body: { key: "" }, key: null });
     await signIn({ key: "errand_wrong" });
@@ -99,7 +102,7 @@ describe("signing in", () => {
     expect(later.status).toBe(303);
   });
 
-  test("is tried no more often by many at once", async () => {
+  test("concurrent sign-ins are not tried more often than the limit", async () => {
     harness.clock.aheadMs += 61_000;
     const answers = await Promise.all(Array.from({ length: 12 }, () => signIn({ key: "errand_wrong" })));
     harness.clock.aheadMs += 61_000;
@@ -110,14 +113,14 @@ describe("signing in", () => {
     ]);
   });
 
-  test("that succeeds is not counted", async () => {
+  test("a successful sign-in is not counted", async () => {
     const statuses: number[] = [];
     for (let times = 0; times < 5; times += 1) statuses.push((await signIn({ key: harness.key })).status);
 
     expect(statuses).toEqual([303, 303, 303, 303, 303]);
   });
 
-  test("that fails is counted for a whole IPv6 network: whoever has one address has all of it", async () => {
+  test("failed sign-ins are counted per IPv6 network, because one caller has all its addresses", async () => {
     const signInFrom = async (remoteAddress: string) => {
       const payload = { key: "errand_wrong" };
       return (await harness.server.inject({ method: "POST", url: "/signin", payload, remoteAddress }))
@@ -132,8 +135,8 @@ describe("signing in", () => {
   });
 });
 
-describe("the cookie", () => {
-  test("opens reading and nothing else", async () => {
+describe("the cookie of the pages", () => {
+  test("the cookie of the pages permits reading only", async () => {
     const cookie = cookieOf(await signIn({ key: harness.key }));
     const id = await createRun(harness);
     const json = { headers: { accept: "application/json" } };
@@ -153,13 +156,13 @@ describe("the cookie", () => {
     expect(writes.map(({ status }) => status)).toEqual([401, 401, 401]);
   });
 
-  test("does not help a request that brings a wrong key", async () => {
+  test("the cookie does not help a request with a wrong key", async () => {
     const cookie = cookieOf(await signIn({ key: harness.key }));
 
     expect((await visit(RUNS, cookie, { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
   });
 
-  test("dies with the key that opened it, and so does its stream", async () => {
+  test("the cookie and its stream end with the key that opened them", async () => {
     const own = await startHarness({ limits: { heartbeatMs: 20 } });
     const id = await createRun(own);
     const signedIn = await call(own, "/signin", { body: { key: own.key }, key: null });
@@ -176,7 +179,7 @@ describe("the cookie", () => {
     expect([wasOpen, read.status, page.status]).toEqual([true, 401, 303]);
   });
 
-  test("is forgotten by signing out, which other sites cannot ask for", async () => {
+  test("signing out deletes the cookie, and other sites cannot request it", async () => {
     const signOut = (headers: Record<string, string>) =>
       call(harness, "/signout", { method: "POST", body: "", headers, key: null });
 
@@ -189,7 +192,7 @@ describe("the cookie", () => {
     expect([foreign.status, foreign.headers.get("set-cookie")]).toEqual([403, null]);
   });
 
-  test("is worth nothing when it is changed or over", async () => {
+  test("a changed or expired cookie is refused", async () => {
     const cookie = cookieOf(await signIn({ key: harness.key }));
     const [name = "", id = "", expires = "", signature = ""] = cookie.split(/[=.]/);
     const forged = [
@@ -209,7 +212,7 @@ describe("the cookie", () => {
 });
 
 describe("the pages", () => {
-  test("show a run by its own id and by its session's, to whoever may see it", async () => {
+  test("the pages show a run by run id and by session id to callers who may see it", async () => {
     const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
     const id = await createRun(harness, { team: false }, { key: ann });
     const { session_id: session } = (await call(harness, `${RUNS}/${id}`)).body;
@@ -229,7 +232,7 @@ describe("the pages", () => {
     expect(hidden[0]?.text).toContain("There is no such run");
   });
 
-  test("load nothing that the content policy forbids", async () => {
+  test("the pages load nothing that the content policy forbids", async () => {
     const cookie = cookieOf(await signIn({ key: harness.key }));
     const id = await createRun(harness);
 
@@ -244,7 +247,7 @@ describe("the pages", () => {
     }
   });
 
-  test("put what runs say on the page as text alone", async () => {
+  test("the pages show the output of runs as text only", async () => {
     const directory = new URL("../../../src/api/pages/assets/", import.meta.url);
     const scripts = (await readdir(directory)).filter((name) => name.endsWith(".js"));
 
@@ -258,7 +261,7 @@ describe("the pages", () => {
     }
   });
 
-  test("have their files and no others", async () => {
+  test("the pages serve their own files and no others", async () => {
     const statuses = await Promise.all(
       ["/assets/dom.js", "/assets/nothing.js", "/assets/..%2frun.html", "/assets/"].map(
         async (path) => (await visit(path, "")).status,

@@ -1,16 +1,16 @@
 import { type Answer, type Call, call } from "./api-caller.ts";
 import type { ApiHarness } from "./api-harness.ts";
 
-/** What tests ask about people; `path` is that below `/api/v1/agent`. */
+/** Sends the requests of tests about people. `path` is relative to `/api/v1/agent`. */
 export class PeopleCaller {
-  readonly #bench: () => ApiHarness;
+  readonly #harness: () => ApiHarness;
 
   constructor(harness: () => ApiHarness) {
-    this.#bench = harness;
+    this.#harness = harness;
   }
 
   readonly ask = (path: string, options: Call = {}): Promise<Answer> =>
-    call(this.#bench(), `/api/v1/agent${path}`, options);
+    call(this.#harness(), `/api/v1/agent${path}`, options);
 
   readonly patch = (path: string, body: object): Promise<Answer> => this.ask(path, { method: "PATCH", body });
 
@@ -19,7 +19,7 @@ export class PeopleCaller {
   readonly aKey = (body: object = {}, options: Call = {}): Promise<{ id: string; key: string }> =>
     this.#made("/keys", { ...options, body: { name: "x", scopes: ["runs:read"], ...body } });
 
-  /** Its uid. */
+  /** Creates a principal and returns its uid. */
   readonly aPrincipal = async (body: object = {}): Promise<string> => {
     const made = await this.#made("/principals", { body: { type: "user", display_name: "Ada", ...body } });
     return made.uid;

@@ -13,7 +13,7 @@ afterAll(() => harness.close());
 const { aKey, aPrincipal, ask, patch, remove } = new PeopleCaller(() => harness);
 
 describe("a new team", () => {
-  test("gets its administrator and first key from an operator, and is its own from then on", async () => {
+  test("an operator creates a team's administrator and first key, and the team is its own from then on", async () => {
     const team = await ask("/teams", { body: { name: "Research" } });
     const uid = await aPrincipal({ administrator: true, team_uid: team.body.uid });
     const first = await aKey({ scopes: ["admin"], principal_uid: uid });
@@ -38,7 +38,7 @@ describe("a new team", () => {
     expect((await ask("/teams")).body.teams).toContainEqual(team.body);
   });
 
-  test("needs a name of its own", async () => {
+  test("the name of a team is unique", async () => {
     await ask("/teams", { body: { name: "Twice" } });
 
     const answer = await ask("/teams", { body: { name: "Twice" } });
@@ -49,7 +49,7 @@ describe("a new team", () => {
     ]);
   });
 
-  test("of one name is made once under one Idempotency-Key, also when it is asked for twice at once", async () => {
+  test("concurrent requests with one Idempotency-Key create one team", async () => {
     const make = () => ask("/teams", { body: { name: "Eager" }, headers: { "idempotency-key": "eager" } });
 
     const answers = await Promise.all([make(), make(), make()]);
@@ -60,7 +60,7 @@ describe("a new team", () => {
 });
 
 describe("a principal", () => {
-  test("shows its email to administrators and itself alone", async () => {
+  test("the email of a principal is visible only to administrators and to the principal", async () => {
     const uid = await aPrincipal({ email: "ada@example.com", display_name: "Ada L." });
     const { key } = await aKey({ scopes: ["settings:read"], principal_uid: uid });
     const other = await harness.addUser("curious", { scopes: ["settings:read"] });
@@ -77,7 +77,7 @@ describe("a principal", () => {
     expect(list.text).toContain("Ada L.");
   });
 
-  test("that is disabled leaves its runs, and its keys are dead at once", async () => {
+  test("disabling a principal keeps its runs and ends its keys at once", async () => {
     const uid = await aPrincipal({ type: "service_account" });
     const { key } = await aKey({ scopes: ["runs:write"], principal_uid: uid });
     const run = await ask("/runs", { body: { prompt: "x" }, key });
@@ -94,7 +94,7 @@ describe("a principal", () => {
     expect((await ask("/whoami", { key })).status).toBe(200);
   });
 
-  test("who is the team's last administrator stays so", async () => {
+  test("the last administrator of a team stays administrator", async () => {
     const { uid } = (await ask("/whoami")).body.principal;
 
     const answers = [
@@ -112,15 +112,15 @@ describe("a principal", () => {
     [{ type: "user" }, "display_name"],
     [{ type: "user", display_name: "x", email: "no address" }, "email"],
     [{ type: "user", display_name: "x", photo_url: "javascript:alert(1)" }, "photo_url"],
-  ])("of %j is not made", async (body, path) => {
+  ])("a principal with %j is not created", async (body, path) => {
     const answer = await ask("/principals", { body });
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, path]);
   });
 });
 
-describe("an account outside", () => {
-  test("is given to the principal it belongs to, and let go again", async () => {
+describe("an external account", () => {
+  test("an external account is linked to a principal and unlinked again", async () => {
     const subject = `memory:${randomUUID()}`;
     const before = await harness.storage.people.ensure(FIRST_TEAM, subject, "mira-gh");
     const uid = await aPrincipal({ display_name: "Mira" });
@@ -149,7 +149,7 @@ describe("an account outside", () => {
   });
 
   test.each(["", "no colon", "Memory:x", "memory:", "memory:a b", "errand:administrator"])(
-    "is not called %j",
+    "an external account is not called %j",
     async (subject) => {
       const { uid } = (await ask("/whoami")).body.principal;
 
@@ -160,15 +160,15 @@ describe("an account outside", () => {
   );
 });
 
-test("an installation is renamed, switched off and given to another team", async () => {
+test("an installation is renamed, switched off and moved to another team", async () => {
   const { id } = await harness.storage.installations.ensure("memory", randomUUID());
   const team = await ask("/teams", { body: { name: "Field" } });
 
   const changed = await patch(`/installations/${id}`, { name: "Acme", enabled: false });
-  const given = await patch(`/installations/${id}`, { team_uid: team.body.uid });
+  const moved = await patch(`/installations/${id}`, { team_uid: team.body.uid });
   const list = await ask("/installations");
 
   expect(changed.body).toMatchObject({ name: "Acme", enabled: false, team_uid: FIRST_TEAM });
-  expect(given.body).toEqual({ ...changed.body, team_uid: team.body.uid });
-  expect(list.body.installations).toContainEqual(given.body);
+  expect(moved.body).toEqual({ ...changed.body, team_uid: team.body.uid });
+  expect(list.body.installations).toContainEqual(moved.body);
 });

@@ -39,7 +39,7 @@ describe.each([
   ],
   [ROUTING, "routing_rules", { config: { model_id: "m" }, match: { text: ["deploy"], sources: ["API"] } }],
 ])("%s", (root, list, rule) => {
-  test("are made with their defaults, listed in their order, replaced whole and deleted", async () => {
+  test("rules are created with defaults, listed in order, replaced completely and deleted", async () => {
     const name = randomUUID();
     const late = await add(root, { ...rule, name });
     const first = await add(root, { ...rule, priority: 1, enabled: false });
@@ -58,35 +58,35 @@ describe.each([
     expect((await call(harness, `${root}/${late.id}`)).status).toBe(404);
   });
 
-  test("have a name that no other of the team has", async () => {
+  test("the name of a rule is unique within its team", async () => {
     const { id, name } = await add(root, rule);
     const other = await add(root, rule);
 
-    const twin = await call(harness, root, { body: { ...rule, name } });
+    const duplicate = await call(harness, root, { body: { ...rule, name } });
     const renamed = await call(harness, `${root}/${other.id}`, { method: "PUT", body: { ...rule, name } });
     const same = await call(harness, `${root}/${id}`, { method: "PUT", body: { ...rule, name } });
 
-    expect([twin, renamed].map(({ status, body }) => [status, body.issues[0].path])).toEqual([
+    expect([duplicate, renamed].map(({ status, body }) => [status, body.issues[0].path])).toEqual([
       [400, "name"],
       [400, "name"],
     ]);
     expect(same.status).toBe(200);
   });
 
-  test("name no condition that there is not: it would be ignored, and match too much", async () => {
+  test("a rule with an unknown condition is refused, because an ignored condition would match too much", async () => {
     const answer = await call(harness, root, { body: { ...rule, name: "x", match: { principal: ["me"] } } });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
   });
 
   test.each([{ places: [] }, { sources: ["PIGEON"] }, { installations: [""] }])(
-    "with the condition %o are invalid",
+    "rules with the condition %o are invalid",
     async (match) => {
       expect((await call(harness, root, { body: { ...rule, name: "x", match } })).status).toBe(400);
     },
   );
 
-  test("are the administrators' of the team, and no other team's", async () => {
+  test("only administrators of the team may read and change its rules", async () => {
     const teamId = randomUUID() as TeamId;
     await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
     const { id } = await add(root, rule);
@@ -109,7 +109,7 @@ describe.each([
 });
 
 describe("a policy", () => {
-  test("that denies is answered with its reason, for create, follow-up and cancel", async () => {
+  test("a policy that denies is answered with its reason, for create, follow-up and cancel", async () => {
     const runId = await createRun(harness);
     await add(POLICIES, {
       effect: "deny",
@@ -134,7 +134,7 @@ describe("a policy", () => {
     expect((await call(harness, `${RUNS}/${runId}/followups`, { body: { message: "x" } })).status).toBe(200);
   });
 
-  test("is about new runs alone when it asks for approval", async () => {
+  test("a policy that requires approval applies to new runs only", async () => {
     const body = { name: "x", effect: "require_approval", match: { actions: ["create", "cancel"] } };
 
     const answer = await call(harness, POLICIES, { body });
@@ -142,33 +142,33 @@ describe("a policy", () => {
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, "match.actions"]);
   });
 
-  test("is evaluated without anything being done", async () => {
+  test("evaluating policies has no effect", async () => {
     const other = await add(POLICIES, { effect: "allow", priority: 1, match: { sources: ["SLACK"] } });
-    const wanted = await add(POLICIES, {
+    const policy = await add(POLICIES, {
       effect: "require_approval",
       priority: 2,
       reason: "Look first.",
       match: { principal_types: ["user"], environments: ["prod"] },
     });
     const evaluate = (body: object) => call(harness, `${POLICIES}/evaluate`, { body });
-    const asked = { action: "create", principal_uid: annUid, environment_id: "prod" };
+    const request = { action: "create", principal_uid: annUid, environment_id: "prod" };
 
-    expect((await evaluate(asked)).body).toEqual({
+    expect((await evaluate(request)).body).toEqual({
       effect: "require_approval",
       reason: "Look first.",
-      policy: { id: wanted.id, name: wanted.name },
+      policy: { id: policy.id, name: policy.name },
       considered: [
         { id: other.id, name: other.name, effect: "allow", matches: false, mismatch: "sources" },
-        { id: wanted.id, name: wanted.name, effect: "require_approval", matches: true },
+        { id: policy.id, name: policy.name, effect: "require_approval", matches: true },
       ],
     });
     const { body: without } = await evaluate({ action: "create", environment_id: "prod" });
     expect([without.effect, without.considered[1].mismatch]).toEqual(["allow", "principal_types"]);
-    expect((await evaluate({ ...asked, source: "SLACK" })).body.effect).toBe("allow");
+    expect((await evaluate({ ...request, source: "SLACK" })).body.effect).toBe("allow");
     expect((await evaluate({ action: "approve", principal_uid: annUid })).body.effect).toBe("deny");
-    expect((await evaluate({ ...asked, principal_uid: randomUUID() })).status).toBe(404);
+    expect((await evaluate({ ...request, principal_uid: randomUUID() })).status).toBe(404);
     expect((await evaluate({ action: "fly" })).status).toBe(400);
-    expect((await call(harness, `${POLICIES}/evaluate`, { body: asked, key: ann })).status).toBe(403);
+    expect((await call(harness, `${POLICIES}/evaluate`, { body: request, key: ann })).status).toBe(403);
   });
 });
 
@@ -178,7 +178,7 @@ describe("a routing rule", () => {
     await harness.storage.environments.add(anEnvironment(ENVIRONMENT));
   });
 
-  test("configures a request over the API only when it names that source, and the run tells", async () => {
+  test("a routing rule configures an API request only if it names that source, and the run shows it", async () => {
     await add(ROUTING, { environment_id: ENVIRONMENT, priority: 1 });
     const rule = await add(ROUTING, {
       environment_id: ENVIRONMENT,
@@ -212,7 +212,7 @@ describe("a routing rule", () => {
     expect((await call(harness, `${RUNS}/${plain}`)).body.agent_config).not.toHaveProperty("environment_id");
   });
 
-  test("names an environment that there is, and that is the team's", async () => {
+  test("a routing rule names an existing environment of the team", async () => {
     const own = { ...anEnvironment("B".repeat(22)), ownerId: (await whoami()).uid };
     await harness.storage.environments.add(own);
 
@@ -224,7 +224,7 @@ describe("a routing rule", () => {
   });
 
   test.each(REFUSED_CONFIGS)(
-    "with %s is refused, and so is its evaluation",
+    "a routing rule with %s is refused, and so is its evaluation",
     async (_what, config, status, path) => {
       const { id, name } = await add(ROUTING, { config: { model_id: "m" }, match: { text: ["never"] } });
 
@@ -240,15 +240,15 @@ describe("a routing rule", () => {
     },
   );
 
-  test("is evaluated without anything being done", async () => {
+  test("evaluating routing rules has no effect", async () => {
     const rule = await add(ROUTING, {
       priority: 0,
       environment_id: ENVIRONMENT,
       match: { integrations: ["github"], places: ["acme/web-*"] },
     });
-    const asked = { source: "GITHUB_WEBHOOK", integration: "github", place: "ACME/web-shop", text: "x" };
+    const request = { source: "GITHUB_WEBHOOK", integration: "github", place: "ACME/web-shop", text: "x" };
 
-    const { body } = await call(harness, `${ROUTING}/evaluate`, { body: asked });
+    const { body } = await call(harness, `${ROUTING}/evaluate`, { body: request });
 
     expect(body).toEqual({
       rule: { id: rule.id, name: rule.name },
@@ -257,7 +257,7 @@ describe("a routing rule", () => {
       config_layers: { harness: "default", environment_id: "routing_rule" },
       considered: [{ id: rule.id, name: rule.name, matches: true }],
     });
-    const elsewhere = await call(harness, `${ROUTING}/evaluate`, { body: { ...asked, place: "acme/api" } });
+    const elsewhere = await call(harness, `${ROUTING}/evaluate`, { body: { ...request, place: "acme/api" } });
     expect(elsewhere.body.considered[0]).toEqual({
       id: rule.id,
       name: rule.name,

@@ -28,7 +28,7 @@ describe("a run that waits for approval", () => {
     await harness.storage.policies.add(aPolicy({ effect: "require_approval", reason: "Costs.", match }));
   });
 
-  test("is blocked, and says for what it waits and why", async () => {
+  test("a run that waits for approval is blocked and says what it waits for and why", async () => {
     const created = await call(harness, RUNS, { key: ann, body: { prompt: "x" } });
 
     const { body } = await call(harness, `${RUNS}/${created.body.run_id}`);
@@ -42,7 +42,7 @@ describe("a run that waits for approval", () => {
     expect(body.approval).not.toHaveProperty("approved");
   });
 
-  test("begins when an administrator approves, and twice is once", async () => {
+  test("a run starts when an administrator approves it, and a second approval changes nothing", async () => {
     const id = await createRun(harness, {}, { key: ann });
 
     const [first, second] = [await decide(id, true), await decide(id, true)];
@@ -61,7 +61,7 @@ describe("a run that waits for approval", () => {
     expect(events.map(({ event_type }: { event_type: string }) => event_type)).toEqual(kinds);
   });
 
-  test("is cancelled when it is refused, and asks anew when it is followed up", async () => {
+  test("a refused run is cancelled, and a follow-up requests approval again", async () => {
     const id = await createRun(harness, {}, { key: ann });
 
     const refused = await decide(id, false, { comment: "too dear" });
@@ -78,7 +78,7 @@ describe("a run that waits for approval", () => {
     expect(approved.body).toEqual({ state: "QUEUED" });
   });
 
-  test("is decided by nobody else, and is nobody else's business where it is private", async () => {
+  test("only administrators approve a run, and a private run is hidden from colleagues", async () => {
     const id = await createRun(harness, {}, { key: ann });
     const hidden = await createRun(harness, { team: false }, { key: ann });
 
@@ -93,20 +93,20 @@ describe("a run that waits for approval", () => {
     expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 
-  test("is decided in so many words, not by leaving them out", async () => {
+  test("an approval must be stated, and an omitted decision is invalid", async () => {
     const id = await createRun(harness, {}, { key: ann });
 
     for (const body of [{}, { approve: "yes" }, ""])
       expect((await call(harness, `${RUNS}/${id}/approval`, { body })).status).toBe(400);
   });
 
-  test("that needs none is a conflict", async () => {
+  test("approving a run that needs no approval is a conflict", async () => {
     expect((await decide(await createRun(harness), true)).status).toBe(409);
   });
 });
 
-describe("what a run asks", () => {
-  test("is shown with all that an answer needs, until it is answered", async () => {
+describe("a question of a run", () => {
+  test("a question is shown with all that an answer needs until it is answered", async () => {
     const id = await anAskingRun();
     const shown = async () => (await call(harness, `${RUNS}/${id}`)).body;
 
@@ -124,7 +124,7 @@ describe("what a run asks", () => {
     expect(await shown()).not.toHaveProperty("permission");
   });
 
-  test("is answered by one of its options, and the answer is the same as in words", async () => {
+  test("a question is answered by one of its options, with the same effect as words", async () => {
     const [byOption, byWords] = [await anAskingRun(), await anAskingRun()];
 
     const answer = await answerOf(byOption, "p1", "once");
@@ -132,14 +132,14 @@ describe("what a run asks", () => {
 
     expect([answer.status, answer.body]).toEqual([200, { state: "QUEUED" }]);
     expect(words.body.state).toBe("QUEUED");
-    const told = async (id: string) =>
+    const lastEvents = async (id: string) =>
       (await harness.runs.readEvents(id as RunId, 0, 100))
         .slice(-3)
         .map(({ body }) => ({ ...body, followUpId: "" }));
-    expect(await told(byOption)).toEqual(await told(byWords));
+    expect(await lastEvents(byOption)).toEqual(await lastEvents(byWords));
   });
 
-  test("is answered once under one key", async () => {
+  test("one idempotency key answers a question once", async () => {
     const id = await anAskingRun();
     const headers = { "idempotency-key": randomUUID() };
 
@@ -152,7 +152,7 @@ describe("what a run asks", () => {
     expect(second.headers.get("idempotent-replay")).toBe("true");
   });
 
-  test("is not answered where it is another permission that is asked for", async () => {
+  test("a question is not answered by the id of another question", async () => {
     const id = await anAskingRun();
 
     const { status, body, headers } = await answerOf(id, "p2", "once");
@@ -161,7 +161,7 @@ describe("what a run asks", () => {
     expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 
-  test("is not answered by an option that is not offered, and it is told which are", async () => {
+  test("an unknown option is refused with the list of offered options", async () => {
     const id = await anAskingRun();
 
     const { status, body, headers } = await answerOf(id, "p1", "other");
@@ -171,7 +171,7 @@ describe("what a run asks", () => {
     expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 
-  test("is answered once", async () => {
+  test("a question is answered once", async () => {
     const id = await anAskingRun();
     await answerOf(id, "p1", "once");
 
@@ -179,7 +179,7 @@ describe("what a run asks", () => {
     expect((await answerOf(id, "p1", "other")).status).toBe(409);
   });
 
-  test("is nobody's business who may not see the run", async () => {
+  test("a question of a hidden run is not found", async () => {
     const id = await anAskingRun({ team: false });
 
     const answer = await answerOf(id, "p1", "once", {}, ben);
@@ -203,7 +203,7 @@ function answerOf(
   return call(harness, path, { body: { option_id: optionId }, headers, key });
 }
 
-/** One whose agent was given up while it waited. */
+/** Creates a run with a question whose agent was stopped while it waited. */
 async function anAskingRun(request: object = {}): Promise<string> {
   const id = await createRun(harness, request);
   await harness.edit(id, (edit) => {

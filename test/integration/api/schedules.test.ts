@@ -28,10 +28,10 @@ async function create(body: object = {}, options: Call = {}) {
 }
 
 describe("a schedule", () => {
-  test("is made with its defaults, and says when it runs next", async () => {
-    const made = await create();
+  test("a schedule is created with defaults and shows its next run", async () => {
+    const created = await create();
 
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       ...WANTED,
       enabled: true,
       agent_config: {},
@@ -40,50 +40,50 @@ describe("a schedule", () => {
       scope: { type: "Team" },
       history: { next_run: expect.stringMatching(/T03:00:00\.000Z$/) },
     });
-    expect(made).not.toHaveProperty("last_spawn_error");
-    expect((await call(harness, `${ROOT}/${made.id}`)).body).toEqual(made);
+    expect(created).not.toHaveProperty("last_spawn_error");
+    expect((await call(harness, `${ROOT}/${created.id}`)).body).toEqual(created);
   });
 
-  test("keeps configuration and metadata, and is replaced whole", async () => {
+  test("a schedule keeps its configuration and metadata and is replaced completely", async () => {
     const config = { model_id: "m", harness: { type: "codex" }, later_members: { are: "kept" } };
-    const made = await create({ agent_config: config, metadata: { ticket: "OPS-1" } });
-    expect(made).toMatchObject({ agent_config: config, metadata: { ticket: "OPS-1" } });
+    const created = await create({ agent_config: config, metadata: { ticket: "OPS-1" } });
+    expect(created).toMatchObject({ agent_config: config, metadata: { ticket: "OPS-1" } });
 
     const body = { ...WANTED, name: "Hourly", cron_schedule: "0 * * * *", enabled: false };
-    const put = await call(harness, `${ROOT}/${made.id}`, { method: "PUT", body });
+    const put = await call(harness, `${ROOT}/${created.id}`, { method: "PUT", body });
 
     expect(put.status).toBe(200);
     expect(put.body).toMatchObject({ ...body, agent_config: {}, history: {} });
     expect(put.body).not.toHaveProperty("metadata");
-    expect(put.body.created_at).toBe(made.created_at);
-    const again = await call(harness, `${ROOT}/${made.id}`, { method: "PUT", body });
+    expect(put.body.created_at).toBe(created.created_at);
+    const again = await call(harness, `${ROOT}/${created.id}`, { method: "PUT", body });
     expect(again.body).toEqual(put.body);
   });
 
-  test("shows the environment of its runs to whom it is open", async () => {
+  test("a schedule shows the environment of its runs to callers who may see the environment", async () => {
     const id = "A".repeat(22);
     await harness.storage.environments.add(anEnvironment(id, "acme/web"));
 
-    const made = await create({ agent_config: { environment_id: id } });
+    const created = await create({ agent_config: { environment_id: id } });
 
-    expect(made.environment).toMatchObject({ name: id, github_repos: [{ owner: "acme", repo: "web" }] });
+    expect(created.environment).toMatchObject({ name: id, github_repos: [{ owner: "acme", repo: "web" }] });
     await harness.storage.environments.remove(FIRST_TEAM, id);
-    expect((await call(harness, `${ROOT}/${made.id}`)).body).not.toHaveProperty("environment");
+    expect((await call(harness, `${ROOT}/${created.id}`)).body).not.toHaveProperty("environment");
   });
 
   test.each<[string, readonly Scope[], number]>([
     ["that may not administer", ["runs:write"], 404],
     ["that may", ["admin"], 200],
   ])(
-    "is refused in somebody else's environment, by an administrator's key %s",
+    "a schedule in another user's environment is refused, by an administrator's key %s",
     async (_how, scopes, asRun) => {
       const body = { config: { name: "Ann's" }, team: false };
       const key = await harness.addUser("ann", { scopes: ["settings:write"] });
       const { uid: environment_id } = (await call(harness, "/api/v1/agent/environments", { body, key })).body;
-      const made = (await call(harness, "/api/v1/agent/keys", { body: { name: "x", scopes } })).body;
+      const created = (await call(harness, "/api/v1/agent/keys", { body: { name: "x", scopes } })).body;
       const { id } = await create();
       const as = (path: string, members: object, method = "POST") =>
-        call(harness, path, { method, body: { ...WANTED, enabled: true, ...members }, key: made.key });
+        call(harness, path, { method, body: { ...WANTED, enabled: true, ...members }, key: created.key });
 
       const agent_config = { environment_id };
       const run = await as("/api/v1/agent/runs", { config: agent_config });
@@ -104,7 +104,7 @@ describe("a schedule", () => {
     },
   );
 
-  test("is paused and resumed, twice too, with a JSON content type and no body", async () => {
+  test("a schedule is paused and resumed, repeatedly, with a JSON content type and no body", async () => {
     const { id } = await create();
     const post = (what: string) =>
       call(harness, `${ROOT}/${id}/${what}`, {
@@ -122,7 +122,7 @@ describe("a schedule", () => {
     expect(resumedAgain.body).toEqual(resumed.body);
   });
 
-  test("is deleted once", async () => {
+  test("a deleted schedule is not found by a second delete", async () => {
     const { id } = await create();
     const remove = () => call(harness, `${ROOT}/${id}`, { method: "DELETE" });
 
@@ -132,7 +132,7 @@ describe("a schedule", () => {
     expect([second.status, (await call(harness, `${ROOT}/${id}`)).status]).toEqual([404, 404]);
   });
 
-  test("is made once under one key", async () => {
+  test("one idempotency key creates one schedule", async () => {
     const headers = { "idempotency-key": randomUUID() };
 
     const [first, second] = [await create({}, { headers }), await create({}, { headers })];
@@ -140,7 +140,7 @@ describe("a schedule", () => {
     expect(second).toEqual(first);
   });
 
-  test("starts from a skill instead of a prompt", async () => {
+  test("a schedule starts from a skill instead of a prompt", async () => {
     const body = { prompt: undefined, agent_config: { skill_spec: "acme/web:tidy" } };
 
     expect(await create(body)).toMatchObject({ prompt: "", agent_config: { skill_spec: "acme/web:tidy" } });
@@ -160,7 +160,7 @@ describe("a schedule", () => {
       { agent_config: { idle_timeout_minutes: 0 } },
       "agent_config.idle_timeout_minutes",
     ],
-  ])("with %s is invalid, and the field is named", async (_what, members, path) => {
+  ])("a schedule with %s is invalid, and the field is named", async (_what, members, path) => {
     const answer = await call(harness, ROOT, { body: { ...WANTED, ...members } });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
@@ -168,7 +168,7 @@ describe("a schedule", () => {
   });
 
   test.each(REFUSED_CONFIGS)(
-    "with %s is refused as its runs would be",
+    "a schedule with %s is refused as its runs would be",
     async (_what, agent_config, status, path) => {
       const { id } = await create();
       const body = { ...WANTED, enabled: true, agent_config };
@@ -183,7 +183,7 @@ describe("a schedule", () => {
     },
   );
 
-  test("is not replaced without saying whether it is enabled", async () => {
+  test("replacing a schedule requires the member that enables it", async () => {
     const { id } = await create();
 
     const answer = await call(harness, `${ROOT}/${id}`, { method: "PUT", body: WANTED });
@@ -192,8 +192,8 @@ describe("a schedule", () => {
   });
 });
 
-describe("who sees and changes a schedule", () => {
-  test("the team sees it, by name; its creator and administrators change it", async () => {
+describe("visibility and changes of a schedule", () => {
+  test("the team sees a schedule by name, and its creator and administrators change it", async () => {
     const { id } = await create({ name: "zeta" }, { key: ann });
     await create({ name: "Alpha" }, { key: ann });
 
@@ -211,7 +211,7 @@ describe("who sees and changes a schedule", () => {
     expect(allowed.body.created_by.display_name).toBe("ann");
   });
 
-  test("a personal one is its creator's and the administrators'", async () => {
+  test("a personal schedule is visible only to its creator and to administrators", async () => {
     const { id, scope } = await create({ team: false }, { key: ann });
     const statusOf = async (key: string) => (await call(harness, `${ROOT}/${id}`, { key })).status;
 
@@ -219,7 +219,7 @@ describe("who sees and changes a schedule", () => {
     expect([await statusOf(ann), await statusOf(ben), await statusOf(harness.key)]).toEqual([200, 404, 200]);
   });
 
-  test("another team knows nothing of it", async () => {
+  test("a schedule is hidden from other teams", async () => {
     const teamId = randomUUID() as TeamId;
     await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
     const stranger = await harness.addUser("stranger", { teamId });
@@ -236,7 +236,7 @@ describe("who sees and changes a schedule", () => {
     expect((await call(harness, ROOT, { key: stranger })).body).toEqual({ schedules: [] });
   });
 
-  test("a key that may only read makes none", async () => {
+  test("a key that may only read creates no schedule", async () => {
     const reader = await harness.addUser("reader", { scopes: ["runs:read", "settings:write"] });
 
     expect((await call(harness, ROOT, { key: reader, body: WANTED })).status).toBe(403);
@@ -244,17 +244,17 @@ describe("who sees and changes a schedule", () => {
   });
 });
 
-test("the public client of this API makes, changes and lists schedules", async () => {
+test("the public client of this API creates, changes and lists schedules", async () => {
   const { schedules } = new OzAPI({ baseURL: `${harness.url}/api/v1`, apiKey: harness.key, maxRetries: 0 })
     .agent;
 
-  const made = await schedules.create(WANTED);
-  const changed = await schedules.update(made.id, { ...WANTED, enabled: false });
-  const resumed = await schedules.resume(made.id);
+  const created = await schedules.create(WANTED);
+  const changed = await schedules.update(created.id, { ...WANTED, enabled: false });
+  const resumed = await schedules.resume(created.id);
   const { schedules: listed } = await schedules.list();
-  const removed = await schedules.delete(made.id);
+  const removed = await schedules.delete(created.id);
 
   expect([changed.enabled, resumed.enabled]).toEqual([false, true]);
-  expect(listed.map(({ id }) => id)).toContain(made.id);
+  expect(listed.map(({ id }) => id)).toContain(created.id);
   expect(removed).toEqual({ success: true });
 });

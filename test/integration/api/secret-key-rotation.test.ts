@@ -14,8 +14,8 @@ let knowing: ApiHarness;
 let forgetful: ApiHarness;
 beforeAll(async () => {
   before = await startHarness({ secretKeys: [OLD] });
-  knowing = await startHarness({ beside: before, secretKeys: [NEW, OLD] });
-  forgetful = await startHarness({ beside: before, secretKeys: [NEW] });
+  knowing = await startHarness({ sharedWith: before, secretKeys: [NEW, OLD] });
+  forgetful = await startHarness({ sharedWith: before, secretKeys: [NEW] });
 });
 afterAll(async () => {
   await forgetful.close();
@@ -31,7 +31,7 @@ async function statusOf(harness: ApiHarness, key: string): Promise<number> {
   return (await call(harness, WHOAMI, { key })).status;
 }
 
-test("a key from before opens still, and is stored under the new secret from its first use on", async () => {
+test("a key from before the rotation still works and is stored under the new secret at its first use", async () => {
   const key = await before.addUser("ada");
   const [oldHash, newHash] = [OLD, NEW].map((secret) => createKeyHasher(secret)(key));
 
@@ -46,7 +46,7 @@ test("a key from before opens still, and is stored under the new secret from its
   expect(await statusOf(forgetful, key)).toBe(200);
 });
 
-test("what was sealed under the old secret is opened, and what is sealed now needs the new one", async () => {
+test("values sealed under the old secret open, and new values need the new secret", async () => {
   const first = await makeKey(before);
   const again = await makeKey(knowing);
 
@@ -54,7 +54,7 @@ test("what was sealed under the old secret is opened, and what is sealed now nee
   expect(again.body).toEqual(first.body);
 });
 
-test("a session of the pages ends, and signing in with the same key begins another", async () => {
+test("a session of the pages ends with the rotation, and signing in again starts another", async () => {
   const key = await before.addUser("mira");
   const signIn = async (harness: ApiHarness) =>
     (await call(harness, "/signin", { body: { key }, key: null })).headers.get("set-cookie")?.split(";")[0] ??
@@ -69,7 +69,7 @@ test("a session of the pages ends, and signing in with the same key begins anoth
   expect([here, there, fresh]).toEqual([200, 401, 200]);
 });
 
-test("a share link from before opens still, by a new cookie", async () => {
+test("a share link from before the rotation still opens, with a new cookie", async () => {
   const runId = await createRun(before);
   const { url } = (await call(before, `/api/v1/agent/runs/${runId}/share-links`, { body: {} })).body;
   const path = url.slice(url.indexOf("/sessions"));
@@ -77,8 +77,8 @@ test("a share link from before opens still, by a new cookie", async () => {
 
   const cookie = (await enter(before)).headers.getSetCookie()[0]?.split(";")[0] ?? "";
   const run = `/api/v1/agent/runs/${runId}`;
-  const read = async (harness: ApiHarness, given: string) =>
-    (await call(harness, run, { key: null, headers: { cookie: given } })).status;
+  const read = async (harness: ApiHarness, sessionCookie: string) =>
+    (await call(harness, run, { key: null, headers: { cookie: sessionCookie } })).status;
   const entered = await enter(knowing);
   const fresh = entered.headers.getSetCookie()[0]?.split(";")[0] ?? "";
 
@@ -87,7 +87,7 @@ test("a share link from before opens still, by a new cookie", async () => {
   expect((await enter(forgetful)).status).toBe(404);
 });
 
-test("a revoked key is not revived by being known under the old secret", async () => {
+test("the old secret does not revive a revoked key", async () => {
   const key = await before.addUser("gone");
   await before.revoke(key);
 
@@ -95,9 +95,9 @@ test("a revoked key is not revived by being known under the old secret", async (
   expect(await statusOf(knowing, `${key}x`)).toBe(401);
 });
 
-test("processes may be changed one by one where each knows the other's secret", async () => {
+test("processes can be rotated one by one if each knows the other's secret", async () => {
   const key = await before.addUser("both");
-  const prepared = await startHarness({ beside: before, secretKeys: [OLD, NEW] });
+  const prepared = await startHarness({ sharedWith: before, secretKeys: [OLD, NEW] });
 
   const statuses: number[] = [];
   for (const harness of [prepared, knowing, prepared, knowing]) {

@@ -30,15 +30,15 @@ async function names(key: string): Promise<readonly string[]> {
 }
 
 describe("a secret", () => {
-  test("is set, listed, set anew and deleted, and its value is never shown", async () => {
+  test("a secret is set, listed, replaced and deleted, and its value is never shown", async () => {
     const first = await put("NPM_TOKEN");
     const again = await put("NPM_TOKEN", { value: `${VALUE}-2` }, { key: ann });
     const read = await call(harness, `${PATH}/NPM_TOKEN`, { key: bob });
     const listed = await call(harness, PATH, { key: bob });
     const removed = await call(harness, `${PATH}/NPM_TOKEN`, { method: "DELETE", key: bob });
-    const gone = await call(harness, `${PATH}/NPM_TOKEN`);
+    const afterDelete = await call(harness, `${PATH}/NPM_TOKEN`);
 
-    expect([first, again, read, removed, gone].map(({ status }) => status)).toEqual([
+    expect([first, again, read, removed, afterDelete].map(({ status }) => status)).toEqual([
       200, 200, 200, 200, 404,
     ]);
     expect(read.body).toEqual({
@@ -48,11 +48,11 @@ describe("a secret", () => {
       updated_at: again.body.updated_at,
     });
     expect(listed.body.secrets).toEqual([read.body]);
-    const told = [first, again, read, listed, removed].map(({ text }) => text).join("");
-    expect(told + harness.logged.join("")).not.toContain(VALUE);
+    const texts = [first, again, read, listed, removed].map(({ text }) => text).join("");
+    expect(texts + harness.logged.join("")).not.toContain(VALUE);
   });
 
-  test("of one's own stands beside the team's, and is nobody else's, not even by name", async () => {
+  test("a personal secret exists beside the team's, and colleagues do not see even its name", async () => {
     await put("SHARED");
     await put("SHARED", { team: false }, { key: ann });
     await put("ANNS", { team: false }, { key: ann });
@@ -68,7 +68,7 @@ describe("a secret", () => {
     expect(await names(ann)).toEqual(["ANNS User", "SHARED Team"]);
   });
 
-  test("of another team is out of sight", async () => {
+  test("a secret of another team is hidden", async () => {
     const teamId = randomUUID() as never;
     await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
     const stranger = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
@@ -84,15 +84,18 @@ describe("a secret", () => {
   test.each([
     ...["PATH", "home", "LD_PRELOAD", "Node_Options", "ERRAND_SANDBOX_ID", "GIT_SSH_COMMAND", "BASH_ENV"],
     ...["1ST", "WITH-DASH", "WITH%20SPACE", "%C3%84", "X".repeat(129)],
-  ])("named %s is refused", async (name) => {
+  ])("a secret named %s is refused", async (name) => {
     const answer = await put(name);
 
     expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([400, "name"]);
   });
 
-  test.each(["_", "lower_case", "PATHS", "NODE", "X".repeat(128)])("named %s is taken", async (name) => {
-    expect((await put(name)).status).toBe(200);
-  });
+  test.each(["_", "lower_case", "PATHS", "NODE", "X".repeat(128)])(
+    "a secret named %s is accepted",
+    async (name) => {
+      expect((await put(name)).status).toBe(200);
+    },
+  );
 
   test.each<[string, object]>([
     ["no value", { value: undefined }],
@@ -101,7 +104,7 @@ describe("a secret", () => {
     ["half a character in it", { value: "a\ud83d" }],
     ["more than 64 KiB", { value: "ü".repeat(32 * 1024 + 1) }],
     ["a number", { value: 12345678 }],
-  ])("with %s is refused, and what was sent is not repeated", async (_what, rest) => {
+  ])("a secret with %s is refused, and the refusal does not repeat the input", async (_what, rest) => {
     const answer = await put("REFUSED", rest);
 
     expect(answer.status).toBe(400);
@@ -109,18 +112,18 @@ describe("a secret", () => {
     expect((await call(harness, `${PATH}/REFUSED`)).status).toBe(404);
   });
 
-  test("of 64 KiB is taken", async () => {
+  test("a secret of 64 KiB is accepted", async () => {
     expect((await put("LARGE", { value: "x".repeat(64 * 1024) })).status).toBe(200);
   });
 
-  test("set by many at once is one", async () => {
+  test("concurrent writes of a secret leave one secret", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => put("RACE")));
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await names(harness.key)).filter((name) => name.startsWith("RACE"))).toHaveLength(1);
   });
 
-  test("needs a key that may see settings, and one that may change them", async () => {
+  test("reading secrets needs the scope for reading settings, and writing the one for writing", async () => {
     const runner = await harness.addUser("runner", { scopes: ["runs:write"] });
     const reader = await harness.addUser("reader", { scopes: ["settings:read"] });
 
@@ -130,7 +133,7 @@ describe("a secret", () => {
   });
 });
 
-test("nothing in the database gives a value away, not even to who guesses it", async () => {
+test("no value of a secret can be found in the database, not even by guessing it", async () => {
   const headers = { "idempotency-key": "one" };
   const first = await put("GUESSED", { value: "a-guess-able-value" }, { headers });
   const again = await put("GUESSED", { value: "a-guess-able-value" }, { headers });
@@ -150,7 +153,7 @@ async function plainHash(text: string): Promise<string> {
   return Buffer.from(digest).toString("hex");
 }
 
-/** Everything that a copy of the database would hold. */
+/** Returns everything that a copy of the database would contain. */
 function allRows(): Promise<string> {
   const options = { applicationName: "errand tests", queryLimitMs: 10_000 };
   return withSession(harness.databaseUrl, options, async (client) => {

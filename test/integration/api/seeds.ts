@@ -5,13 +5,13 @@ import type { ApiHarness } from "./api-harness.ts";
 const NOWHERE = "00000000-0000-7000-8000-000000000000";
 
 export interface Seeds {
-  /** The address with ids of what there is; of what there is not, an id that nothing has. */
+  /** Returns the address with ids of existing objects. A parameter without an object gets an id that nothing has. */
   fill(path: string): string;
-  /** What became of each example, as "POST /path: 201". */
+  /** The status of each example, as "POST /path: 201". */
   readonly answers: readonly string[];
 }
 
-/** Makes one of everything that the document has an example for, and that needs no other thing first. */
+/** Creates one object from every example of the document that needs no other object first. */
 export async function seedExamples(harness: ApiHarness, document: ApiDocument): Promise<Seeds> {
   const ids = new Map([["/api/v1/agent/runs", await createRun(harness)]]);
   const answers: string[] = [];
@@ -22,8 +22,8 @@ export async function seedExamples(harness: ApiHarness, document: ApiDocument): 
     const answer = await harness.server.inject({ method, url: path, headers, payload: Object(example) });
     answers.push(`${name}: ${answer.statusCode}`);
     const { run_id, uid, id } = Object(answer.json());
-    const made: unknown = run_id ?? uid ?? id;
-    if (answer.statusCode < 300 && typeof made === "string") ids.set(path, made);
+    const objectId: unknown = run_id ?? uid ?? id;
+    if (answer.statusCode < 300 && typeof objectId === "string") ids.set(path, objectId);
   }
   const idAt = (path: string, end: number): string => ids.get(path.slice(0, end)) ?? NOWHERE;
   return { answers, fill: (path) => addressOf(path, (name) => idAt(path, path.indexOf(`/{${name}}`))) };

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { get } from "node:https";
 import { resolve } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type ApiHarness, type BenchOptions, startHarness } from "./api-harness.ts";
+import { type ApiHarness, type ApiHarnessOptions, startHarness } from "./api-harness.ts";
 
 const TLS = resolve(import.meta.dirname, "../../fixtures/tls");
 let harness: ApiHarness | undefined;
@@ -12,12 +12,12 @@ afterEach(async () => {
   harness = undefined;
 });
 
-async function start(options: BenchOptions): Promise<ApiHarness> {
+async function start(options: ApiHarnessOptions): Promise<ApiHarness> {
   harness = await startHarness(options);
   return harness;
 }
 
-test("with a certificate it speaks HTTPS, and nothing in the clear", async () => {
+test("a server with a certificate speaks HTTPS and answers no plain HTTP", async () => {
   const [cert, key] = await Promise.all(
     ["cert.pem", "key.pem"].map((name) => readFile(`${TLS}/${name}`, "utf8")),
   );
@@ -32,7 +32,7 @@ test("with a certificate it speaks HTTPS, and nothing in the clear", async () =>
   await expect(fetch(`${url.replace("https", "http")}/healthz`)).rejects.toThrow();
 });
 
-test("on a free port, what it says names the address at which it turned out to listen", async () => {
+test("a server on a free port reports the address on which it listens", async () => {
   let address = "http://127.0.0.1:0";
   const { url } = await start({ publicUrl: () => address });
   address = url;
@@ -42,7 +42,7 @@ test("on a free port, what it says names the address at which it turned out to l
   expect(await answer.json()).toMatchObject({ type: `${url}/problems/resource_not_found` });
 });
 
-test("a worker answers for its health and has no API, no pages and no webhooks", async () => {
+test("a worker answers health checks and has no API, no pages and no webhooks", async () => {
   const { url, key } = await start({
     serves: "health",
     adapterRoutes: [async (app) => void app.post("/webhooks/x", async () => "stored")],
@@ -87,7 +87,7 @@ test.each([
     third: 429,
   },
 ] as const)(
-  "who signs in is told apart by what trusted proxies say alone: $what",
+  "sign-ins are counted by the address that trusted proxies report: $what",
   async ({ trustProxy, chain, third }) => {
     const { url } = await start({ trustProxy, limits: { failedSignIns: 2 } });
 

@@ -27,19 +27,19 @@ interface Shared {
   readonly linkId: string;
   /** The link's path and query. */
   readonly path: string;
-  /** Of whoever made it. */
+  /** The key of the link's creator. */
   readonly key: string;
 }
 
 async function share(body: object = {}, run: object = {}, key = harness.key): Promise<Shared> {
   const runId = await createRun(harness, run, { key });
   const { session_id: sessionId } = (await call(harness, `${RUNS}/${runId}`, { key })).body;
-  const made = await call(harness, `${RUNS}/${runId}/share-links`, { body, key });
-  if (made.status !== 201) throw new Error(`No link: ${made.text}`);
-  return { runId, sessionId, linkId: made.body.id, path: made.body.url.slice(PUBLIC_URL.length), key };
+  const created = await call(harness, `${RUNS}/${runId}/share-links`, { body, key });
+  if (created.status !== 201) throw new Error(`No link: ${created.text}`);
+  return { runId, sessionId, linkId: created.body.id, path: created.body.url.slice(PUBLIC_URL.length), key };
 }
 
-/** What a browser keeps, by the path it keeps it for. */
+/** The cookies of a browser, by their path. */
 type Jar = ReadonlyMap<string, string>;
 
 function jarOf({ headers }: Answer): Jar {
@@ -48,9 +48,11 @@ function jarOf({ headers }: Answer): Jar {
   );
 }
 
-/** Visits as a browser does: with the cookies of that path alone. */
+/** Sends a request as a browser does, with the cookies of that path only. */
 function visit(path: string, jar: Jar, options: Parameters<typeof call>[2] = {}): Promise<Answer> {
-  const cookies = Array.from(jar).filter(([kept]) => path === kept || path.startsWith(`${kept}/`));
+  const cookies = Array.from(jar).filter(
+    ([cookiePath]) => path === cookiePath || path.startsWith(`${cookiePath}/`),
+  );
   const cookie = cookies.map(([, value]) => value).join("; ");
   return call(harness, path, { ...options, key: null, headers: { cookie, ...options.headers } });
 }
@@ -67,7 +69,7 @@ async function watch({ runId }: Shared, jar: Jar): Promise<EventReader> {
 }
 
 describe("a share link", () => {
-  test("leads to the session without its token, by cookies for that run's addresses alone", async () => {
+  test("a share link opens the session by cookies for the addresses of that run, without its token", async () => {
     const shared = await share();
 
     const answer = await visit(shared.path, new Map());
@@ -84,7 +86,7 @@ describe("a share link", () => {
     expect([...jarOf(answer).keys()]).toEqual([`${RUNS}/${shared.runId}`, `/sessions/${shared.sessionId}`]);
   });
 
-  test("shows the run's page, the run, its events, its conversation and its timeline", async () => {
+  test("a share link shows the page, the run, its events, its conversation and its timeline", async () => {
     const shared = await share({}, { team: false });
     const jar = await enter(shared);
     const run = `${RUNS}/${shared.runId}`;
@@ -104,7 +106,7 @@ describe("a share link", () => {
     expect(answers[2]?.body.events).not.toEqual([]);
   });
 
-  test("tells of the run no more than how it goes", async () => {
+  test("a share link shows only the progress of the run", async () => {
     const servers = { a: { url: "https://x", headers: { authorization: "Bearer canary" } } };
     const config = { name: "n", base_prompt: "canary", mcp_servers: servers };
     const shared = await share({}, { config, metadata: { ticket: "canary" } });
@@ -119,7 +121,7 @@ describe("a share link", () => {
     expect((await call(harness, `${RUNS}/${shared.runId}`)).body.creator.email).toBe("canary@example.com");
   });
 
-  test("tells nowhere who decided and why, what it cost, or whose machine it was", async () => {
+  test("a share link hides decisions and their reasons, the cost and the worker", async () => {
     const [refused, failed] = [await share(), await share()];
     await harness.edit(refused.runId, (edit) => {
       edit.set({ approval: { policyId: "canary-1", reason: "canary-2" } });
@@ -141,7 +143,7 @@ describe("a share link", () => {
       edit.moveTo("FAILED", { status: { message, errorCode: "budget_exceeded", retryable: false } });
     });
     const accept = { accept: "application/json" };
-    const tellers = [
+    const readers = [
       async ({ runId }: Shared, part: string) =>
         (await call(harness, `${RUNS}/${runId}${part}`, { headers: accept })).text,
       async (shared: Shared, part: string) =>
@@ -149,16 +151,16 @@ describe("a share link", () => {
     ];
     const parts = ["", "/events", "/conversation", "/timeline"];
     const [members, guests] = await Promise.all(
-      tellers.map((tell) =>
+      readers.map((tell) =>
         Promise.all([refused, failed].flatMap((shared) => parts.map((part) => tell(shared, part)))),
       ),
     );
     const stream = await watch(failed, await enter(failed));
 
-    const told = `${guests?.join("\n")}\n${JSON.stringify(stream.events)}`;
+    const texts = `${guests?.join("\n")}\n${JSON.stringify(stream.events)}`;
 
-    expect(told).not.toMatch(/canary|987654/);
-    expect(told).toContain("Done.");
+    expect(texts).not.toMatch(/canary|987654/);
+    expect(texts).toContain("Done.");
     expect(JSON.parse(guests?.[4] ?? "")).toMatchObject({
       state: "FAILED",
       status_message: { message: "Budget exceeded", error_code: "budget_exceeded", retryable: false },
@@ -171,7 +173,7 @@ describe("a share link", () => {
     expect(members?.join("\n")).toContain("987654");
   });
 
-  test("opens no other route of the server, and no other run", async () => {
+  test("a share link opens no other route and no other run", async () => {
     const [shared, other] = [await share(), await share()];
     const cookie = (await enter(shared)).get(`${RUNS}/${shared.runId}`) ?? "";
     const ids = (url: string, { runId, sessionId }: Shared) =>
@@ -187,10 +189,10 @@ describe("a share link", () => {
       for (const name of routes) {
         const [method = "", url = ""] = name.split(" ");
         const [path, headers] = [ids(url, of), { cookie, accept: "application/json" }];
-        const send = (given: Record<string, string>) =>
-          harness.server.inject({ method: method as "GET", url: path, headers: given });
-        const [guest, nobody] = [await send(headers), await send({ accept: "application/json" })];
-        if (guest.statusCode !== nobody.statusCode) open.push(`${name} → ${guest.statusCode}`);
+        const send = (requestHeaders: Record<string, string>) =>
+          harness.server.inject({ method: method as "GET", url: path, headers: requestHeaders });
+        const [guest, anonymous] = [await send(headers), await send({ accept: "application/json" })];
+        if (guest.statusCode !== anonymous.statusCode) open.push(`${name} → ${guest.statusCode}`);
       }
       return open;
     };
@@ -211,7 +213,7 @@ describe("a share link", () => {
     ]);
   });
 
-  test("is worth nothing changed, or at another session", async () => {
+  test("a changed share link, or one used for another session, opens nothing", async () => {
     const [shared, other] = [await share(), await share()];
     const [, token = ""] = shared.path.split("?share=");
 
@@ -228,7 +230,7 @@ describe("a share link", () => {
     expect((await visit(`/sessions/${shared.sessionId}`, new Map())).status).toBe(303);
   });
 
-  test("does not get in the way of who is signed in", async () => {
+  test("a share link does not affect a user who is signed in", async () => {
     const shared = await share();
     const signedIn = await call(harness, "/signin", { body: { key: harness.key }, key: null });
     const session = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
@@ -246,7 +248,7 @@ describe("a share link", () => {
   });
 });
 
-describe("a share link dies, and its streams with it,", () => {
+describe("the end of a share link, which ends its streams too", () => {
   const LIFE_MS = 7 * 24 * 60 * 60 * 1_000;
 
   test.each<[string, (shared: Shared) => Promise<unknown>]>([
@@ -297,7 +299,7 @@ describe("a share link dies, and its streams with it,", () => {
 });
 
 describe("share links of a run", () => {
-  test("are listed without their tokens, and removed", async () => {
+  test("share links are listed without their tokens and can be removed", async () => {
     const { linkId, path, runId } = await share({ expires_in_seconds: 60 });
     const [, token = ""] = path.split("?share=");
 
@@ -313,7 +315,7 @@ describe("share links of a run", () => {
     expect((await call(harness, `${RUNS}/${runId}/share-links`)).body).toEqual({ share_links: [] });
   });
 
-  test("are made by an empty request too, and once under one Idempotency-Key", async () => {
+  test("a share link is created by an empty request, and once per Idempotency-Key", async () => {
     const runId = await createRun(harness);
     const make = (headers: Record<string, string>) =>
       call(harness, `${RUNS}/${runId}/share-links`, { method: "POST", headers });
@@ -330,7 +332,7 @@ describe("share links of a run", () => {
   });
 
   test.each([0, -1, 1.5, 366 * 86_400 + 1, "60"])(
-    "do not live for %j seconds",
+    "a share link with a lifetime of %j seconds is refused",
     async (expires_in_seconds) => {
       const runId = await createRun(harness);
 

@@ -41,7 +41,7 @@ describe("a run that starts from a skill", () => {
       "skill before config.skill_spec",
       { skill: "tools:deploy", config: { skill_spec: "acme/tools:review" } },
     ],
-  ])("by %s shows it, resolved", async (_how, members) => {
+  ])("a run from a skill named by %s shows the resolved skill", async (_how, members) => {
     const { body } = await create(members);
 
     expect(body).toMatchObject({
@@ -53,7 +53,7 @@ describe("a run that starts from a skill", () => {
     });
   });
 
-  test("keeps the prompt, title and name that it was given", async () => {
+  test("a run from a skill keeps the prompt, title and name of its request", async () => {
     const config = { name: "mine", skill_spec: "acme/tools:deploy", base_prompt: "Softly." };
 
     const { body } = await create({ prompt: "The blue one", title: "Blue", config });
@@ -77,14 +77,14 @@ describe("a run that starts from a skill", () => {
       DEPLOY,
     ],
     ["a routing rule", { prompt: "By the rule" }, { skill_spec: "routing_rule", name: "skill" }, REVIEW],
-  ])("tells what %s gave of its configuration", async (_who, members, layers, path) => {
+  ])("a run from a skill shows that %s set its configuration", async (_who, members, layers, path) => {
     const { body } = await create(members);
 
     expect(body.provenance.config_layers).toEqual({ harness: "default", ...layers });
     expect(body.agent_config.skill_spec).toBe(`acme/tools:${path}`);
   });
 
-  test("is found by its skill's id, and by words of that", async () => {
+  test("a run is found by the id of its skill and by words of the id", async () => {
     const { body } = await create({ skill: "acme/tools:review" });
 
     for (const query of [
@@ -92,13 +92,13 @@ describe("a run that starts from a skill", () => {
       `skill_spec=acme/tools:${REVIEW}`,
       "q=skills/review",
     ]) {
-      const found = await call(harness, `${RUNS}?${query}`);
-      expect(found.body.runs.map(({ run_id }: { run_id: string }) => run_id)).toContain(body.run_id);
+      const list = await call(harness, `${RUNS}?${query}`);
+      expect(list.body.runs.map(({ run_id }: { run_id: string }) => run_id)).toContain(body.run_id);
     }
     expect((await call(harness, `${RUNS}?skill=acme/tools:${DEPLOY}x`)).body.runs).toEqual([]);
   });
 
-  test("is of the same skill however its repository is written, as hosts have it", async () => {
+  test("the same skill is recognized in every notation of its repository", async () => {
     const skill = ".agents/skills/Paint/SKILL.md";
     const names = ["acme/wall", "ACME/Wall"];
     for (const name of names) harness.skillLibrary.put(name, { [skill]: "Paint it." });
@@ -120,7 +120,7 @@ describe("a run that starts from a skill", () => {
     ["an unknown path", { skill: "acme/tools:a/SKILL.md" }],
     ["an unknown repository", { skill: "acme/nowhere:deploy" }],
     ["a repository in no environment", { skill: "more:deploy" }],
-  ])("names %s: 404, with what to do", async (_what, members) => {
+  ])("a run that names %s is answered 404 with a remedy", async (_what, members) => {
     const answer = await create({ prompt: "x", ...members });
 
     expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
@@ -133,14 +133,14 @@ describe("a run that starts from a skill", () => {
     ["skill", { skill: "acme/tools:../../etc/SKILL.md" }],
     ["skill", { skill: "acme/tools:a/README.md" }],
     ["config.skill_spec", { config: { skill_spec: "--upload-pack=x:deploy" } }],
-  ])("with a wrong %s is refused at that member", async (path, members) => {
+  ])("a run from a skill with a wrong %s is refused at that member", async (path, members) => {
     const answer = await create({ prompt: "x", ...members });
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
     expect(answer.body.issues[0].path).toBe(path);
   });
 
-  test("is created once under its key, and a skill that is gone by then does not matter", async () => {
+  test("one idempotency key creates one run from a skill, even if the skill has disappeared since", async () => {
     harness.skillLibrary.put("acme/brief", { [DEPLOY]: "Deploy." });
     const options = { body: { skill: "acme/brief:deploy" }, headers: { "idempotency-key": "skill-1" } };
     const first = await call(harness, RUNS, options);
@@ -154,7 +154,7 @@ describe("a run that starts from a skill", () => {
 });
 
 describe("the list of skills", () => {
-  test("has those of the environments, with where they come from and are to be had", async () => {
+  test("the list has the skills of the environments, with their origin and where to use them", async () => {
     const { body, status } = await call(harness, "/api/v1/agent");
 
     expect(status).toBe(200);
@@ -174,7 +174,7 @@ describe("the list of skills", () => {
     });
   });
 
-  test("has those of one repository, in an environment or not", async () => {
+  test("the list can be limited to one repository, whether or not an environment has it", async () => {
     const { body } = await call(harness, "/api/v1/agent?repo=acme/more&refresh=true");
 
     expect(body.agents).toHaveLength(1);
@@ -182,7 +182,7 @@ describe("the list of skills", () => {
     expect(body.agents[0].variants[0]).not.toHaveProperty("last_run_timestamp");
   });
 
-  test("has what ran last first when that is wanted", async () => {
+  test("the list can be sorted by the last run", async () => {
     for (const name of ["deploy", "review"]) {
       harness.clock.aheadMs += 1_000;
       await create({ skill: `acme/tools:${name}` });
@@ -193,7 +193,7 @@ describe("the list of skills", () => {
     expect(byRun.body.agents.map(({ name }: { name: string }) => name)).toEqual(["review", "deploy"]);
   });
 
-  test("shows nothing of another team", async () => {
+  test("the list shows nothing of another team", async () => {
     const teamId = crypto.randomUUID() as TeamId;
     await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
     const key = await harness.addUser("Eve", { teamId, scopes: ["runs:read"] });
@@ -211,7 +211,7 @@ describe("the list of skills", () => {
   });
 
   test.each(["repo=acme", "repo=acme/tools/x", "repo=../x", "refresh=yes", "sort_by=age"])(
-    "is refused for ?%s",
+    "the list of skills is refused for ?%s",
     async (query) => {
       const answer = await call(harness, `/api/v1/agent?${query}`);
 
@@ -219,7 +219,7 @@ describe("the list of skills", () => {
     },
   );
 
-  test("of a repository that is not there is not found, and needs a key that may read runs", async () => {
+  test("the skills of an unknown repository are not found, and reading them needs the scope for runs", async () => {
     const key = await harness.addUser("Sol", { scopes: ["settings:read"] });
 
     expect((await call(harness, "/api/v1/agent?repo=acme/nowhere")).status).toBe(404);

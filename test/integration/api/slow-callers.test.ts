@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test("five hundred half requests are cut off in time, and good callers do not notice", async () => {
+test("five hundred incomplete requests are cut off in time and do not affect other callers", async () => {
   const halfHeaders = `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nX-Slow: `;
   const halfBody =
     `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.key}\r\n` +
@@ -57,7 +57,7 @@ async function firstLine(socket: Socket): Promise<string> {
   return answer.split("\r\n", 1)[0] ?? "";
 }
 
-/** Does something again and again until that has come about. */
+/** Repeats `work` until the promise is settled. */
 async function untilSettled<T>(that: Promise<unknown>, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let isSettled = false;

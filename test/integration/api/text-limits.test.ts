@@ -41,7 +41,7 @@ describe("the operator's limits of titles and configurations", () => {
     ["/runs", { prompt: "x", config: { ...SMALL, ...WITHIN } }, { config: LARGE }, "config"],
     ["/schedules", { ...SCHEDULE, agent_config: SMALL }, { agent_config: LARGE }, "agent_config"],
     ["/routing-rules", { name: "small", config: SMALL }, { config: LARGE }, "config"],
-  ])("hold for what is made by %s: %j", async (path, body, longer, member) => {
+  ])("the operator's limits apply to objects created by %s: %j", async (path, body, longer, member) => {
     const [within, beyond] = [await ask(path, body), await ask(path, { ...body, ...longer })];
 
     expect([200, 201]).toContain(within.status);
@@ -51,7 +51,7 @@ describe("the operator's limits of titles and configurations", () => {
     ]);
   });
 
-  test("hold for what is replaced", async () => {
+  test("the operator's limits apply to replaced objects", async () => {
     const answers = [
       await ask(schedule, { ...SCHEDULE, name: "Nightly!" }, "PUT"),
       await ask(schedule, { ...SCHEDULE, agent_config: BEYOND }, "PUT"),
@@ -70,16 +70,16 @@ describe("the operator's limits of titles and configurations", () => {
   });
 });
 
-test("the longest title that an operator may allow can be stored and listed by", async () => {
+test("the longest allowed title can be stored and used to sort a list", async () => {
   const harness = await startHarness({ limits: { titleLength: 600 } });
-  // Four bytes each, and nothing in them that could be pressed together.
+  // Random characters of four bytes each, so that compression does not shorten them.
   const characters = Array.from({ length: 600 }, () => String.fromCodePoint(randomInt(0x10000, 0x110000)));
   const body = { prompt: "x", title: characters.join("") };
 
-  const made = await call(harness, `${AGENT}/runs`, { body });
+  const created = await call(harness, `${AGENT}/runs`, { body });
   const { runs } = (await call(harness, `${AGENT}/runs?sort_by=title`)).body;
   await harness.close();
 
-  expect(made.status, made.text).toBe(200);
+  expect(created.status, created.text).toBe(200);
   expect(runs).toMatchObject([{ title: body.title }]);
 });

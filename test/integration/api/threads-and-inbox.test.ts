@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe("the threads of a run", () => {
-  test("are listed with where they are, and whether what is said there still goes to the run", async () => {
+  test("the threads of a run are listed with their place and whether replies still reach the run", async () => {
     const [old, next] = [await createRun(harness), await createRun(harness)];
     const thread = aThread({ adapter: "slack", installation: "T1" });
     await harness.edit(old, (edit) => edit.bind({ thread, expected: undefined }));
@@ -39,7 +39,7 @@ describe("the threads of a run", () => {
     expect(await of(await createRun(harness))).toEqual([]);
   });
 
-  test("are nobody's business who may not see the run", async () => {
+  test("the threads of a hidden run are not found", async () => {
     const { runId, thread } = await aBoundRun({ team: false });
     const patch = (key: string) =>
       call(harness, `${THREADS}/${thread.id}`, { method: "PATCH", body: { verbosity: "quiet" }, key });
@@ -55,7 +55,7 @@ describe("the threads of a run", () => {
     expect(statuses).toEqual([404, 404, 400, 404, 200]);
   });
 
-  test("can be made quiet, and told in full again", async () => {
+  test("a thread can be made quiet and verbose again", async () => {
     const { runId, thread } = await aBoundRun();
     const patch = (body: object) => call(harness, `${THREADS}/${thread.id}`, { method: "PATCH", body });
 
@@ -72,7 +72,7 @@ describe("the threads of a run", () => {
     expect((await patch({ verbosity: "silent" })).status).toBe(400);
   });
 
-  test("are told of a follow-up over the API unless it is private", async () => {
+  test("a follow-up over the API is announced in the threads unless it is private", async () => {
     const { runId, thread } = await aBoundRun();
     const say = (message: string, more: object = {}) =>
       call(harness, `/api/v1/agent/runs/${runId}/followups`, { key: ann, body: { message, ...more } });
@@ -81,8 +81,8 @@ describe("the threads of a run", () => {
     await say("two", { visibility: "private" });
     await say("three", { visibility: "thread" });
 
-    const told = await noticesOf(thread.id);
-    expect(told.filter(({ kind }) => kind === "message")).toMatchObject([
+    const notices = await noticesOf(thread.id);
+    expect(notices.filter(({ kind }) => kind === "message")).toMatchObject([
       { purpose: "reply", text: "ann asked over the API: one" },
       { purpose: "reply", text: "ann asked over the API: three" },
     ]);
@@ -90,10 +90,10 @@ describe("the threads of a run", () => {
 });
 
 describe("the inbox", () => {
-  test("tells what came in and what became of it, the newest first, never what it said", async () => {
+  test("the inbox lists events and their results, newest first, without their text", async () => {
     const runId = (await createRun(harness)) as RunId;
-    const made = await settled("run_created", { runId, teamId: FIRST_TEAM });
-    const refused = await settled("refused", { teamId: FIRST_TEAM, reason: "You may not." });
+    const newRunEvent = await completedEvent("run_created", { runId, teamId: FIRST_TEAM });
+    const refused = await completedEvent("refused", { teamId: FIRST_TEAM, reason: "You may not." });
     const open = await anEvent();
 
     const { body } = await call(harness, `${INBOX}?limit=3`);
@@ -102,37 +102,38 @@ describe("the inbox", () => {
     expect(body.events).toEqual([
       { ...item, id: open, disposition: null },
       { ...item, id: refused, disposition: "refused", reason: "You may not." },
-      { ...item, id: made, disposition: "run_created", run_id: runId },
+      { ...item, id: newRunEvent, disposition: "run_created", run_id: runId },
     ]);
     expect(JSON.stringify(body)).not.toContain("said in confidence");
   });
 
-  test("is filtered by disposition, integration and run", async () => {
+  test("the inbox can be filtered by disposition, integration and run", async () => {
     const runId = (await createRun(harness)) as RunId;
-    const made = await settled("run_created", { runId, teamId: FIRST_TEAM }, "github");
-    const steered = await settled("follow_up", { runId, teamId: FIRST_TEAM });
+    const newRunEvent = await completedEvent("run_created", { runId, teamId: FIRST_TEAM }, "github");
+    const steered = await completedEvent("follow_up", { runId, teamId: FIRST_TEAM });
     const open = await anEvent("github");
     const ids = async (query: string) =>
       (await call(harness, `${INBOX}?${query}`)).body.events.map(({ id }: { id: string }) => id);
 
-    expect(await ids(`run_id=${runId}`)).toEqual([steered, made]);
-    expect(await ids(`run_id=${runId}&integration=github`)).toEqual([made]);
+    expect(await ids(`run_id=${runId}`)).toEqual([steered, newRunEvent]);
+    expect(await ids(`run_id=${runId}&integration=github`)).toEqual([newRunEvent]);
     expect(await ids("disposition=follow_up")).toEqual([steered]);
     expect(await ids("disposition=open&integration=github")).toEqual([open]);
     expect(await ids("run_id=nonsense")).toEqual([]);
     expect((await call(harness, `${INBOX}?disposition=eaten`)).status).toBe(400);
   });
 
-  test("is walked page by page, while more comes in", async () => {
+  test("the inbox is paginated while new events arrive", async () => {
     const ids = [];
-    for (let count = 0; count < 5; count += 1) ids.unshift(await settled("replied", { teamId: FIRST_TEAM }));
+    for (let count = 0; count < 5; count += 1)
+      ids.unshift(await completedEvent("replied", { teamId: FIRST_TEAM }));
     const seen: string[] = [];
 
     let cursor = "";
     do {
       const { body } = await call(harness, `${INBOX}?disposition=replied&limit=2${cursor}`);
       seen.push(...body.events.map(({ id }: { id: string }) => id));
-      await settled("replied", { teamId: FIRST_TEAM });
+      await completedEvent("replied", { teamId: FIRST_TEAM });
       cursor = body.page_info.has_next_page ? `&cursor=${body.page_info.next_cursor}` : "";
     } while (cursor !== "");
 
@@ -140,9 +141,9 @@ describe("the inbox", () => {
   });
 
   test.each(["NEXT&integration=other", "NEXT.junk", "NEXT.", "1.x", "x", "99999.AAAA"])(
-    "refuses the damaged cursor %j",
+    "the inbox refuses the damaged cursor %j",
     async (damaged) => {
-      for (const _ of [1, 2]) await settled("replied", { teamId: FIRST_TEAM });
+      for (const _ of [1, 2]) await completedEvent("replied", { teamId: FIRST_TEAM });
       const { body } = await call(harness, `${INBOX}?limit=1`);
       const cursor = damaged.replace("NEXT", body.page_info.next_cursor);
 
@@ -152,16 +153,16 @@ describe("the inbox", () => {
     },
   );
 
-  test("shows administrators their team's events, and operators those of nobody yet", async () => {
+  test("the inbox shows administrators the events of their team, and operators also those of no team", async () => {
     const teamId = randomUUID() as TeamId;
     await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
     const key = await harness.addUser("chief", { teamId, scopes: ["admin"] });
     const chief = await harness.storage.people.ensure(teamId, "test:chief", undefined);
     await harness.storage.people.put({ ...chief, administrator: true });
     const [theirs, ours, nobodys] = [
-      await settled("replied", { teamId }),
-      await settled("replied", { teamId: FIRST_TEAM }),
-      await settled("ignored", {}),
+      await completedEvent("replied", { teamId }),
+      await completedEvent("replied", { teamId: FIRST_TEAM }),
+      await completedEvent("ignored", {}),
     ];
     const ids = async (as: string) =>
       (await call(harness, `${INBOX}?limit=3`, { key: as })).body.events.map(({ id }: { id: string }) => id);
@@ -185,7 +186,7 @@ async function anEvent(adapter = "memory"): Promise<string> {
   return event.id;
 }
 
-async function settled(
+async function completedEvent(
   disposition: Disposition,
   more: { readonly runId?: RunId; readonly teamId?: TeamId; readonly reason?: string },
   adapter?: string,
@@ -200,21 +201,21 @@ interface RecordedUpdate {
   readonly card?: { readonly state: string };
 }
 
-/** What waits to be said in a thread, in its order; cards are told apart from older ones by nobody yet. */
+/** Returns the unsent notices of a thread in order. Cards are not merged with older ones yet. */
 async function noticesOf(threadId: string): Promise<readonly RecordedUpdate[]> {
-  const told: RecordedUpdate[] = [];
+  const updates: RecordedUpdate[] = [];
   for (
     let next = await harness.storage.outbox.take(threadId);
     next;
     next = await harness.storage.outbox.take(threadId)
   ) {
-    told.push(next.notice as RecordedUpdate);
+    updates.push(next.notice as RecordedUpdate);
     await harness.storage.outbox.sent(next.id, "receipt");
   }
-  return told;
+  return updates;
 }
 
-/** The state on the newest card that was said since the last look. */
+/** Returns the state on the newest card since the last call. */
 async function cardsOf(threadId: string): Promise<string | undefined> {
   return (await noticesOf(threadId)).findLast(({ kind }) => kind === "card")?.card?.state;
 }

@@ -22,7 +22,7 @@ function open({ pathname, search }: URL): Promise<Answer> {
   return call(harness, pathname + search, { key: null });
 }
 
-test("the link opens without a key, and gives the whole log, one event a line", async () => {
+test("a transcript link opens without a key and returns the whole log, one event per line", async () => {
   const runId = await createRun(harness);
   await harness.edit(runId, (edit) => {
     for (let index = 0; index < 450; index += 1)
@@ -42,7 +42,7 @@ test("the link opens without a key, and gives the whole log, one event a line", 
   expect(answer.headers.get("cache-control")).toBe("no-store");
 });
 
-test("the link is over after five minutes", async () => {
+test("a transcript link expires after five minutes", async () => {
   const link = await linkOf(await createRun(harness));
 
   harness.clock.aheadMs = 5 * MINUTE + 1_000;
@@ -54,7 +54,7 @@ test("the link is over after five minutes", async () => {
 });
 
 test.each(["run", "team", "expires", "signature"])(
-  "a link whose %s was changed opens nothing",
+  "a transcript link whose %s was changed opens nothing",
   async (name) => {
     const link = await linkOf(await createRun(harness));
     const other = await linkOf(await createRun(harness));
@@ -65,14 +65,14 @@ test.each(["run", "team", "expires", "signature"])(
   },
 );
 
-test("a link without its parts is no request", async () => {
+test("a transcript link without its signature is an invalid request", async () => {
   const link = await linkOf(await createRun(harness));
   link.searchParams.delete("signature");
 
   expect((await open(link)).status).toBe(400);
 });
 
-test("the signature of an artifact opens no transcript, nor the other way round", async () => {
+test("the signature of a transcript does not open an artifact", async () => {
   const link = await linkOf(await createRun(harness));
   const uid = link.searchParams.get("run");
 
@@ -81,7 +81,7 @@ test("the signature of an artifact opens no transcript, nor the other way round"
   expect(answer.status).toBe(403);
 });
 
-test("who may not see the run gets no link", async () => {
+test("a caller who may not see the run gets no transcript link", async () => {
   const runId = await createRun(harness, { team: false });
   const key = await harness.addUser("eve");
 
@@ -94,14 +94,14 @@ test("who may not see the run gets no link", async () => {
   expect(statuses.map(({ status }) => status)).toEqual([404, 401, 404]);
 });
 
-test("no signature stands in the log of the server", async () => {
+test("the server logs no signature of a transcript link", async () => {
   const link = await linkOf(await createRun(harness));
   await open(link);
 
   expect(harness.logged.join("")).not.toContain(link.searchParams.get("signature"));
 });
 
-test("one that cannot be read is an error, and no file", async () => {
+test("a transcript that cannot be read is answered with an error and no file", async () => {
   const link = await linkOf(await createRun(harness));
   const { readEvents } = harness.runs;
   harness.runs.readEvents = () => Promise.reject(new AppError("resource_unavailable", "Away."));
@@ -114,18 +114,18 @@ test("one that cannot be read is an error, and no file", async () => {
   expect(response.headers.get("content-disposition")).toBeNull();
 });
 
-test("a reader that takes its time holds up the reading, not the memory", async () => {
+test("a slow reader of a transcript delays the reading and does not fill the memory", async () => {
   const runId = await createRun(harness);
   const text = "x".repeat(30_000);
-  // Some 30 pages of a mebibyte, of which a socket's buffers hold a few.
+  // About 30 pages of a mebibyte, of which the buffers of a socket hold a few.
   await harness.edit(runId, (edit) => {
     for (let index = 0; index < 1_000; index += 1) edit.record({ kind: "agent.message", text });
   });
   let pages = 0;
   const { readEvents } = harness.runs;
-  harness.runs.readEvents = (...given) => {
+  harness.runs.readEvents = (...args) => {
     pages += 1;
-    return readEvents.apply(harness.runs, given);
+    return readEvents.apply(harness.runs, args);
   };
 
   const response = await fetch(await linkOf(runId));

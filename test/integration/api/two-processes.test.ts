@@ -16,7 +16,7 @@ const WHOAMI = "/api/v1/agent/whoami";
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
 const LIMITS = { heartbeatMs: 20 };
 
-/** Two processes on one database that hear of each other over it, and a third to which no news comes. */
+/** Two processes on one database that notify each other, and a third that receives no notifications. */
 let here: ApiHarness;
 let there: ApiHarness;
 let deaf: ApiHarness;
@@ -24,8 +24,8 @@ const opened: PostgresPubSub[] = [];
 
 beforeAll(async () => {
   here = await startHarness({ limits: LIMITS, pubsub: openNews });
-  there = await startHarness({ beside: here, limits: LIMITS, pubsub: openNews });
-  deaf = await startHarness({ beside: here, limits: LIMITS });
+  there = await startHarness({ sharedWith: here, limits: LIMITS, pubsub: openNews });
+  deaf = await startHarness({ sharedWith: here, limits: LIMITS });
 });
 afterAll(async () => {
   await deaf.close();
@@ -59,7 +59,7 @@ function revoke({ id }: Made): Promise<unknown> {
 }
 
 describe("a revoked key", () => {
-  test("is refused at once by the process that was told, however often it was just used", async () => {
+  test("the process that revokes a key refuses it at once, however recently it was used", async () => {
     for (let round = 0; round < 10; round += 1) {
       const made = await aKey();
       expect(await status(here, made.key)).toBe(200);
@@ -70,18 +70,18 @@ describe("a revoked key", () => {
     }
   });
 
-  test("is refused by another process as soon as news of it comes", async () => {
+  test("another process refuses a revoked key as soon as it is notified", async () => {
     const made = await aKey();
     expect(await status(there, made.key)).toBe(200);
 
     await revoke(made);
 
-    // Sooner than it would have looked by itself.
+    // The answer must change before the process would read the key again by itself.
     const limits = { what: "a 401", everyMs: 1, timeoutMs: 4_000 };
     await waitFor(async () => (await status(there, made.key)) === 401, limits);
   });
 
-  test("is refused by a process that the news does not reach after five seconds at the latest", async () => {
+  test("a process without notifications refuses a revoked key after at most five seconds", async () => {
     const made = await aKey();
     expect(await status(deaf, made.key)).toBe(200);
     await revoke(made);
@@ -92,7 +92,7 @@ describe("a revoked key", () => {
     expect([kept, await status(deaf, made.key)]).toEqual([200, 401]);
   });
 
-  test("of a disabled principal is refused alike", async () => {
+  test("keys of a disabled principal are refused in the same way", async () => {
     const body = { type: "service_account", display_name: "CI" };
     const { uid } = (await call(here, "/api/v1/agent/principals", { body })).body;
     const made = await aKey({ principal_uid: uid });
@@ -105,14 +105,14 @@ describe("a revoked key", () => {
   });
 });
 
-describe("a stream ends with what opened it", () => {
+describe("a stream ends with its credential", () => {
   async function watch(harness: ApiHarness, runId: string, key: string): Promise<EventReader> {
     const stream = await openStream(harness, runId, { key, query: "?follow=true" });
     await waitFor(() => stream.comments.length >= 2, { what: "two heartbeats" });
     return stream;
   }
 
-  test("when the key is revoked, in each process", async () => {
+  test("the streams of a revoked key end in each process", async () => {
     const [made, runId] = [await aKey(), await createRun(here)];
     const streams = [
       await watch(here, runId, made.key),
@@ -126,7 +126,7 @@ describe("a stream ends with what opened it", () => {
     for (const stream of streams) await stream.untilOver();
   });
 
-  test("when its holder may see less than at the beginning", async () => {
+  test("a stream ends when the permissions of its holder are reduced", async () => {
     const body = { type: "user", display_name: "Ada", administrator: true };
     const { uid } = (await call(here, "/api/v1/agent/principals", { body })).body;
     const { key } = await aKey({ scopes: ["admin"], principal_uid: uid });
@@ -138,31 +138,31 @@ describe("a stream ends with what opened it", () => {
     await stream.untilOver();
   });
 
-  test("when the run is deleted", async () => {
+  test("a stream ends when its run is deleted", async () => {
     const runId = await createRun(here);
     const stream = await watch(here, runId, here.key);
 
     await deleteRun(runId);
 
     await stream.untilOver();
-    const gone = await call(here, `${RUNS}/${runId}/events`);
+    const afterDelete = await call(here, `${RUNS}/${runId}/events`);
     const never = await call(here, `${RUNS}/${crypto.randomUUID()}/events`);
-    expect([gone.status, gone.body.error]).toEqual([404, never.body.error]);
+    expect([afterDelete.status, afterDelete.body.error]).toEqual([404, never.body.error]);
   });
 
-  test("within a minute, with the times that are set where nobody set others", () => {
-    // It may come just before the end, and once more while the key is still kept in mind.
+  test("with the default limits a stream ends within a minute of its credential", () => {
+    // The heartbeat may come just before the end of the key, and once more while the key is still cached.
     expect(3 * FIXED_LIMITS.heartbeatMs).toBeLessThan(60_000);
   });
 });
 
-describe("a stream ends at once, without waiting for its next sign of life,", () => {
+describe("a stream ends at once, before its next heartbeat", () => {
   let near: ApiHarness;
   let far: ApiHarness;
   beforeAll(async () => {
     const calm = { limits: { heartbeatMs: 3_600_000 }, pubsub: openNews };
-    near = await startHarness({ beside: here, ...calm });
-    far = await startHarness({ beside: here, ...calm });
+    near = await startHarness({ sharedWith: here, ...calm });
+    far = await startHarness({ sharedWith: here, ...calm });
   });
   afterAll(async () => {
     await far.close();
@@ -181,7 +181,7 @@ describe("a stream ends at once, without waiting for its next sign of life,", ()
     for (const stream of streams) await stream.untilOver();
   }
 
-  test("when its key is revoked, and no other stream does", async () => {
+  test("a stream ends at once when its key is revoked, and other streams continue", async () => {
     const [made, kept, runId] = [await aKey(), await aKey(), await createRun(here)];
     const streams = await watch({ key: made.key }, runId);
     const others = await watch({ key: kept.key }, runId);
@@ -193,7 +193,7 @@ describe("a stream ends at once, without waiting for its next sign of life,", ()
     for (const other of others) other.leave();
   });
 
-  test("when its holder is disabled", async () => {
+  test("a stream ends at once when its holder is disabled", async () => {
     const body = { type: "service_account", display_name: "Watcher" };
     const { uid } = (await call(here, "/api/v1/agent/principals", { body })).body;
     const { key } = await aKey({ principal_uid: uid });
@@ -204,7 +204,7 @@ describe("a stream ends at once, without waiting for its next sign of life,", ()
     await untilOver(streams);
   });
 
-  test("when the share link by which it was opened is deleted", async () => {
+  test("a stream ends at once when its share link is deleted", async () => {
     const runId = await createRun(here);
     const { id, url } = (await call(here, `${RUNS}/${runId}/share-links`, { body: {} })).body;
     const { pathname, search } = new URL(url);
@@ -218,7 +218,7 @@ describe("a stream ends at once, without waiting for its next sign of life,", ()
   });
 });
 
-describe("two identical requests at the same instant, to two processes,", () => {
+describe("two concurrent identical requests to two processes", () => {
   const ROUNDS = 10;
 
   async function both(path: string, body: object, key: string): Promise<[Answer, Answer]> {
@@ -226,7 +226,7 @@ describe("two identical requests at the same instant, to two processes,", () => 
     return Promise.all([ask(here), ask(there)]);
   }
 
-  test("make one run", async () => {
+  test("two concurrent identical requests to two processes create one run", async () => {
     const ids: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const [one, two] = await both(RUNS, { prompt: "once", title: `round ${round}` }, `run ${round}`);
@@ -240,7 +240,7 @@ describe("two identical requests at the same instant, to two processes,", () => 
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   });
 
-  test("make one key, and both are told it", async () => {
+  test("two concurrent identical requests to two processes create one key and return it to both", async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [one, two] = await both(KEYS, { name: `pair ${round}` }, `key ${round}`);
 
@@ -251,7 +251,7 @@ describe("two identical requests at the same instant, to two processes,", () => 
   });
 });
 
-test("a key stands nowhere: in no table, no log line and no refusal", async () => {
+test("a key appears in no table, log line or refusal", async () => {
   const headers = { "idempotency-key": "canary" };
   const made = await call(here, KEYS, { body: { name: "canary" }, headers });
   const { id, key } = made.body;
@@ -273,9 +273,9 @@ test("a key stands nowhere: in no table, no log line and no refusal", async () =
     await call(here, RUNS, { headers: { "x-request-id": "a b", authorization: `Basic ${key}` }, key: null }),
   ];
 
-  const said = answers.map(({ text }) => text);
+  const texts = answers.map(({ text }) => text);
   const leaks = await withSession(here.databaseUrl, SESSION, (client) =>
-    findLeakedCanaries(client, [key, token], [...said, cookie, ...here.logged, ...there.logged]),
+    findLeakedCanaries(client, [key, token], [...texts, cookie, ...here.logged, ...there.logged]),
   );
   expect(leaks).toEqual([]);
   expect((await call(here, KEYS, { body: { name: "canary" }, headers })).body.key).toBe(key);

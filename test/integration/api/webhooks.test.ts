@@ -34,7 +34,7 @@ async function aWebhook(body: object = {}): Promise<string> {
   return answer.body.id;
 }
 
-/** As a sender would, without sending. */
+/** Gives up the next delivery as a sender would, without sending it. */
 async function giveUpNext(id: string): Promise<void> {
   const { outbox } = harness.storage.webhooks;
   const taken = (await outbox.take([])) ?? expect.fail("Nothing is due.");
@@ -46,7 +46,7 @@ async function giveUpNext(id: string): Promise<void> {
 }
 
 describe("a webhook", () => {
-  test("hears what happens from now on by the database's clock, though the process's is ahead", async () => {
+  test("a new webhook receives later events by the database clock, even if the process clock is ahead", async () => {
     harness.clock.aheadMs += 600_000;
     const { body } = await create();
     harness.clock.aheadMs -= 600_000;
@@ -54,7 +54,7 @@ describe("a webhook", () => {
     expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("is made with its secret, which is shown this once", async () => {
+  test("a webhook is created with a secret, which is shown once", async () => {
     const created = await create({
       description: "Board",
       events: ["run.failed", "run.failed", "webhook.disabled"],
@@ -82,7 +82,7 @@ describe("a webhook", () => {
   });
 
   test.each([[{}], [{ events: [] }], [{ events: null }]])(
-    "is told of all that runs do, if asked for %j",
+    "a webhook subscribes to all events of runs by %j",
     async (body) => {
       expect((await create(body)).body.events).toEqual(RUN_EVENT_TYPES);
     },
@@ -107,14 +107,14 @@ describe("a webhook", () => {
     [{ events: "run.failed" }, "events"],
     [{ description: "x".repeat(241) }, "description"],
     [{ enabled: "yes" }, "enabled"],
-  ])("is refused with %j", async (body, path) => {
+  ])("a webhook with %j is refused", async (body, path) => {
     const answer = await create(body);
 
     expect([answer.status, answer.body.code]).toEqual([400, "invalid_request"]);
     expect(answer.body.issues[0].path).toBe(path);
   });
 
-  test("is changed member by member, and its address is looked at again", async () => {
+  test("a webhook is changed member by member, and its address is checked again", async () => {
     const id = await aWebhook({ events: ["run.failed"] });
 
     expect((await patch(id, { description: "New", events: ["run.error"] })).body).toMatchObject({
@@ -127,7 +127,7 @@ describe("a webhook", () => {
     expect((await at(`/${id}`)).body).toMatchObject({ url: URL_OUTSIDE, description: "New" });
   });
 
-  test("that was switched off by the server has a new chance when it is switched on", async () => {
+  test("enabling a webhook that the server disabled gives it a fresh start", async () => {
     const id = await aWebhook();
     const { endpoints, outbox } = harness.storage.webhooks;
     const failingSince = new Date("2026-03-01T12:00:00.000Z");
@@ -144,7 +144,7 @@ describe("a webhook", () => {
     expect(body).not.toHaveProperty("failing_since");
   });
 
-  test("that is switched off gives up what waits, and can be neither tested nor sent anything again", async () => {
+  test("disabling a webhook discards waiting deliveries and refuses tests and replays", async () => {
     const id = await aWebhook();
     const { body: delivery } = await at(`/${id}/test`, { method: "POST" });
 
@@ -163,7 +163,7 @@ describe("a webhook", () => {
     }
   });
 
-  test("is deleted", async () => {
+  test("a webhook is deleted", async () => {
     const id = await aWebhook();
 
     expect((await at(`/${id}`, { method: "DELETE" })).body).toEqual({ success: true });
@@ -177,13 +177,13 @@ describe("a webhook", () => {
     ["an empty body", {}],
     ["none", { overlap_seconds: null }],
   ])(
-    "gets a new secret, beside which the old one is valid for a day unless told: %s",
-    async (_how, given) => {
+    "a rotated secret leaves the old one valid for a day unless the request sets an overlap: %s",
+    async (_how, body) => {
       const created = await create();
       const { id } = created.body;
       const before = Date.now();
 
-      const rotated = await at(`/${id}/rotate-secret`, { body: given });
+      const rotated = await at(`/${id}/rotate-secret`, { body });
 
       expect(rotated.status).toBe(200);
       expect(rotated.body.secret).not.toBe(created.body.secret);
@@ -197,7 +197,7 @@ describe("a webhook", () => {
     },
   );
 
-  test("never has more than two secrets", async () => {
+  test("a webhook never has more than two secrets", async () => {
     const id = await aWebhook();
 
     for (let index = 0; index < 3; index += 1) await at(`/${id}/rotate-secret`, { method: "POST" });
@@ -205,7 +205,7 @@ describe("a webhook", () => {
     expect((await harness.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(2);
   });
 
-  test("is one of fifty at most", async () => {
+  test("a team has at most fifty webhooks", async () => {
     const teamId = newId<TeamId>(new Date());
     await harness.storage.teams.put({ id: teamId, name: "many", createdAt: new Date() });
     const key = await harness.addUser("many", { teamId, scopes: ["settings:write"] });
@@ -218,7 +218,7 @@ describe("a webhook", () => {
 describe("a repeated write", () => {
   const under = (key: string) => ({ "idempotency-key": key });
 
-  test("makes one webhook and shows the same secret, which is not kept in the clear", async () => {
+  test("a repeated create makes one webhook and shows the same secret, which is stored sealed", async () => {
     const [first, second] = [
       await create({}, { headers: under("w1") }),
       await create({}, { headers: under("w1") }),
@@ -232,7 +232,7 @@ describe("a repeated write", () => {
     expect(JSON.stringify(answer)).not.toContain(first.body.secret);
   });
 
-  test("rotates, tests and replays once", async () => {
+  test("a repeated rotation, test or replay has one effect", async () => {
     const id = await aWebhook();
     const twice = async (path: string, key: string) => {
       const ask = () => at(`/${id}${path}`, { method: "POST", headers: under(key) });
@@ -251,11 +251,11 @@ describe("a repeated write", () => {
   });
 });
 
-describe("the history", () => {
-  test("tells what was sent and what came of it", async () => {
+describe("the history of deliveries", () => {
+  test("the history lists each delivery and its result", async () => {
     const id = await aWebhook();
-    const { body: made, status } = await at(`/${id}/test`, { method: "POST" });
-    expect([status, made]).toEqual([
+    const { body: delivery, status } = await at(`/${id}/test`, { method: "POST" });
+    expect([status, delivery]).toEqual([
       201,
       {
         id: expect.any(String),
@@ -270,9 +270,9 @@ describe("the history", () => {
 
     await giveUpNext(id);
 
-    const { next_try_at: _due, ...kept } = made;
+    const { next_try_at: _due, ...stored } = delivery;
     const settled = {
-      ...kept,
+      ...stored,
       state: "dead",
       tries: 1,
       error: "It answered 500.",
@@ -282,7 +282,7 @@ describe("the history", () => {
       deliveries: [settled],
       page_info: { has_next_page: false },
     });
-    const { body: detail } = await at(`/${id}/deliveries/${made.id}`);
+    const { body: detail } = await at(`/${id}/deliveries/${delivery.id}`);
     expect(detail).toEqual({
       ...settled,
       body: expect.any(String),
@@ -293,7 +293,7 @@ describe("the history", () => {
     expect(JSON.parse(detail.body)).toMatchObject({ type: "webhook.test", data: { webhook_id: id } });
   });
 
-  test("is read page by page, and by state", async () => {
+  test("the history is paginated and can be filtered by state", async () => {
     const id = await aWebhook();
     for (let index = 0; index < 3; index += 1) await at(`/${id}/test`, { method: "POST" });
     await giveUpNext(id);
@@ -313,7 +313,7 @@ describe("the history", () => {
     await at(`/${id}`, { method: "DELETE" });
   });
 
-  test("is walked within one state too", async () => {
+  test("the history is paginated within one state", async () => {
     const id = await aWebhook();
     for (let index = 0; index < 3; index += 1) await at(`/${id}/test`, { method: "POST" });
     const page = (rest: string) => at(`/${id}/deliveries?state=waiting&limit=2${rest}`);
@@ -334,7 +334,7 @@ describe("the history", () => {
     "ID.AAAA",
     "x",
     "019bb2a4-5c1e-7e4b-9d57-3f8a1c2b4d74",
-  ])("refuses the damaged cursor %j", async (damaged) => {
+  ])("the history refuses the damaged cursor %j", async (damaged) => {
     const id = await aWebhook();
     for (const _ of [1, 2]) await at(`/${id}/test`, { method: "POST" });
     const { deliveries, page_info } = (await at(`/${id}/deliveries?limit=1`)).body;
@@ -346,7 +346,7 @@ describe("the history", () => {
     await at(`/${id}`, { method: "DELETE" });
   });
 
-  test("refuses a cursor of another webhook", async () => {
+  test("the history refuses a cursor of another webhook", async () => {
     const [id, other] = [await aWebhook(), await aWebhook()];
     for (const _ of [1, 2]) await at(`/${id}/test`, { method: "POST" });
     const { next_cursor } = (await at(`/${id}/deliveries?limit=1`)).body.page_info;
@@ -357,14 +357,14 @@ describe("the history", () => {
     for (const each of [id, other]) await at(`/${each}`, { method: "DELETE" });
   });
 
-  test("is replayed one by one, or all that was given up since", async () => {
+  test("deliveries are replayed one by one or all failed ones since a time", async () => {
     const id = await aWebhook();
-    const made: string[] = [];
+    const ids: string[] = [];
     for (let index = 0; index < 2; index += 1) {
-      made.push((await at(`/${id}/test`, { method: "POST" })).body.id);
+      ids.push((await at(`/${id}/test`, { method: "POST" })).body.id);
       await giveUpNext(id);
     }
-    const one = await at(`/${id}/deliveries/${made[0]}/replay`, { method: "POST" });
+    const one = await at(`/${id}/deliveries/${ids[0]}/replay`, { method: "POST" });
     expect([one.status, one.body.state, one.body.tries]).toEqual([200, "waiting", 1]);
     expect(one.body).not.toHaveProperty("error");
 
@@ -379,7 +379,7 @@ describe("the history", () => {
   });
 });
 
-describe("who may", () => {
+describe("permissions for webhooks", () => {
   const PATHS = (
     id: string,
     delivery: string,
@@ -395,7 +395,7 @@ describe("who may", () => {
     ["DELETE", `/${id}`],
   ];
 
-  test("another team finds nothing, by whatever way, as if there were nothing", async () => {
+  test("no route of webhooks reveals the webhooks of another team", async () => {
     const id = await aWebhook();
     const { body: delivery } = await at(`/${id}/test`, { method: "POST" });
     const before = (await at(`/${id}`)).body;
@@ -418,7 +418,7 @@ describe("who may", () => {
     await at(`/${id}`, { method: "DELETE" });
   });
 
-  test("reads with settings:read, and writes with settings:write alone", async () => {
+  test("settings:read permits reading webhooks, and only settings:write permits writing", async () => {
     const id = await aWebhook();
     const { body: delivery } = await at(`/${id}/test`, { method: "POST" });
 

@@ -15,7 +15,7 @@ describe("the next due time of a cron expression", () => {
     ["0 0 29 2 *", "2028-02-29T00:00:00.000Z"],
     ["0 8-18/2 * * *", "2026-03-01T14:00:00.000Z"],
     ["  30\t4  * * * ", "2026-03-02T04:30:00.000Z"],
-  ])("of %j is %s", (cron, due) => {
+  ])("the next due time of %j is %s", (cron, due) => {
     expect(nextDue(cron, NOON)?.toISOString()).toBe(due);
   });
 
@@ -29,7 +29,7 @@ describe("the next due time of a cron expression", () => {
     ["0 0 * * thu/2", ["2026-03-05", "2026-03-07", "2026-03-12"]],
     ["0 0 * * 7/2", ["2026-03-08", "2026-03-15"]],
     ["0 0 * * 1/2", ["2026-03-02", "2026-03-04", "2026-03-06", "2026-03-08", "2026-03-09"]],
-  ])("of %j, one after the other, are %j", (cron, times) => {
+  ])("the next due times of %j, one after the other, are %j", (cron, times) => {
     const due: (Date | undefined)[] = [];
     for (const _time of times) due.push(nextDue(cron, due.at(-1) ?? NOON));
 
@@ -38,7 +38,7 @@ describe("the next due time of a cron expression", () => {
     );
   });
 
-  test("is later than the time asked for, to the millisecond", () => {
+  test("the next due time is later than the start time by at least a millisecond", () => {
     expect(nextDue("* * * * *", new Date("2026-03-01T11:59:59.999Z"))).toEqual(NOON);
     expect(nextDue("0 12 * * *", NOON)).toEqual(new Date("2026-03-02T12:00:00.000Z"));
   });
@@ -68,7 +68,7 @@ describe("the next due time of a cron expression", () => {
     "-1 * * * *",
     "1.5 * * * *",
     "0 0 30 2 *",
-  ])("of %j is none", (cron) => {
+  ])("the expression %j is never due", (cron) => {
     expect(nextDue(cron, NOON)).toBeUndefined();
   });
 });

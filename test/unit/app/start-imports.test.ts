@@ -3,10 +3,10 @@ import { join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
-/** Static ones that are left when types are taken away, and what is passed on. */
+/** Matches the static imports that remain when types are removed, and re-exports. */
 const IMPORTS = /^(?:import|export)(?! type\b)(?: [^;"=]*? from)? "(?<name>[^"]+)";/gm;
 
-/** All that is loaded with a file before anything of it runs: our files by their paths, the rest by name. */
+/** Returns everything that is loaded before the file runs: project files by path, other modules by name. */
 async function loadedWith(file: string, loaded: Set<string> = new Set()): Promise<ReadonlySet<string>> {
   if (loaded.has(file)) return loaded;
   loaded.add(file);
@@ -18,7 +18,7 @@ async function loadedWith(file: string, loaded: Set<string> = new Set()): Promis
   return loaded;
 }
 
-test("a process is ready before it loads what only some need", async () => {
+test("a process starts without loading modules that only some processes need", async () => {
   const loaded = await loadedWith("src/app/serve.ts");
 
   const foundations = ["src/app/start.ts", "src/app/compose.ts", "src/api/server.ts", "fastify", "pg-boss"];
@@ -27,7 +27,7 @@ test("a process is ready before it loads what only some need", async () => {
     ...["src/app/compose-worker.ts", "src/core/attempts/attempt.ts", "@agentclientprotocol/sdk", "tar"],
     ...["src/api/api-routes.ts", "@fastify/swagger", "@fastify/static"],
     ...["src/embedded-postgres/embedded-postgres.ts", "undici"],
-    // Its names are read from getters, one of which loads Node's own `fetch`.
+    // Reading the names of this module calls getters, one of which loads Node's own `fetch`.
     "node:http",
   ];
   expect(ofSome.filter((name) => loaded.has(name))).toEqual([]);

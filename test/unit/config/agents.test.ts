@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/config/config.ts";
 
-describe("the agents' variables", () => {
-  it("have defaults", () => {
+describe("the variables of agents", () => {
+  test("the variables of agents have defaults", () => {
     expect(readConfig({}).agent).toEqual({
       setting: "auto",
       model: undefined,
@@ -11,7 +11,7 @@ describe("the agents' variables", () => {
     });
   });
 
-  it("name a command of the operator's", () => {
+  test("an agent can be a command of the operator", () => {
     const { agent } = readConfig({
       ERRAND_AGENT: "custom",
       ERRAND_MODEL: "llama-9",
@@ -25,7 +25,7 @@ describe("the agents' variables", () => {
     });
   });
 
-  it.each<[string, Record<string, string>, string]>([
+  test.each<[string, Record<string, string>, string]>([
     ["an agent that is not there", { ERRAND_AGENT: "cursor" }, "ERRAND_AGENT"],
     [
       "custom without a command",
@@ -38,12 +38,12 @@ describe("the agents' variables", () => {
       { ERRAND_AGENT_READABLE: "opt:/etc" },
       "ERRAND_AGENT_READABLE: must contain only absolute",
     ],
-  ])("%s is told", (_what, env, words) => {
+  ])("the problem %s is reported", (_what, env, words) => {
     expect(() => readConfig(env)).toThrow(words);
   });
 
-  it("of npm are what leads it to its registry, and no key of ours", () => {
-    const told = {
+  test("npm gets the variables that lead to its registry, and no key of the service", () => {
+    const variables = {
       PATH: "/bin",
       npm_config_registry: "http://r.test",
       HTTPS_PROXY: "http://p.test",
@@ -53,8 +53,8 @@ describe("the agents' variables", () => {
     };
     const others = { OPENAI_API_KEY: "sk", HOME: "/home/o", NODE_OPTIONS: "-r x", npm_token: "t" };
 
-    const { npmVariables } = readConfig({ ...told, ...others }).agent;
+    const { npmVariables } = readConfig({ ...variables, ...others }).agent;
 
-    expect(npmVariables).toEqual({ ...told, npm_config_userconfig: "/home/o/.npmrc" });
+    expect(npmVariables).toEqual({ ...variables, npm_config_userconfig: "/home/o/.npmrc" });
   });
 });

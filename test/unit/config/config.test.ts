@@ -8,7 +8,7 @@ const SHARED = {
   ERRAND_SECRET_KEY: "s".repeat(32),
 };
 
-describe("a process that is not alone", () => {
+describe("a process beside others", () => {
   test.each(["api", "worker"])("%s needs the address for links", (role) => {
     const env = { ...SHARED, ERRAND_ROLE: role };
 
@@ -18,19 +18,19 @@ describe("a process that is not alone", () => {
     );
   });
 
-  test("is told in one line of all it lacks", () => {
+  test("one error reports everything that a process beside others lacks", () => {
     expect(() => readConfig({ ERRAND_ROLE: "worker" })).toThrow(
       /^ERRAND_ROLE=worker needs DATABASE_URL: [^\n]+, and ERRAND_PUBLIC_URL: [^\n]+$/,
     );
   });
 });
 
-test("one that is alone needs nothing", () => {
+test("a single process needs nothing", () => {
   expect(readConfig({}).publicUrl).toBeUndefined();
 });
 
 describe("the address of repositories", () => {
-  test("is without a slash at its end", () => {
+  test("the address of repositories has no slash at its end", () => {
     expect(readConfig({}).gitUrl).toBe("https://github.com");
     expect(readConfig({ ERRAND_GIT_URL: "https://git.example.com/all/" }).gitUrl).toBe(
       "https://git.example.com/all",
@@ -39,15 +39,15 @@ describe("the address of repositories", () => {
   });
 
   test.each(["git.example.com", "ssh://git@example.com", "ext::sh", "https://name:key@example.com"])(
-    "%j is refused, and not shown",
+    "the address of repositories %j is refused and not shown",
     (value) => {
       expect(() => readConfig({ ERRAND_GIT_URL: value })).toThrow(/^ERRAND_GIT_URL: (?!.*name:key)/);
     },
   );
 });
 
-describe("where webhooks may go besides", () => {
-  test("is nowhere unless told", () => {
+describe("additional targets of webhooks", () => {
+  test("webhooks have no additional targets by default", () => {
     expect(readConfig({}).webhookAllow).toEqual({ networks: [], hosts: new Set() });
     const { hosts, networks } = readConfig({
       ERRAND_WEBHOOK_ALLOW: "10.1.0.0/16, board.internal",
@@ -55,7 +55,7 @@ describe("where webhooks may go besides", () => {
     expect([networks.length, ...hosts]).toEqual([1, "board.internal"]);
   });
 
-  test("is refused with what is wrong in it", () => {
+  test("an invalid additional target of webhooks is refused with the reason", () => {
     expect(() => readConfig({ ERRAND_WEBHOOK_ALLOW: "board.internal,10.1.0.0/40" })).toThrow(
       /^ERRAND_WEBHOOK_ALLOW: "10\.1\.0\.0\/40" is no address/,
     );
@@ -74,25 +74,25 @@ describe("the trusted proxies", () => {
     ["true", 1],
     ["3", 3],
     ["10", 10],
-  ])("%j are %j", (value, trustProxy) => {
+  ])("the trusted proxies %j are parsed as %j", (value, trustProxy) => {
     expect(readConfig({ ...OUTSIDE, ERRAND_TRUST_PROXY: value }).trustProxy).toBe(trustProxy);
   });
 
-  test.each(["-1", "11", "1.5", "yes", "10.0.0.0/8"])("%j is refused", (value) => {
+  test.each(["-1", "11", "1.5", "yes", "10.0.0.0/8"])("the trusted proxies %j are refused", (value) => {
     expect(() => readConfig({ ERRAND_TRUST_PROXY: value })).toThrow(/^ERRAND_TRUST_PROXY: /);
   });
 
   test.each([
     ["0", false],
     ["1", true],
-  ])("by %s listening everywhere is allowed: %j", (value, isAllowed) => {
+  ])("listening everywhere is allowed by %s: %j", (value, isAllowed) => {
     const read = () => readConfig({ ...OUTSIDE, ERRAND_HOST: "0.0.0.0", ERRAND_TRUST_PROXY: value });
 
     if (isAllowed) expect(read().host).toBe("0.0.0.0");
     else expect(read).toThrow(/would send API keys unencrypted/);
   });
 
-  test("need the address by which they are reached, for links and for cookies that go over HTTPS alone", () => {
+  test("trusted proxies require the public address, for links and for HTTPS-only cookies", () => {
     expect(() => readConfig({ ERRAND_TRUST_PROXY: "1" })).toThrow(
       /^ERRAND_TRUST_PROXY needs ERRAND_PUBLIC_URL/,
     );
@@ -106,7 +106,7 @@ describe("the trusted proxies", () => {
 describe("earlier secret keys", () => {
   const [one, two] = ["1".repeat(32), "2".repeat(32)];
 
-  test("are separated by commas, and none of them is shown", () => {
+  test("earlier secret keys are separated by commas, and none of them is shown", () => {
     const { oldSecretKeys, secrets } = readConfig({ ERRAND_OLD_SECRET_KEYS: `${one}, ${two}` });
 
     expect(oldSecretKeys).toEqual([one, two]);
@@ -114,13 +114,13 @@ describe("earlier secret keys", () => {
     expect(readConfig({}).oldSecretKeys).toEqual([]);
   });
 
-  test.each([`${one},`, `${one},short`])("%j is refused", (value) => {
+  test.each([`${one},`, `${one},short`])("the earlier secret keys %j are refused", (value) => {
     expect(() => readConfig({ ERRAND_OLD_SECRET_KEYS: value })).toThrow(/^ERRAND_OLD_SECRET_KEYS/);
   });
 });
 
-describe("the values that must never be shown", () => {
-  test("are those of variables with a secret's name, and the database's password", () => {
+describe("the values that are never shown", () => {
+  test("variables with the name of a secret and the database password are never shown", () => {
     const { secrets } = readConfig({ ...SHARED, SOME_TOKEN: "of a program", SOME_NAME: "no secret" });
 
     expect(secrets.toSorted()).toEqual(
@@ -128,7 +128,7 @@ describe("the values that must never be shown", () => {
     );
   });
 
-  test("hold each of several secrets", () => {
+  test("each of several secrets in one variable is never shown", () => {
     const { secrets } = readConfig({ SOME_SECRET: "the old one, the new one" });
 
     expect(secrets).toEqual(
@@ -139,7 +139,7 @@ describe("the values that must never be shown", () => {
   test.each([
     ["with its line breaks", (pem: string) => pem],
     ["with line breaks written as \\n", (pem: string) => pem.replaceAll("\n", "\\n")],
-  ])("hold a private key given %s, and each of its lines", (_how, write) => {
+  ])("a private key given %s, and each of its lines, is never shown", (_how, write) => {
     const { privateKey: pem } = generateKeyPairSync("rsa", {
       modulusLength: 2_048,
       publicKeyEncoding: { type: "spki", format: "pem" },
@@ -156,7 +156,7 @@ describe("the values that must never be shown", () => {
 });
 
 describe("the limits", () => {
-  test("are the documented ones", () => {
+  test("the default limits are the documented ones", () => {
     expect(readConfig({}).limits).toEqual({
       rateLimit: 600,
       streamsPerKey: 20,
@@ -170,8 +170,8 @@ describe("the limits", () => {
     });
   });
 
-  test("are the operator's to change, and 0 is none", () => {
-    const given = {
+  test("the operator can change each limit, and 0 removes it", () => {
+    const variables = {
       ERRAND_RATE_LIMIT: "0",
       ERRAND_MAX_STREAMS: "0",
       ERRAND_MAX_BODY_MIB: "1",
@@ -183,7 +183,7 @@ describe("the limits", () => {
       ERRAND_MAX_ATTACHMENTS_MIB: "2",
     };
 
-    expect(readConfig(given).limits).toEqual({
+    expect(readConfig(variables).limits).toEqual({
       rateLimit: 0,
       streamsPerKey: 0,
       bodyBytes: 1_024 ** 2,
@@ -196,7 +196,7 @@ describe("the limits", () => {
     });
   });
 
-  test("of a run's log are the operator's as well", () => {
+  test("the operator can change the limits of a run's log", () => {
     expect(readConfig({}).work.logMib).toBe(256);
     expect(readConfig({ ERRAND_MAX_LOG_MIB: "1024" }).work.logMib).toBe(1_024);
   });
@@ -212,13 +212,13 @@ describe("the limits", () => {
     ["ERRAND_MAX_ATTACHMENT_MIB", "257"],
     ["ERRAND_MAX_ATTACHMENTS_MIB", "0"],
     ["ERRAND_MAX_LOG_MIB", "0"],
-  ])("%s=%s is refused", (name, value) => {
+  ])("the limit %s=%s is refused", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: `));
   });
 });
 
 describe("models", () => {
-  test("are those that there is a key or an address for", () => {
+  test("the available models are those with a key or an address", () => {
     expect(readConfig({}).models).toEqual({});
     expect(
       readConfig({
@@ -239,7 +239,7 @@ describe("models", () => {
     });
   });
 
-  test("have keys that are never shown", () => {
+  test("the keys of models are never shown", () => {
     const canary = "canary key with blanks";
 
     expect(readConfig({ OPENAI_API_KEY: "canary-key-1", GEMINI_API_KEY: "canary-key-2" }).secrets).toEqual([
@@ -252,13 +252,13 @@ describe("models", () => {
   });
 
   test.each(["ftp://x", "not a url", "https://name:canary@example.com", "https://example.com?key=canary"])(
-    "at %j are refused, and the address is not shown",
+    "models at %j are refused, and the address is not shown",
     (url) => {
       expect(() => readConfig({ ANTHROPIC_BASE_URL: url })).toThrow(/^ANTHROPIC_BASE_URL: (?!.*canary)/);
     },
   );
 
-  test("have the prices that the operator names", () => {
+  test("models have the prices that the operator sets", () => {
     const prices = { "gpt-*": { input: 1.25, cached_input: 0.125, output: 10 } };
 
     expect(readConfig({ ERRAND_MODEL_PRICES: JSON.stringify(prices) }).modelPrices).toEqual(prices);
@@ -271,12 +271,12 @@ describe("models", () => {
     '{"a": {"input": 1}}',
     '{"a": {"input": -1, "output": 1}}',
     '{"a": {"input": 1, "output": 1, "else": 1}}',
-  ])("have no prices such as %s", (text) => {
+  ])("prices of models such as %s are refused", (text) => {
     expect(() => readConfig({ ERRAND_MODEL_PRICES: text })).toThrow(/^ERRAND_MODEL_PRICES/);
   });
 });
 
-test("what agents may reach of the operator's network is not what webhooks may", () => {
+test("the targets allowed to agents and those allowed to webhooks are separate", () => {
   const config = readConfig({ ERRAND_AGENT_ALLOW: "tools.internal", ERRAND_WEBHOOK_ALLOW: "board.internal" });
 
   expect([...config.agentAllow.hosts, ...config.webhookAllow.hosts]).toEqual([
@@ -286,13 +286,13 @@ test("what agents may reach of the operator's network is not what webhooks may",
 });
 
 describe("reading the environment", () => {
-  test.each(["", " ", "\t\n"])("counts %j as not set, for every variable", (blank) => {
+  test.each(["", " ", "\t\n"])("every variable counts %j as not set", (blank) => {
     const env = { ERRAND_PORT: blank, ERRAND_API_KEY: blank, SLACK_BOT_TOKEN: blank, GITHUB_APP_ID: blank };
 
     expect(readConfig(env)).toEqual(readConfig({}));
   });
 
-  test("reports invalid values, conflicts and the problems of adapters in one error", () => {
+  test("one error reports invalid values, conflicts and the problems of adapters", () => {
     const env = {
       ERRAND_PORT: "many",
       ERRAND_TLS_CERT: "cert.pem",
@@ -305,7 +305,7 @@ describe("reading the environment", () => {
     );
   });
 
-  test("reports an invalid value once, and no conflict that follows from it", () => {
+  test("an invalid value is reported once, without the conflicts that follow from it", () => {
     const env = { ERRAND_TRUST_PROXY: "1", ERRAND_PUBLIC_URL: "nowhere" };
 
     expect(() => readConfig(env)).toThrow(/^ERRAND_PUBLIC_URL: [^\n]+$/);

@@ -1,10 +1,10 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/config/config.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
-describe("what a sandbox may use", () => {
-  it("is in the units of its names", () => {
+describe("the limits of a sandbox", () => {
+  test("the limits of a sandbox are converted to the units in their names", () => {
     const { limits } = readConfig({
       ERRAND_SANDBOX_MEMORY_MIB: "512",
       ERRAND_SANDBOX_CPUS: "0.5",
@@ -20,7 +20,7 @@ describe("what a sandbox may use", () => {
     });
   });
 
-  it("has the defaults of the README", () => {
+  test("the limits of a sandbox have the documented defaults", () => {
     expect(readConfig({}).sandbox.limits).toEqual({
       memoryBytes: 4096 * MEBIBYTE,
       cpus: 2,
@@ -34,13 +34,13 @@ describe("what a sandbox may use", () => {
     ["ERRAND_SANDBOX_CPUS", "0"],
     ["ERRAND_SANDBOX_PROCESSES", "many"],
     ["ERRAND_SANDBOX_FILE_MIB", "0.5"],
-  ])("%s=%s is refused", (name, value) => {
+  ])("the sandbox limit %s=%s is refused", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(name);
   });
 });
 
 describe("the docker program", () => {
-  it("gets what leads it to its daemon, and nothing else of the environment", () => {
+  test("the docker program gets only the variables that lead to its daemon", () => {
     const { docker } = readConfig({
       ERRAND_DOCKER: "podman",
       DOCKER_HOST: "unix:///run/docker.sock",

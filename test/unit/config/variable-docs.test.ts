@@ -6,7 +6,9 @@ import { variables } from "../../../src/config/config.ts";
 import type { VariableDoc } from "../../../src/config/variable-doc.ts";
 import { variableDocs } from "../../../src/config/variable-docs.ts";
 
-/** The documented value of each variable in `names`; without those whose default is words in parentheses. */
+/**
+ * Returns the documented default of each variable in `names`, without those whose default is words in parentheses.
+ */
 function documentedDefaults(names: readonly string[]): readonly [name: string, value: string][] {
   return names.flatMap((name): [string, string][] => {
     const value = variableDocs[name]?.default ?? "";
@@ -23,18 +25,21 @@ function isEmpty(value: unknown): boolean {
 const shape: Readonly<Record<string, { parse(value: unknown): unknown }>> = variables.shape;
 
 describe("the documented default of a variable", () => {
-  test.each(documentedDefaults(Object.keys(shape)))("%s=%s is that of its schema", (name, value) => {
-    expect(shape[name]?.parse(value)).toEqual(shape[name]?.parse(undefined));
-  });
+  test.each(documentedDefaults(Object.keys(shape)))(
+    "the documented default %s=%s is that of its schema",
+    (name, value) => {
+      expect(shape[name]?.parse(value)).toEqual(shape[name]?.parse(undefined));
+    },
+  );
 
-  test("is words in parentheses only if the schema has no value for it", () => {
+  test("a documented default is words in parentheses only if the schema has no value for it", () => {
     const documented = new Set(documentedDefaults(Object.keys(shape)).map(([name]) => name));
     const others = Object.keys(shape).filter((name) => !documented.has(name));
 
     expect(others.filter((name) => !isEmpty(shape[name]?.parse(undefined)))).toEqual([]);
   });
 
-  test("of Slack is that of its schema", () => {
+  test("the documented defaults of Slack are those of its schema", () => {
     const required = { SLACK_SIGNING_SECRET: "secret", SLACK_BOT_TOKEN: "xoxb-1" };
     const documented = Object.fromEntries(documentedDefaults(Object.keys(slackVariableDocs)));
 
@@ -42,7 +47,7 @@ describe("the documented default of a variable", () => {
     expect(readSlackConfig({ ...required, ...documented })).toEqual(readSlackConfig(required));
   });
 
-  test("of GitHub is that of its schema", () => {
+  test("the documented defaults of GitHub are those of its schema", () => {
     const { privateKey } = generateKeyPairSync("ec", {
       namedCurve: "P-256",
       publicKeyEncoding: { type: "spki", format: "pem" },
@@ -60,7 +65,7 @@ describe("the documented default of a variable", () => {
   });
 });
 
-test("Docker Compose keeps back exactly the variables that docs/configuration.md says", () => {
+test("Docker Compose does not pass exactly the variables that docs/configuration.md names", () => {
   const isKeptBack = (name: string) =>
     /^ERRAND_(TLS_(CERT|KEY)|DOCKER(_IMAGE)?|HOST|PORT|DATA_DIR)$/.test(name);
   const entries = Object.entries<VariableDoc>(variableDocs);

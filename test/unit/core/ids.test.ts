@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { newId, parseId } from "../../../src/core/ids.ts";
 
-it("an id is a UUIDv7 of its time, and no other is the same", () => {
+test("an id is a UUIDv7 of its time and is unique", () => {
   const now = new Date("2026-03-01T12:00:00.123Z");
 
   const ids = Array.from({ length: 1_000 }, () => newId(now));
@@ -14,7 +14,7 @@ it("an id is a UUIDv7 of its time, and no other is the same", () => {
   }
 });
 
-it("ids stand in the order of their times", () => {
+test("ids sort by the order of their times", () => {
   const times = [0, 1, 2 ** 20, Date.UTC(2026, 2), Date.UTC(2526, 2)];
 
   const ids = times.map((time) => newId(new Date(time)));

@@ -12,7 +12,7 @@ function away(): AppError {
   return new AppError("resource_unavailable", "The database is away.");
 }
 
-test("what is away for a while is waited for", async () => {
+test("a call to an unavailable resource is retried until it is back", async () => {
   const faults = [away(), away()];
   const working = retry(clock, WHILE_UNAVAILABLE, async () => {
     const fault = faults.shift();
@@ -26,22 +26,22 @@ test("what is away for a while is waited for", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("what is away for longer than a minute is given up", async () => {
+test("a call to a resource that is unavailable for more than a minute is given up", async () => {
   let tries = 0;
   const working = retry(clock, WHILE_UNAVAILABLE, async () => {
     tries += 1;
     throw away();
   });
-  const given = expect(working).rejects.toMatchObject({ code: "resource_unavailable" });
+  const rejection = expect(working).rejects.toMatchObject({ code: "resource_unavailable" });
 
   await clock.advance(61_000);
 
-  await given;
+  await rejection;
   expect(tries).toBeGreaterThan(100);
   expect(clock.pending).toBe(0);
 });
 
-test("anything else is not tried again", async () => {
+test("other errors are not retried", async () => {
   let tries = 0;
   const failing = async () => {
     tries += 1;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { withTimeout } from "../../../src/core/with-timeout.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-test("work that ends in time gives its result and leaves no timer", async () => {
+test("work that ends in time returns its result and leaves no timer", async () => {
   const clock = new ManualClock();
 
   expect(await withTimeout(Promise.resolve("done"), 1_000, { clock })).toBe("done");
@@ -16,7 +16,7 @@ test("work that fails in time throws its error and leaves no timer", async () =>
   expect(clock.pending).toBe(0);
 });
 
-test("work that takes too long gives undefined", async () => {
+test("work that takes too long returns undefined", async () => {
   const clock = new ManualClock();
   const result = withTimeout(new Promise<string>(() => {}), 1_000, { clock });
 

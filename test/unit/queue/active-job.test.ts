@@ -1,11 +1,11 @@
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { JOB_KINDS } from "../../../src/core/ports/queue.ts";
 import { ActiveJob, type ActiveJobDeps } from "../../../src/queue/active-job.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-it.each(JOB_KINDS)(
-  "a handler whose job another worker has (%s) is aborted, unless the job is a run's",
+test.each(JOB_KINDS)(
+  "a handler whose job moved to another worker (%s) is aborted, unless the job is a run's",
   async (kind) => {
     let beats = 0;
     const boss = {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { queueOf } from "../../../src/queue/queue-settings.ts";
 
-it("two host names never share a queue, and every name is one that the library takes", () => {
+test("two host names never share a queue, and every queue name is valid for pg-boss", () => {
   const host = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(host, host, (one, other) => {
@@ -13,7 +13,7 @@ it("two host names never share a queue, and every name is one that the library t
   );
 });
 
-it("a host name that spells another one's queue has a queue of its own", () => {
+test("a host name that equals the queue name of another host has its own queue", () => {
   expect(queueOf({ kind: "run", host: "a b" })).toBe("run/a/20b");
   expect(queueOf({ kind: "run", host: "a/20b" })).toBe("run/a/2f20b");
 });

@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { QueueWorker, type QueueWorkerDeps } from "../../../src/queue/queue-worker.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
-/** The library as a worker sees it: waiting jobs by queue, the fetches, and where jobs were completed. */
+/**
+ * The library as a worker sees it: waiting jobs by queue, the fetches, and the queue in which each job was completed.
+ */
 class FakeBoss {
   readonly waiting: Record<string, string[]> = {};
   readonly fetches: { readonly queue: string; readonly batchSize: number }[] = [];
@@ -31,7 +33,7 @@ describe("a queue worker", () => {
     await worker?.ended;
   });
 
-  it("fetches as many jobs as it has room for over all its queues, and none while it is full", async () => {
+  test("a queue worker fetches as many jobs as it has room for, and none while it is full", async () => {
     const fake = new FakeBoss();
     const ends: (() => void)[] = [];
     worker = new QueueWorker({

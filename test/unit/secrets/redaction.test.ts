@@ -5,58 +5,58 @@ import { createKnownSecrets, createRedactor } from "../../../src/secrets/redacti
 const SECRET = "correct-horse-battery";
 const encoded = (text: string) => Buffer.from(text).toString("base64");
 
-describe("what is taken out of a text", () => {
+describe("redaction", () => {
   test.each([
     ["as it stands", SECRET],
     ["in base64", encoded(SECRET)],
     ["in base64 without padding", encoded(SECRET).replace(/=+$/, "")],
     ["in base64 as a shell makes it", encoded(`${SECRET}\n`).replace(/=+$/, "")],
-  ])("is a secret %s", (_how, spelling) => {
+  ])("a secret %s is redacted", (_how, spelling) => {
     const text = createRedactor([SECRET]).redact(`<${spelling}>`);
 
     expect(text).toMatch(/^<\[redacted\]=*>$/);
   });
 
-  test("is a secret with quotes and line breaks inside JSON", () => {
+  test("a secret with quotes and line breaks is redacted inside JSON", () => {
     const secret = 'a "quoted"\nsecret';
 
     expect(createRedactor([secret]).redact(JSON.stringify({ secret }))).toBe('{"secret":"[redacted]"}');
   });
 
-  test("is the longer of two secrets that begin alike, and nothing of it is left", () => {
+  test("of two secrets with the same start the longer one is redacted completely", () => {
     const { redact } = createRedactor(["abcdefgh", "abcdefghij"]);
 
     expect(redact("abcdefghij abcdefgh")).toBe("[redacted] [redacted]");
   });
 
-  test("is more than half of a secret at its end, and no less", () => {
+  test("more than half of a secret at the end of a text is redacted, and less is not", () => {
     const { redact } = createRedactor([SECRET]);
 
     expect(redact("it is correct-horse-b")).toBe("it is [redacted]");
     expect(redact("it is correct-ho")).toBe("it is correct-ho");
   });
 
-  test("is no word as short as words are", () => {
+  test("a secret as short as a word is not redacted", () => {
     expect(createRedactor(["yes", "1234567"]).redact("yes, 1234567")).toBe("yes, 1234567");
   });
 });
 
-describe("text that comes in pieces", () => {
+describe("redaction of text that comes in pieces", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 40 });
   const secret = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 8, maxLength: 12 });
 
-  test("shows no secret that is not overlapped by another, however it is cut", () => {
+  test("a secret that does not overlap another is redacted, however the text is divided", () => {
     fc.assert(
       fc.property(letters, secret, letters, fc.nat({ max: 80 }), (before, hidden, after, seed) => {
         const whole = `${before}${hidden}${after}`;
-        const told = inPieces(whole, seed % (whole.length + 1), [hidden]);
-        // What stands between two replacements, or beside one, is too short to hold it.
-        for (const piece of told.split("[redacted]")) expect(piece).not.toContain(hidden);
+        const redacted = inPieces(whole, seed % (whole.length + 1), [hidden]);
+        // The text between or beside two replacements is too short to contain the secret.
+        for (const piece of redacted.split("[redacted]")) expect(piece).not.toContain(hidden);
       }),
     );
   });
 
-  test("is told as if it had come in one, where secrets do not overlap", () => {
+  test("text in pieces is redacted like a whole text if secrets do not overlap", () => {
     const whole = `a ${SECRET} b ${SECRET}`;
 
     for (let cut = 0; cut <= whole.length; cut += 1) {
@@ -64,13 +64,13 @@ describe("text that comes in pieces", () => {
     }
   });
 
-  test("is not held back for ever by a secret of one letter", () => {
+  test("a secret of one letter does not hold back text for ever", () => {
     const { openTail } = createRedactor(["aaaaaaaa"]);
 
     expect(openTail("a".repeat(5_000))).toBeLessThan(8);
   });
 
-  test("is looked at fast, whatever the secret", () => {
+  test("text is redacted quickly, whatever the secret is", () => {
     const { openTail } = createRedactor([`${"a".repeat(60_000)}b`]);
     const began = performance.now();
 
@@ -80,8 +80,8 @@ describe("text that comes in pieces", () => {
   });
 });
 
-describe("what a process knows", () => {
-  test("is out of its log while a run has it, and out of that run's events alone", () => {
+describe("the secrets that a process knows", () => {
+  test("a run's secrets are redacted from the process log during the run and from its own events only", () => {
     const known = createKnownSecrets(["the platform's"]);
     const [one, other] = [known.lend([SECRET]), known.lend([])];
     const text = `the platform's ${SECRET}`;
@@ -93,7 +93,7 @@ describe("what a process knows", () => {
     expect(known.redact(text)).toBe(`[redacted] ${SECRET}`);
   });
 
-  test("holds each line of a key, also where its line breaks were written as \\n", () => {
+  test("each line of a private key is redacted, also with line breaks written as \\n", () => {
     const line = "M".repeat(64);
     const { redact } = createKnownSecrets([]).lend([`-----BEGIN KEY-----\\n${line}\\n-----END KEY-----`]);
 
@@ -101,7 +101,7 @@ describe("what a process knows", () => {
   });
 });
 
-/** As the recorder does it: what may be a beginning waits for the next piece. */
+/** Redacts as the recorder does: the possible start of a secret waits for the next piece. */
 function inPieces(whole: string, cut: number, secrets: readonly string[]): string {
   const { redact, openTail } = createRedactor(secrets);
   const first = whole.slice(0, cut);

@@ -7,14 +7,14 @@ const OWNER = "secret:team:owner:TOKEN";
 const REFUSAL = "A sealed value cannot be opened with the keys that are set.";
 
 describe("a sealed value", () => {
-  test("opens for its owner, whatever it is", () => {
+  test("a sealed value opens for its owner, whatever it is", () => {
     const box = createSecretBox([OLD]);
 
     for (const text of ["hunter2", "", "\u{1f600} ünï\ncode", "x".repeat(64 * 1024)])
       expect(box.open(box.seal(text, OWNER), OWNER)).toBe(text);
   });
 
-  test("looks different each time, and holds nothing of the text", () => {
+  test("a sealed value differs each time and contains nothing of the text", () => {
     const box = createSecretBox([OLD]);
     const sealed = Array.from({ length: 100 }, () => box.seal("hunter2hunter2", OWNER));
     const nonces = sealed.map((each) => Buffer.from(each.split(".")[2] ?? "", "base64url").subarray(0, 12));
@@ -25,7 +25,7 @@ describe("a sealed value", () => {
       expect(Buffer.from(each, "base64url").toString("latin1")).not.toContain("hunter");
   });
 
-  test("in the place of another's does not open", () => {
+  test("a sealed value does not open in the place of another", () => {
     const box = createSecretBox([OLD]);
     const sealed = box.seal("hunter2", OWNER);
 
@@ -38,7 +38,7 @@ describe("a sealed value", () => {
       expect(() => box.open(sealed, owner)).toThrow(REFUSAL);
   });
 
-  test("does not open with any bit of it flipped", () => {
+  test("a sealed value does not open with any of its bits flipped", () => {
     const box = createSecretBox([OLD]);
     const [version, keyId, payload = ""] = box.seal("hunter2", OWNER).split(".");
     const bytes = Buffer.from(payload, "base64url");
@@ -51,7 +51,7 @@ describe("a sealed value", () => {
     }
   });
 
-  test("does not open with another key, nor under another key's name", () => {
+  test("a sealed value does not open with another key or under another key's name", () => {
     const sealed = createSecretBox([OLD]).seal("hunter2", OWNER);
     const other = createSecretBox([OTHER]);
     const [, otherId] = other.seal("", OWNER).split(".");
@@ -61,7 +61,7 @@ describe("a sealed value", () => {
     expect(() => other.open([version, otherId, payload].join("."), OWNER)).toThrow(REFUSAL);
   });
 
-  test.each(["", "v1", "v1.x", "v2.x.y", "v1..", "hunter2"])("%j is none", (sealed) => {
+  test.each(["", "v1", "v1.x", "v2.x.y", "v1..", "hunter2"])("the text %j is no sealed value", (sealed) => {
     expect(() => createSecretBox([OLD]).open(sealed, OWNER)).toThrow(REFUSAL);
   });
 });
@@ -71,7 +71,7 @@ describe("a new key", () => {
   const both = createSecretBox([NEW, OLD]);
   const after = createSecretBox([NEW]);
 
-  test("takes over while both are live", () => {
+  test("a new key takes over while both keys are valid", () => {
     const [old, fresh] = [before.seal("old", OWNER), both.seal("fresh", OWNER)];
 
     expect([both.open(old, OWNER), both.open(fresh, OWNER)]).toEqual(["old", "fresh"]);
@@ -80,7 +80,7 @@ describe("a new key", () => {
     expect(() => before.open(fresh, OWNER)).toThrow(REFUSAL);
   });
 
-  test("is named by what it seals, without telling anything of itself", () => {
+  test("a sealed value names its key without revealing the key", () => {
     const ids = [before, both, after].map((box) => box.seal("x", OWNER).split(".")[1]);
 
     expect(ids[1]).toBe(ids[2]);

@@ -48,7 +48,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.headers.get("x-should-retry")).toBe(String(answer.body.retryable));
 }
 
-describe("every refusal has the one shape", () => {
+describe("every refusal is a problem document", () => {
   test.each<[string, Parameters<typeof call>[2], number, string]>([
     ["/nowhere", {}, 404, "resource_not_found"],
     ["/api/v1/nowhere", {}, 404, "resource_not_found"],
@@ -86,7 +86,7 @@ describe("every refusal has the one shape", () => {
     expect(answer.body.instance).toBe(path);
   });
 
-  test("bytes that are no UTF-8 are refused, compressed ones not even looked at", async () => {
+  test("a body that is not UTF-8 is refused, and a compressed one is refused unread", async () => {
     const headers = { authorization: `Bearer ${harness.key}`, "content-type": "application/json" };
     const post = (body: Buffer<ArrayBuffer>) =>
       fetch(`${harness.url}${RUNS}`, { method: "POST", headers, body });
@@ -100,7 +100,7 @@ describe("every refusal has the one shape", () => {
     await Promise.all(answers.map((answer) => answer.arrayBuffer()));
   });
 
-  test("a key that stands in the address is not repeated", async () => {
+  test("a refusal does not repeat a key from the address", async () => {
     const answer = await call(harness, `${RUNS}/${harness.key}?key=${harness.key}`);
 
     expectProblem(answer, 404, "resource_not_found");
@@ -108,7 +108,7 @@ describe("every refusal has the one shape", () => {
     expect(answer.text).not.toContain(harness.key);
   });
 
-  test("a 401 says how to do better", async () => {
+  test("a 401 says how to authenticate", async () => {
     const answer = await call(harness, RUNS, { key: null });
 
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
@@ -116,7 +116,7 @@ describe("every refusal has the one shape", () => {
   });
 });
 
-describe("what goes wrong inside", () => {
+describe("internal failures", () => {
   test("a bug is answered with the trace id alone and logged once with its stack", async () => {
     const answer = await call(harness, "/test/bug");
 
@@ -133,7 +133,7 @@ describe("what goes wrong inside", () => {
     });
   });
 
-  test("what is away is said to be so, with the time to come again", async () => {
+  test("an unavailable resource is answered with the time to retry", async () => {
     const answer = await call(harness, "/test/away");
 
     expectProblem(answer, 503, "resource_unavailable");
@@ -141,7 +141,7 @@ describe("what goes wrong inside", () => {
     expect([answer.headers.get("retry-after"), answer.headers.get("retry-after-ms")]).toEqual(["2", "1500"]);
   });
 
-  test("a server that is not ready says why, and is alive all the same", async () => {
+  test("a server that is not ready says why and is still alive", async () => {
     notReady = "The database cannot be reached.";
     const [ready, alive] = [await call(harness, "/readyz"), await call(harness, "/healthz", { key: null })];
     notReady = undefined;
@@ -154,17 +154,20 @@ describe("what goes wrong inside", () => {
 });
 
 describe("the request id", () => {
-  test.each(["req_1.a:b/c+d=~", "x".repeat(128)])("%s is the caller's own", async (id) => {
+  test.each(["req_1.a:b/c+d=~", "x".repeat(128)])("the request id %s of the caller is used", async (id) => {
     const answer = await call(harness, "/nowhere", { headers: { "x-request-id": id } });
 
     expect([answer.headers.get("x-request-id"), answer.body.trace_id]).toEqual([id, id]);
   });
 
-  test.each(["x".repeat(129), "a b", "<script>", "a, b", ""])("%j is replaced", async (id) => {
-    const answer = await call(harness, "/healthz", { headers: { "x-request-id": id } });
+  test.each(["x".repeat(129), "a b", "<script>", "a, b", ""])(
+    "the invalid request id %j is replaced",
+    async (id) => {
+      const answer = await call(harness, "/healthz", { headers: { "x-request-id": id } });
 
-    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-  });
+      expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
 });
 
 test("no log line holds a key, a cookie, a query or a body", async () => {
@@ -184,11 +187,11 @@ test("no log line holds a key, a cookie, a query or a body", async () => {
   });
 });
 
-test("an adapter reads its bodies raw, beside the API that reads JSON", async () => {
+test("adapters receive raw bodies while the API parses JSON", async () => {
   expect((await call(harness, "/test/raw", { body: { a: 1 } })).body).toEqual({ isBuffer: true });
 });
 
-test("answers carry strict security headers, and those of the API are stored nowhere", async () => {
+test("answers carry strict security headers, and answers of the API are not cached", async () => {
   const { headers } = await call(harness, RUNS);
 
   expect(headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -198,7 +201,7 @@ test("answers carry strict security headers, and those of the API are stored now
   expect(headers.get("strict-transport-security")).toBeNull();
 });
 
-describe("a caller that dawdles", () => {
+describe("a slow caller", () => {
   test.each([
     ["with its headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "],
     [
@@ -211,7 +214,7 @@ describe("a caller that dawdles", () => {
     expect(await rawAnswer(start + rest)).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test("what is no HTTP is answered in the one shape", async () => {
+  test("a request that is not HTTP is answered with a problem document", async () => {
     const answer = await rawAnswer("nonsense\r\n\r\n");
 
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -220,7 +223,7 @@ describe("a caller that dawdles", () => {
   });
 });
 
-describe("headers that Node would refuse without a word", () => {
+describe("headers that Node refuses without a message", () => {
   const request = (path: string, ...headers: string[]) =>
     [`GET ${path} HTTP/1.1`, ...headers, "X-Request-Id: raw-1", "Connection: close", "", ""].join("\r\n");
 
@@ -235,7 +238,7 @@ describe("headers that Node would refuse without a word", () => {
     ],
     ["one at no address", request("/nowhere", "Host: x", "Expect: tea"), "417 Expectation Failed"],
     ["one before the key is looked at", request(RUNS, "Host: x", "Expect: tea"), "417 Expectation Failed"],
-  ])("%s is refused in the one shape", async (_what, text, status) => {
+  ])("%s is refused with a problem document", async (_what, text, status) => {
     const [head = "", body = ""] = (await rawAnswer(text)).split("\r\n\r\n");
 
     const [first, ...lines] = head.split("\r\n");
@@ -252,7 +255,7 @@ describe("headers that Node would refuse without a word", () => {
     });
   });
 
-  test("the connection is closed after, whether the caller asked for that or not", async () => {
+  test("the connection is closed after a refused request, whether or not the caller requested it", async () => {
     expect(await rawAnswer("GET /healthz HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
     expect(await rawAnswer("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n")).toMatch(
       /^HTTP\/1\.1 417 /,
@@ -266,14 +269,14 @@ describe("headers that Node would refuse without a word", () => {
     expect(await rawAnswer(text)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test("a caller that waits for leave to send its body is given it", async () => {
+  test("a caller that sends Expect: 100-continue is told to continue", async () => {
     expect(await rawAnswer(request("/healthz", "Host: x", "Expect: 100-continue"))).toMatch(
       /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /,
     );
   });
 });
 
-/** All that comes back until the server closes the connection. */
+/** Returns all bytes until the server closes the connection. */
 async function rawAnswer(text: string): Promise<string> {
   const socket = connect(Number(new URL(harness.url).port), "127.0.0.1");
   let answer = "";

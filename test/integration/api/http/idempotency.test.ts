@@ -19,7 +19,7 @@ function create(key: string, body: object, caller?: string): Promise<Answer> {
 }
 
 describe("an idempotency key", () => {
-  test("gives the first answer again, on either address of the same operation", async () => {
+  test("a repeated key gets the first answer again, on either address of the operation", async () => {
     const first = await create("k1", { prompt: "x", metadata: { a: "1", b: "2" } });
     const second = await create('"k1"', { metadata: { b: "2", a: "1" }, prompt: "x" });
     const body = { prompt: "x", metadata: { a: "1", b: "2" } };
@@ -34,7 +34,7 @@ describe("an idempotency key", () => {
     ]);
   });
 
-  test("is forgotten after a day, and not sooner", async () => {
+  test("an idempotency key is forgotten after a day and not earlier", async () => {
     const [old, young] = [await create("old", { prompt: "x" }), await create("young", { prompt: "x" })];
     const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000);
     const database = new Database({ url: harness.databaseUrl, maxConnections: 1, log: SILENT_LOG });
@@ -54,7 +54,7 @@ describe("an idempotency key", () => {
     expect(again[1]?.body).toEqual(young.body);
   });
 
-  test("with another body is refused", async () => {
+  test("a repeated key with another body is refused", async () => {
     await create("k2", { prompt: "x" });
 
     const answer = await create("k2", { prompt: "y" });
@@ -63,7 +63,7 @@ describe("an idempotency key", () => {
     expect(answer.headers.get("x-should-retry")).toBe("false");
   });
 
-  test("is the caller's own", async () => {
+  test("the same idempotency key of another caller is a different key", async () => {
     const ann = await harness.addUser("ann");
 
     const [mine, anns] = [await create("k3", { prompt: "x" }), await create("k3", { prompt: "y" }, ann)];
@@ -72,7 +72,7 @@ describe("an idempotency key", () => {
     expect(anns.body.run_id).not.toBe(mine.body.run_id);
   });
 
-  test("fifty at once make one run and fifty equal answers", async () => {
+  test("fifty concurrent requests with one key create one run and get equal answers", async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => create("k4", { prompt: "once", title: "once" })),
     );
@@ -82,14 +82,14 @@ describe("an idempotency key", () => {
     expect((await call(harness, `${RUNS}?q=once`)).body.runs).toHaveLength(1);
   });
 
-  test("of a refused request may be used again", async () => {
+  test("the idempotency key of a refused request may be used again", async () => {
     const refused = await create("k5", { prompt: "" });
     const accepted = await create("k5", { prompt: "x" });
 
     expect([refused.status, accepted.status]).toEqual([400, 200]);
   });
 
-  test("makes a repeated follow-up one follow-up", async () => {
+  test("a repeated follow-up with one key is one follow-up", async () => {
     const id = await createRun(harness);
     const send = () =>
       call(harness, `${RUNS}/${id}/followups`, {
@@ -104,7 +104,7 @@ describe("an idempotency key", () => {
     expect(body.events.filter(({ kind }: { kind: string }) => kind === "followup.received")).toHaveLength(1);
   });
 
-  test("of a cancel belongs to that run, and its answer is the bare id again", async () => {
+  test("the idempotency key of a cancel belongs to that run, and a repeat returns the bare id", async () => {
     const [one, other] = [await createRun(harness), await createRun(harness)];
     const cancel = (id: string) =>
       call(harness, `${RUNS}/${id}/cancel`, { method: "POST", headers: { "idempotency-key": "c" } });
@@ -122,16 +122,16 @@ describe("an idempotency key", () => {
     ["outside ASCII", ["caf\u00e9"]],
     ["sent twice", ["a", "b"]],
     ["quoted and empty", ['""']],
-  ])("that is %s is invalid", async (_what, keys) => {
+  ])("an idempotency key that is %s is invalid", async (_what, keys) => {
     expect(await rawCreate(keys)).toEqual({ status: 400, code: "invalid_request" });
   });
 
-  test("of 255 characters is valid", async () => {
+  test("an idempotency key of 255 characters is valid", async () => {
     expect((await rawCreate(["x".repeat(255)])).status).toBe(200);
   });
 });
 
-test("a twin whose answer cannot be found yet is told to come again", async () => {
+test("a concurrent duplicate without a stored answer is told to retry", async () => {
   const blind = await startHarness({
     answers: (answers) => ({
       ...answers,
@@ -151,7 +151,7 @@ test("a twin whose answer cannot be found yet is told to come again", async () =
   ]);
 });
 
-/** With headers that `fetch` would not send. */
+/** Creates a run with headers that `fetch` would not send. */
 async function rawCreate(keys: readonly string[]): Promise<{ status: number | undefined; code?: string }> {
   const headers = { authorization: `Bearer ${harness.key}`, "content-type": "application/json" };
   const { promise, resolve } = Promise.withResolvers<{ status: number | undefined; code?: string }>();

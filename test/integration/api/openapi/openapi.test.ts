@@ -4,7 +4,7 @@ import { type Answer, call, createRun } from "../api-caller.ts";
 import { type ApiHarness, startHarness } from "../api-harness.ts";
 
 let harness: ApiHarness;
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into from all sides
+// biome-ignore lint/suspicious/noExplicitAny: the test reads all parts of the document
 let document: any;
 beforeAll(async () => {
   harness = await startHarness();
@@ -38,7 +38,7 @@ test("the document has each schema name that public clients export, once", () =>
   expect(names.filter((name) => name.endsWith("Input"))).toEqual([]);
 });
 
-test("every reference leads somewhere, and nothing is closed to growth", () => {
+test("every reference of the document resolves, and no schema forbids additional members", () => {
   const text = JSON.stringify(document);
   const targets = Array.from(text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g), ([, name]) => name);
 
@@ -47,10 +47,10 @@ test("every reference leads somewhere, and nothing is closed to growth", () => {
   expect(text).not.toContain('"additionalProperties":false');
 });
 
-/** Headers that some answers have and others have not. */
+/** Headers that only some answers have. */
 const TOLD = ["location", "www-authenticate", "deprecation", "sunset", "link"];
 
-test("every address of runs is in it, with what it reads and its refusals", () => {
+test("the document describes every address of runs with its parameters and refusals", () => {
   expect(Object.keys(document.paths)).toEqual(
     expect.arrayContaining([
       "/api/v1/agent/run",
@@ -74,29 +74,29 @@ test("every address of runs is in it, with what it reads and its refusals", () =
   expect(headers).toEqual(["Idempotency-Key", "X-Run-Source", "X-Request-Id"]);
 });
 
-test("it names the headers that real answers have", async () => {
+test("the document names the headers of real answers", async () => {
   const id = await createRun(harness);
   const runs = "/api/v1/agent/runs";
-  const asked: [string, string, Answer][] = [
+  const requests: [string, string, Answer][] = [
     [`${runs}/{runId}/transcript`, "302", await call(harness, `${runs}/${id}/transcript`)],
     [runs, "401", await call(harness, runs, { key: null })],
     ["/api/v1/agent/tasks", "200", await call(harness, "/api/v1/agent/tasks")],
   ];
 
-  const named = asked.map(([path, status]) => {
+  const named = requests.map(([path, status]) => {
     const answer = document.paths[path].get.responses[status];
     const { headers } = answer.$ref ? document.components.responses[answer.$ref.split("/").at(-1)] : answer;
     return Object.keys(headers).map((name) => name.toLowerCase());
   });
-  const lacking = asked.map(([, , { headers }], index) =>
+  const lacking = requests.map(([, , { headers }], index) =>
     TOLD.filter((name) => headers.has(name) !== named[index]?.includes(name)),
   );
 
-  expect(asked.map(([, , { status }]) => String(status))).toEqual(["302", "401", "200"]);
+  expect(requests.map(([, , { status }]) => String(status))).toEqual(["302", "401", "200"]);
   expect(lacking).toEqual([[], [], []]);
 });
 
-test("it requires a body where one is needed, and nowhere else", async () => {
+test("the document requires a body exactly where one is needed", async () => {
   const body = (path: string) => document.paths[`/api/v1/agent/${path}`].post.requestBody.required;
 
   expect(["runs", "webhooks", "keys"].map(body)).toEqual([true, true, true]);
@@ -105,8 +105,8 @@ test("it requires a body where one is needed, and nowhere else", async () => {
   ).toEqual([false, false, false]);
 });
 
-test("real answers are what the document says, and hold nothing it does not name", async () => {
-  const evaluatePolicies = new AnswerJudge(document);
+test("real answers match the document and contain nothing that it does not name", async () => {
+  const judge = new AnswerJudge(document);
   const config = { mcp_servers: { a: { url: "https://x" } }, budget: {}, harness: { type: "codex" } };
   const created = await call(harness, "/api/v1/agent/run", {
     body: { prompt: "x", config, metadata: { a: "b" } },
@@ -123,33 +123,42 @@ test("real answers are what the document says, and hold nothing it does not name
     ["GET", "/api/v1/agent/runs/x", await call(harness, "/api/v1/agent/runs/x")],
     ["POST", "/api/v1/agent/runs", await call(harness, "/api/v1/agent/runs", { body: { title: 1 } })],
   ];
-  const said = answers.map(([method, address, { status, headers, body }]) => {
+  const mismatches = answers.map(([method, address, { status, headers, body }]) => {
     const contentType = headers.get("content-type") ?? "";
-    return evaluatePolicies.mismatch({ method, path: address, status, contentType, body });
+    return judge.mismatch({ method, path: address, status, contentType, body });
   });
 
   expect(answers.map(([, , { status }]) => status)).toEqual([200, 200, 200, 200, 404, 400]);
-  expect(said).toEqual(answers.map(() => undefined));
+  expect(mismatches).toEqual(answers.map(() => undefined));
 });
 
-describe("the judge of all answers in these tests", () => {
+describe("the judge that compares answers with the document", () => {
   const RUN = { run_id: ID, task_id: ID, state: "QUEUED" };
-  const said = { method: "POST", path: "/api/v1/agent/runs", status: 200, contentType: "application/json" };
+  const answerBase = {
+    method: "POST",
+    path: "/api/v1/agent/runs",
+    status: 200,
+    contentType: "application/json",
+  };
 
   test.each([
-    ["a member that is not named", { ...said, body: { ...RUN, secret: 1 } }, "additional properties"],
-    ["a member that is missing", { ...said, body: { run_id: ID, task_id: ID } }, "state"],
-    ["a value of no state", { ...said, body: { ...RUN, state: "DONE" } }, "allowed values"],
-    ["an id that is none", { ...said, body: { ...RUN, run_id: "x" } }, "uuid"],
-    ["a status that is not named", { ...said, status: 201, body: RUN }, "status"],
-    ["another content type", { ...said, contentType: "application/problem+json", body: RUN }, "content type"],
-    ["a refusal of another shape", { ...said, status: 400, ...PROBLEM, body: { error: "no" } }, "type"],
-    ["an answer of no operation", { ...said, path: "/api/v1/agent/secret", body: RUN }, "operation"],
-  ])("finds %s", (_what, answer, reason) => {
+    ["a member that is not named", { ...answerBase, body: { ...RUN, secret: 1 } }, "additional properties"],
+    ["a member that is missing", { ...answerBase, body: { run_id: ID, task_id: ID } }, "state"],
+    ["a value of no state", { ...answerBase, body: { ...RUN, state: "DONE" } }, "allowed values"],
+    ["an id that is none", { ...answerBase, body: { ...RUN, run_id: "x" } }, "uuid"],
+    ["a status that is not named", { ...answerBase, status: 201, body: RUN }, "status"],
+    [
+      "another content type",
+      { ...answerBase, contentType: "application/problem+json", body: RUN },
+      "content type",
+    ],
+    ["a refusal of another shape", { ...answerBase, status: 400, ...PROBLEM, body: { error: "no" } }, "type"],
+    ["an answer of no operation", { ...answerBase, path: "/api/v1/agent/secret", body: RUN }, "operation"],
+  ])("the judge finds %s", (_what, answer, reason) => {
     expect(new AnswerJudge(document).mismatch(answer)).toContain(reason);
   });
 
-  test("accepts what the document says", () => {
-    expect(new AnswerJudge(document).mismatch({ ...said, body: RUN })).toBeUndefined();
+  test("the judge accepts an answer that matches the document", () => {
+    expect(new AnswerJudge(document).mismatch({ ...answerBase, body: RUN })).toBeUndefined();
   });
 });

@@ -37,8 +37,8 @@ async function isMarkedFailed(): Promise<boolean | undefined> {
   return environment?.setupFailed;
 }
 
-describe("the ground of an attempt", () => {
-  test("is nothing but an empty workspace where nobody asks for more, and reaches nothing", async () => {
+describe("the attempt context", () => {
+  test("a run without an environment gets an empty workspace and no access to repositories", async () => {
     await perform();
 
     const [{ plan } = {}] = harness.workspaces.preparations;
@@ -47,7 +47,7 @@ describe("the ground of an attempt", () => {
     expect(harness.changes.marks).toBe(0);
   });
 
-  test("is the run's environment as it is when the run begins", async () => {
+  test("a run uses its environment as it is when the run begins", async () => {
     const request = await anEnvironmentOf({
       image: "debian:12",
       setupCommands: ["npm ci"],
@@ -71,7 +71,7 @@ describe("the ground of an attempt", () => {
     expect(harness.agents.starts).toMatchObject([{ image: "debian:12", gateway: harness.gateways.last }]);
   });
 
-  test("is the repository that the run was asked for in, where it names no environment", async () => {
+  test("a run without an environment uses the repository in which it was requested", async () => {
     await perform(HOME);
 
     const home = { owner: "acme", name: "widgets" };
@@ -81,7 +81,7 @@ describe("the ground of an attempt", () => {
     expect(harness.agents.starts[0]?.workspace.workingDirectory).toMatch(/\/workspace\/widgets$/);
   });
 
-  test("is the pull request's branch, where it was asked for in one, in an environment too", async () => {
+  test("a run requested in a pull request uses its branch, also in an environment", async () => {
     await perform({ ...FROM_PULL, ...(await anEnvironmentOf()) });
 
     expect(harness.workspaces.preparations[0]?.plan.repositories).toEqual([
@@ -91,7 +91,7 @@ describe("the ground of an attempt", () => {
   });
 
   test.each([{ full_name: "widgets" }, { full_name: "a/b/c" }, { full_name: 7 }, "acme/widgets", null])(
-    "is no repository where provenance tells none: %j",
+    "a run whose provenance names no repository uses none: %j",
     async (repository) => {
       await perform({ provenance: { repository } });
 
@@ -99,7 +99,7 @@ describe("the ground of an attempt", () => {
     },
   );
 
-  test("lets the skill's repository be read, and pushed to where it is the run's own", async () => {
+  test("the repository of the skill is readable, and writable if it is the run's own", async () => {
     harness.skills.put("acme/skills", { ".agents/skills/go/SKILL.md": "Go." });
     harness.skills.put("Acme/Widgets", { ".agents/skills/go/SKILL.md": "Go." });
 
@@ -116,7 +116,7 @@ describe("the ground of an attempt", () => {
     ]);
   });
 
-  test("is closed last of all that runs, whatever happened", async () => {
+  test("the attempt context is closed after everything else, whatever happened", async () => {
     harness.agents.scripts.push(async () => {
       throw new AppError("agent_process_failed", "It died.");
     });
@@ -135,7 +135,7 @@ describe("the ground of an attempt", () => {
     expect(harness.gateways.opened.map(({ isOpen }) => isOpen)).toEqual([false, false]);
   });
 
-  test("that cannot be opened ends the run, and frees it", async () => {
+  test("an attempt context that cannot be opened ends the run and frees its lease", async () => {
     harness.gateways.faults.push(
       new AppError("resource_unavailable", "No more sockets.", { retryable: false }),
     );
@@ -151,8 +151,8 @@ describe("the ground of an attempt", () => {
   });
 });
 
-describe("an environment", () => {
-  test("that was deleted meanwhile ends the run in words", async () => {
+describe("the environment of a run", () => {
+  test("a run whose environment was deleted meanwhile ends with a readable message", async () => {
     const request = await anEnvironmentOf();
     const { id, teamId } = await harness.create(request);
     await harness.storage.environments.remove(teamId, "e");
@@ -169,7 +169,7 @@ describe("an environment", () => {
 
   const failed = () => new AppError("environment_setup_failed", "npm ci failed: no network");
 
-  test("whose commands fail is marked, and unmarked when they succeed again", async () => {
+  test("an environment whose commands fail is marked as failing until they succeed again", async () => {
     const request = await anEnvironmentOf();
     harness.workspaces.prepareFaults.push(failed());
     harness.workspaces.steps.push(step("running"));
@@ -188,7 +188,7 @@ describe("an environment", () => {
     expect(await isMarkedFailed()).toBe(false);
   });
 
-  test("is not marked for what the run itself was given", async () => {
+  test("an environment is not marked as failing because of the run's own configuration", async () => {
     harness.skills.put("acme/skills", { ".agents/skills/go/SKILL.md": "Go." });
     const request = await anEnvironmentOf();
     await harness.start(harness.worker({ skills: { readFiles: () => Promise.reject(failed()) } }));
@@ -198,7 +198,7 @@ describe("an environment", () => {
     expect(await isMarkedFailed()).toBe(false);
   });
 
-  test("that was changed while it was tried is not marked", async () => {
+  test("an environment that changes during its check is not marked as failing", async () => {
     const request = await anEnvironmentOf();
     harness.workspaces.gates.push(async () => {
       const [environment] = await harness.storage.environments.list(anEnvironment("e").teamId);
@@ -212,7 +212,7 @@ describe("an environment", () => {
     expect(await isMarkedFailed()).toBe(false);
   });
 
-  test("that is changed while it is being marked stays as it was changed", async () => {
+  test("an environment that changes while it is marked keeps the change", async () => {
     const request = await anEnvironmentOf();
     const { environments } = harness.storage;
     const replace = environments.replace.bind(environments);
@@ -228,7 +228,7 @@ describe("an environment", () => {
     expect(await environments.list(edited.teamId)).toEqual([edited]);
   });
 
-  test("is not unmarked by a workspace for which nothing was done", async () => {
+  test("a workspace without setup commands does not unmark its environment", async () => {
     const request = await anEnvironmentOf();
     const [environment] = await harness.storage.environments.list(anEnvironment("e").teamId);
     if (environment === undefined) throw new Error("It is gone.");
@@ -240,13 +240,13 @@ describe("an environment", () => {
   });
 });
 
-describe("the steps of the preparation", () => {
+describe("the log of the preparation", () => {
   async function stepsOf(id: RunId): Promise<readonly WorkspaceStep[]> {
     const bodies = (await harness.events(id)).map(({ body }) => body);
     return bodies.filter((body) => body.kind === "workspace.step");
   }
 
-  test("stand in the log ahead of the workspace, also of one that fails", async () => {
+  test("preparation steps are logged before the workspace, also when the preparation fails", async () => {
     harness.workspaces.steps.push(step("running", "cloning…"), step("completed", " done"));
     const good = await perform();
     harness.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "No."));
@@ -259,7 +259,7 @@ describe("the steps of the preparation", () => {
     expect(kinds.indexOf("workspace.step")).toBeLessThan(kinds.indexOf("workspace.ready"));
   });
 
-  test("are told while they go on", async () => {
+  test("preparation steps are logged while they run", async () => {
     harness.workspaces.steps.push(step("running", "half"));
     harness.workspaces.gates.push(() => new Promise(() => undefined));
     const id = await perform();
@@ -269,7 +269,7 @@ describe("the steps of the preparation", () => {
     expect(await stepsOf(id)).toEqual([step("running", "half")]);
   });
 
-  test("tell no secret, not in two halves either", async () => {
+  test("preparation steps reveal no secret, not even one divided over two chunks", async () => {
     await harness.storage.secrets.add({
       ...anEnvironment("s"),
       name: "KEY",
@@ -287,8 +287,8 @@ describe("the steps of the preparation", () => {
   });
 });
 
-describe("an agent that stands in a repository", () => {
-  test("is told where its files are, and where what is for people belongs", async () => {
+describe("an agent in a repository", () => {
+  test("an agent in a repository is told where its files are and where artifacts belong", async () => {
     harness.skills.put("acme/skills", { ".agents/skills/go/SKILL.md": "Go." });
     const files = [
       { kind: "attachment", fileName: "a.txt", mimeType: "text/plain", bytes: Buffer.from("a") },
@@ -306,14 +306,14 @@ describe("an agent that stands in a repository", () => {
     expect(variables?.ERRAND_ARTIFACTS_DIR).toBe(`${workspace?.directory}/artifacts`);
   });
 
-  test("is the only one that is told", async () => {
+  test("an agent without a repository is not told about files and artifacts", async () => {
     await perform();
 
     expect(harness.agents.starts[0]).not.toHaveProperty("basePrompt");
   });
 });
 
-test("a run that is repeated is about the same repository, and nobody else's words", async () => {
+test("a retried run keeps its repository and takes no other text from the first run", async () => {
   const run = await harness.run(
     await perform({ provenance: { ...FROM_PULL.provenance, actor: { id: 1 }, permission: "admin" } }),
   );
@@ -324,7 +324,7 @@ test("a run that is repeated is about the same repository, and nobody else's wor
   expect(again.provenance).toEqual({ ...FROM_PULL.provenance, config_layers: { harness: "default" } });
 });
 
-test("an attempt that is broken off while its workspace is prepared waits for nothing", async () => {
+test("an attempt that is aborted during preparation waits for nothing", async () => {
   const signals: AbortSignal[] = [];
   harness.workspaces.gates.push(
     (signal) =>

@@ -21,7 +21,7 @@ async function goOn(continues: Run, prompt = "Sell it"): Promise<Run> {
   return harness.run(id);
 }
 
-test("a run that goes on with a conversation shares it, and begins with its files and its agent's memory", async () => {
+test("a run that continues a conversation starts with its files and the memory of its agent", async () => {
   const second = await goOn(first);
 
   expect(second).toMatchObject({ conversationId: first.conversationId, continuesId: first.id });
@@ -31,19 +31,19 @@ test("a run that goes on with a conversation shares it, and begins with its file
   expect(harness.agents.prompts.at(-1)).toBe("Sell it");
 });
 
-test("an agent that remembers nothing is told what was said, in the order of the runs", async () => {
+test("an agent without memory receives the earlier conversation in the order of the runs", async () => {
   harness.agents.remembers = false;
   const second = await goOn(first);
 
   await goOn(second, "And move out");
 
-  const told = ["Build a house", "Done.", "Paint it", "Done.", "Sell it", "Done."];
+  const texts = ["Build a house", "Done.", "Paint it", "Done.", "Sell it", "Done."];
   expect(harness.agents.prompts.at(-1)).toMatch(
-    new RegExp(`${told.join("[^]*")}[^]*\`\`\`\n\nAnd move out$`),
+    new RegExp(`${texts.join("[^]*")}[^]*\`\`\`\n\nAnd move out$`),
   );
 });
 
-test("another agent has no part in that memory, and is told what was said", async () => {
+test("another agent does not get the memory and receives the earlier conversation", async () => {
   await harness.create({ prompt: "Sell it", continues: first, config: { harness: { type: "other" } } });
   await quiet();
 
@@ -51,7 +51,7 @@ test("another agent has no part in that memory, and is told what was said", asyn
   expect(harness.agents.prompts.at(-1)).toContain("Build a house");
 });
 
-test("it is told once: later turns of the same agent know it", async () => {
+test("the earlier conversation is sent once, and later turns of the same agent do not repeat it", async () => {
   harness.agents.remembers = false;
   const { id } = await harness.create({ prompt: "Sell it", continues: first });
   harness.agents.scripts.push(async ({ say }) => {
@@ -68,7 +68,7 @@ test("it is told once: later turns of the same agent know it", async () => {
   expect(harness.agents.prompts.at(-1)).toBe("Quickly");
 });
 
-test("a session that was put down before its first turn ended was perhaps told nothing: it is told again", async () => {
+test("the earlier conversation is sent again if the session ended before its first turn did", async () => {
   const alone = new CoreHarness();
   const never = new AbortController().signal;
   const before = await alone.create({ prompt: "Build a house" });
@@ -93,7 +93,7 @@ test("a session that was put down before its first turn ended was perhaps told n
   expect(alone.agents.prompts.at(-1)).toContain("Build a house");
 });
 
-test("the files are those of the newest run of the conversation that has any", async () => {
+test("a continued run gets the files of the newest run that has any", async () => {
   harness.workspaces.faults.push(new Error("disk"), new Error("disk"), new Error("disk"));
   const second = await goOn(first);
   expect(second.checkpoint).toBeUndefined();
@@ -111,7 +111,7 @@ test("files that are replaced while they are read are read again", async () => {
   expect(second.state).toBe("SUCCEEDED");
 });
 
-test("a run of its own has nothing before it", async () => {
+test("a run that continues no conversation receives no earlier one", async () => {
   await harness.create({ prompt: "Other" });
   await quiet();
 

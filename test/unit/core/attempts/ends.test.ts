@@ -21,7 +21,7 @@ async function perform(budget: Budget = {}): Promise<Run> {
   return harness.run(id);
 }
 
-/** An agent that fails with this, as its driver tells it. */
+/** Scripts an agent that fails with this error, as its driver reports it. */
 function failing(code: ErrorCode, message: string): () => void {
   return () => {
     harness.agents.scripts.push(async () => {
@@ -37,7 +37,7 @@ function ending(script: Script): () => void {
 }
 
 /** The table "What ends a run" of docs/api.md, row by row. */
-describe("what ends a run how", () => {
+describe("the ways in which a run ends", () => {
   test.each<[string, () => void, string, ErrorCode, RegExp]>([
     [
       "clone or setup command fails",
@@ -114,13 +114,13 @@ describe("what ends a run how", () => {
   });
 });
 
-test("an agent that ends well without a word has a run that ends well without one", async () => {
+test("an agent that ends well without output ends its run without an answer", async () => {
   harness.agents.scripts.push(async () => END_TURN);
 
   expect(await perform()).toMatchObject({ state: "SUCCEEDED", answer: "" });
 });
 
-test("a run that takes its worker down three times is given up; its slot is free, others go on", async () => {
+test("a run that crashes its worker three times is given up, and other runs continue", async () => {
   const { id } = await harness.create();
   for (let times = 0; times < 3; times += 1) {
     const { clock, pubsub } = new CoreHarness();
@@ -144,7 +144,7 @@ test("a run that takes its worker down three times is given up; its slot is free
   expect(await harness.run(id)).toMatchObject({ state: "ERROR", attempt: 3 });
 });
 
-test("an agent that dies each time ends its run each time, with its own reason, and is not tried again", async () => {
+test("an agent that dies ends its run with its own reason each time and is not retried", async () => {
   const dies: Script = async () => {
     throw new AppError("agent_process_failed", "The agent exited with code 137.");
   };
@@ -161,7 +161,7 @@ test("an agent that dies each time ends its run each time, with its own reason, 
 });
 
 describe("a wall clock that jumps", () => {
-  /** The worker's time of day is another; its timers go on as they do. */
+  /** Returns a clock whose time of day jumps while its timers continue unchanged. */
   function jumping(offset: { ms: number }): Clock {
     return {
       now: () => new Date(harness.clock.now().getTime() + offset.ms),
@@ -171,31 +171,34 @@ describe("a wall clock that jumps", () => {
     };
   }
 
-  test.each([10 * 60_000, -10 * 60_000])("by %i ms loses no lease and ends no turn", async (ms) => {
-    const offset = { ms: 0 };
-    let finish: () => void = () => undefined;
-    harness.agents.scripts.push(
-      () =>
-        new Promise((resolve) => {
-          finish = () => resolve(END_TURN);
-        }),
-    );
-    await harness.start(harness.worker({ clock: jumping(offset) }));
-    const { id } = await harness.create();
-    await quiet();
-    await harness.clock.advance(LEASE_MS);
+  test.each([10 * 60_000, -10 * 60_000])(
+    "a wall clock that jumps by %i ms expires no lease and ends no turn",
+    async (ms) => {
+      const offset = { ms: 0 };
+      let finish: () => void = () => undefined;
+      harness.agents.scripts.push(
+        () =>
+          new Promise((resolve) => {
+            finish = () => resolve(END_TURN);
+          }),
+      );
+      await harness.start(harness.worker({ clock: jumping(offset) }));
+      const { id } = await harness.create();
+      await quiet();
+      await harness.clock.advance(LEASE_MS);
 
-    offset.ms = ms;
-    await harness.clock.advance(3 * LEASE_MS);
-    expect(await harness.storage.leases.listLost(10)).toEqual([]);
-    expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
-    finish();
-    await quiet();
+      offset.ms = ms;
+      await harness.clock.advance(3 * LEASE_MS);
+      expect(await harness.storage.leases.listLost(10)).toEqual([]);
+      expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
+      finish();
+      await quiet();
 
-    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
-  });
+      expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 1 });
+    },
+  );
 
-  test("while the database is away gives nothing up", async () => {
+  test("a wall clock that jumps while the database is unavailable ends nothing", async () => {
     const offset = { ms: 0 };
     let finish: () => void = () => undefined;
     harness.agents.scripts.push(

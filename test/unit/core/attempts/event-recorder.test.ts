@@ -14,8 +14,8 @@ const thought = (text: string): AgentUpdate => ({ kind: "agent.thought", text })
 const SECRET = "s3cret-of-mine";
 const other = (data: unknown): AgentUpdate => ({ kind: "agent.other", name: "x", data });
 
-describe("the recorder of events", () => {
-  test("makes one event of words that come piece by piece", async () => {
+describe("the event recorder", () => {
+  test("consecutive pieces of one message become one event", async () => {
     const { batches, recorder } = aRecorder();
 
     for (const piece of ["He", "ll", "o"]) recorder.add(say(piece, "m1"));
@@ -24,7 +24,7 @@ describe("the recorder of events", () => {
     expect(batches).toEqual([[say("Hello", "m1")]]);
   });
 
-  test("keeps apart what belongs to different messages, and what is of different kinds", async () => {
+  test("pieces of different messages or of different kinds become separate events", async () => {
     const { batches, recorder } = aRecorder();
     const updates = [say("a", "m1"), say("b", "m2"), { kind: "agent.thought", text: "c" } as const, say("d")];
 
@@ -34,7 +34,7 @@ describe("the recorder of events", () => {
     expect(batches).toEqual([updates]);
   });
 
-  test("stores a batch after a moment, without being asked", async () => {
+  test("a batch is stored after a delay without a flush", async () => {
     const { batches, clock, recorder } = aRecorder();
     recorder.add(say("a"));
 
@@ -48,7 +48,7 @@ describe("the recorder of events", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("begins another event when one is long", async () => {
+  test("a long event is continued in another event", async () => {
     const { batches, recorder } = aRecorder();
 
     for (let index = 0; index < 10; index += 1) recorder.add(say("x".repeat(1_000)));
@@ -59,7 +59,7 @@ describe("the recorder of events", () => {
     ]);
   });
 
-  test("stores one batch after the other", async () => {
+  test("batches are stored one after the other", async () => {
     const order: string[] = [];
     const recorder = new EventRecorder(new ManualClock(), same, async ([update]) => {
       const text = update !== undefined && "text" in update ? update.text : "";
@@ -76,7 +76,7 @@ describe("the recorder of events", () => {
     expect(order).toEqual(["begin a", "end a", "begin b", "end b"]);
   });
 
-  test("tells the next flush of a failure", async () => {
+  test("a failure to store is thrown by the next flush", async () => {
     const clock = new ManualClock();
     const recorder = new EventRecorder(clock, same, async () => {
       throw new Error("no");
@@ -97,7 +97,7 @@ describe("the recorder of events", () => {
       { deep: [{ "key [redacted]": "[redacted]\u2400" }] },
     ],
     ["no text at all", [1, true, null, 1.5], [1, true, null, 1.5]],
-  ])("cleans %s", async (_name, data, cleaned) => {
+  ])("the recorder cleans %s", async (_name, data, cleaned) => {
     const { batches, recorder } = aRecorder();
 
     recorder.add(other(data));
@@ -106,7 +106,7 @@ describe("the recorder of events", () => {
     expect(batches.flat()).toEqual([other(cleaned)]);
   });
 
-  test("puts a character together that came in two pieces, and finds a secret that did", async () => {
+  test("a character and a secret divided over two pieces are joined before redaction", async () => {
     const { batches, recorder } = aRecorder();
 
     for (const piece of ["\ud83d", "\ude00 s3", "cret-of-", "mine"]) recorder.add(say(piece));
@@ -115,12 +115,12 @@ describe("the recorder of events", () => {
     expect(batches.flat()).toEqual([say("\u{1f600} [redacted]")]);
   });
 
-  describe("of a secret that comes in two batches", () => {
+  describe("a secret divided over two batches", () => {
     test.each([
       ["in two pieces", ["the s3cret-", "of-mine is out"]],
       ["character by character", Array.from("the s3cret-of-mine is out")],
       ["after what looked like it", ["the s3cret-s3cret", "-of-mine is out"]],
-    ])("stores nothing that came %s", async (_how, pieces) => {
+    ])("nothing is stored of a secret that came %s", async (_how, pieces) => {
       const { batches, clock, recorder } = aRecorder();
 
       for (const piece of pieces) {
@@ -129,12 +129,12 @@ describe("the recorder of events", () => {
       }
       await recorder.flush();
 
-      const told = batches.flat().map((update) => ("text" in update ? update.text : ""));
-      expect(told.join("").replace("s3cret-[", "[")).toBe("the [redacted] is out");
-      expect(told.join("|")).not.toContain("of-mine");
+      const texts = batches.flat().map((update) => ("text" in update ? update.text : ""));
+      expect(texts.join("").replace("s3cret-[", "[")).toBe("the [redacted] is out");
+      expect(texts.join("|")).not.toContain("of-mine");
     });
 
-    test("holds back no more than what may be its beginning, and not for long", async () => {
+    test("only the possible start of a secret is held back, and only for a short time", async () => {
       const { batches, clock, recorder } = aRecorder();
 
       recorder.add(say("I like s3"));
@@ -147,7 +147,7 @@ describe("the recorder of events", () => {
       expect(clock.pending).toBe(0);
     });
 
-    test("keeps the order of what is told around it", async () => {
+    test("held back text keeps its order among other events", async () => {
       const { batches, clock, recorder } = aRecorder();
 
       recorder.add(say("a s3c"));
@@ -158,7 +158,7 @@ describe("the recorder of events", () => {
       expect(batches.flat()).toEqual([say("a "), say("s3c"), other(1), thought("s3"), say("ret")]);
     });
 
-    test("stores no more than half of one that breaks off", async () => {
+    test("at most half of an incomplete secret is stored", async () => {
       const { batches, clock, recorder } = aRecorder();
 
       recorder.add(say("the s3cret-of-min"));
@@ -169,7 +169,7 @@ describe("the recorder of events", () => {
       expect(batches.flat()).toEqual([say("the "), say("[redacted]"), other(1)]);
     });
 
-    test("finds one where a long text is divided", async () => {
+    test("a secret is found where a long text is divided", async () => {
       const { batches, recorder } = aRecorder();
 
       recorder.add(say(`${"x".repeat(4_100)}s3cret-`));
@@ -180,7 +180,7 @@ describe("the recorder of events", () => {
     });
   });
 
-  test("puts a character together that came in two batches", async () => {
+  test("a character divided over two batches is joined", async () => {
     const { batches, clock, recorder } = aRecorder();
 
     recorder.add(say("a\ud83d"));
@@ -191,7 +191,7 @@ describe("the recorder of events", () => {
     expect(batches.flat()).toEqual([say("a"), say("\u{1f600}")]);
   });
 
-  test("cuts an endless text, not through a character", async () => {
+  test("an endless text is cut between characters", async () => {
     const { batches, recorder } = aRecorder();
 
     recorder.add(other(`${"x".repeat(127_999)}\u{1f600}${"y".repeat(100)}`));
@@ -203,7 +203,7 @@ describe("the recorder of events", () => {
     expect(data.isWellFormed()).toBe(true);
   });
 
-  test("survives an update that is nested without end", async () => {
+  test("an update nested very deeply does not stop the recorder", async () => {
     const { batches, clock, recorder } = aRecorder();
     const endless: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
 
@@ -216,10 +216,10 @@ describe("the recorder of events", () => {
   });
 });
 
-describe("room", () => {
+describe("the room of the event recorder", () => {
   const LONG = other("x".repeat(100_000));
 
-  test("is there while little waits, and again whenever what waited is stored", async () => {
+  test("the recorder has room while little is pending, and again when it was stored", async () => {
     let semaphore = Promise.withResolvers<void>();
     const { clock, recorder } = aSlowRecorder(() => semaphore.promise);
     for (let times = 0; times < 3; times += 1) {
@@ -238,7 +238,7 @@ describe("room", () => {
     }
   });
 
-  test("is made by each batch that is stored", async () => {
+  test("each stored batch makes room", async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     const order = [...gates];
     const { clock, recorder } = aSlowRecorder(async () => order.shift()?.promise);
@@ -257,7 +257,7 @@ describe("room", () => {
     expect(seen).toEqual({ isOpen: true });
   });
 
-  test("is there when nothing can be stored any more: nobody waits for ever", async () => {
+  test("the recorder has room when nothing can be stored any more, so that no caller waits for ever", async () => {
     const { clock, recorder } = aSlowRecorder(() => Promise.reject(new Error("no")));
     for (let times = 0; times < 2; times += 1) {
       for (let index = 0; index < 11; index += 1) recorder.add(LONG);
@@ -270,7 +270,7 @@ describe("room", () => {
     await expect(recorder.flush()).rejects.toThrow("no");
   });
 
-  test("is not taken by words that are held back", async () => {
+  test("text that is held back takes no room", async () => {
     const { clock, recorder } = aRecorder();
     for (let times = 0; times < 3; times += 1) {
       recorder.add(say(`${"x".repeat(2_000_000)}s3cret-of-`));

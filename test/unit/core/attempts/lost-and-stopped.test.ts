@@ -9,8 +9,8 @@ beforeEach(() => {
   harness = new CoreHarness();
 });
 
-describe("a worker that was lost", () => {
-  test("has its run taken up again, the turn told as interrupted", async () => {
+describe("a lost worker", () => {
+  test("the run of a lost worker is resumed, and its turn is logged as interrupted", async () => {
     const { id } = await harness.create();
     await harness.followUp(id, "and this");
     await loseWorker(id);
@@ -23,7 +23,7 @@ describe("a worker that was lost", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2, lostAttempts: 0 });
   });
 
-  test("is not lost to whoever is handed a job, though the time of the lease is over", async () => {
+  test("a worker with a job does not take over a run just because the lease has expired", async () => {
     const { id } = await harness.create();
     await loseWorker(id);
 
@@ -32,7 +32,7 @@ describe("a worker that was lost", () => {
     expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
   });
 
-  test("has its run taken up some seconds after the end of the lease, and not before", async () => {
+  test("the run of a lost worker is resumed some seconds after its lease expires, not earlier", async () => {
     const { id } = await harness.create();
     await loseWorker(id, 0);
     await harness.start();
@@ -46,7 +46,7 @@ describe("a worker that was lost", () => {
     stop();
   });
 
-  test("writes no more, and its agent is closed", async () => {
+  test("a lost worker writes nothing more and closes its agent", async () => {
     const { id } = await harness.create();
     const lost = await loseWorker(id);
     await harness.start();
@@ -64,7 +64,7 @@ describe("a worker that was lost", () => {
     expect(lost.clock.pending).toBe(0);
   });
 
-  test("three times in a row ends the run with a reason", async () => {
+  test("a run whose worker is lost three times in a row ends with a reason", async () => {
     const { id } = await harness.create();
     for (let index = 0; index < 3; index += 1) {
       await loseWorker(id);
@@ -79,7 +79,7 @@ describe("a worker that was lost", () => {
     expect(run).not.toHaveProperty("lease");
   });
 
-  test("after the run was cancelled leaves it cancelled, and free", async () => {
+  test("a cancelled run whose worker is lost stays cancelled and is freed", async () => {
     const { id } = await harness.create();
     await loseWorker(id);
     await harness.cancel(id);
@@ -90,7 +90,7 @@ describe("a worker that was lost", () => {
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
-  test("is not lost before its time", async () => {
+  test("a worker that renews its lease is not treated as lost", async () => {
     const { id } = await harness.create();
     await loseWorker(id, LEASE_MS / 2);
 
@@ -101,8 +101,8 @@ describe("a worker that was lost", () => {
   });
 });
 
-describe("a worker that stops", () => {
-  test("hands its run back, and the next one goes on with the turn", async () => {
+describe("a stopping worker", () => {
+  test("a stopping worker hands its run back, and the next worker continues the turn", async () => {
     const stop = new AbortController();
     harness.agents.scripts.push(untilCancelled);
     const { id } = await harness.create();
@@ -125,7 +125,7 @@ describe("a worker that stops", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2 });
   });
 
-  test("does not wait long for an agent that does not listen", async () => {
+  test("a stopping worker does not wait long for an agent that does not react", async () => {
     const stop = new AbortController();
     harness.agents.scripts.push(() => new Promise(() => undefined));
     const { id } = await harness.create();
@@ -139,7 +139,7 @@ describe("a worker that stops", () => {
     expect(await harness.run(id)).toMatchObject({ state: "QUEUED" });
   });
 
-  test("takes nothing any more", async () => {
+  test("a stopped worker takes no more runs", async () => {
     const { id } = await harness.create();
 
     await expect(harness.worker().work(id, AbortSignal.abort())).rejects.toThrow("aborted");
@@ -147,7 +147,7 @@ describe("a worker that stops", () => {
     expect(await harness.run(id)).toMatchObject({ state: "QUEUED", attempt: 0 });
   });
 
-  test("just when it claims a run hands it back", async () => {
+  test("a worker that stops while it claims a run hands the run back", async () => {
     const stop = new AbortController();
     harness.agents.scripts.push(untilCancelled);
     const { id } = await harness.create();
@@ -162,7 +162,7 @@ describe("a worker that stops", () => {
     expect(harness.agents.prompts).toEqual([]);
   });
 
-  test("any number of times is no failure of the run", async () => {
+  test("stops of workers are never counted as failures of the run", async () => {
     const { id } = await harness.create();
     for (let index = 0; index < 5; index += 1) {
       const stop = new AbortController();
@@ -177,9 +177,9 @@ describe("a worker that stops", () => {
   });
 });
 
-describe("a database that is away for a while", () => {
+describe("a database that is unavailable for a while", () => {
   test.each(["before", "after"] as const)(
-    "fails each write %s it is stored: each is stored once",
+    "while the database fails each write %s it is stored, each event is stored once",
     async (when) => {
       const { id } = await harness.create();
       const calm = await aCalmLog();
@@ -196,7 +196,7 @@ describe("a database that is away for a while", () => {
     },
   );
 
-  test("for half a minute loses nothing of the agent's work", async () => {
+  test("a database that is unavailable for half a minute loses nothing of the agent's work", async () => {
     harness.agents.scripts.push(async ({ say }) => {
       harness.faults.isAway = true;
       say("Done while it was away.");
@@ -217,8 +217,8 @@ describe("a database that is away for a while", () => {
   });
 });
 
-describe("a database that was away for longer than a lease", () => {
-  test("costs a worker that lives nothing: neither a janitor nor a job takes its run away", async () => {
+describe("a database that is unavailable for longer than a lease", () => {
+  test("after a long database failure neither the janitor nor a job takes a run from its live worker", async () => {
     let end: () => void = () => undefined;
     harness.agents.scripts.push(
       () =>
@@ -245,7 +245,7 @@ describe("a database that was away for longer than a lease", () => {
     stop();
   });
 
-  test("makes nobody lost who was not seen lost since it is back", async () => {
+  test("a worker counts as lost only if its lease expired after the database returned", async () => {
     const { id } = await harness.create();
     await loseWorker(id);
     const maintenance = harness.maintenance();
@@ -264,14 +264,14 @@ describe("a database that was away for longer than a lease", () => {
   });
 });
 
-/** A janitor that looks at once and then as often as in a worker. */
+/** Starts a janitor that looks at once and then as often as in a worker. */
 function startLooking(): () => void {
   const maintenance = harness.maintenance();
   void maintenance.recoverLost();
   return harness.clock.every(2_500, () => void maintenance.recoverLost());
 }
 
-/** A worker whose time stands still and which hears nothing: it is lost, and does not know it. */
+/** Loses a worker: its time stands still and it receives no notifications, so it does not know that it is lost. */
 async function loseWorker(id: RunId, afterMs = 2 * LEASE_MS) {
   const clock = new ManualClock(harness.clock.now());
   const turns: { turn?: ScriptedTurn; end: () => void } = { end: () => undefined };
@@ -288,7 +288,7 @@ async function loseWorker(id: RunId, afterMs = 2 * LEASE_MS) {
   return { clock, say: (text: string) => turns.turn?.say(text), end: () => turns.end() };
 }
 
-/** What stands in the log of a run that meets nothing. */
+/** Returns the log of an undisturbed run. */
 async function aCalmLog(): Promise<readonly string[]> {
   const calm = new CoreHarness();
   await calm.start();

@@ -7,8 +7,8 @@ import { END_TURN, untilCancelled } from "../../../support/scripted-agents.ts";
 import { checkLog } from "../runs/life-checks.ts";
 
 const RACES = 1_000;
-/** Twins of a storage grow slow with their rows. */
-const RACES_A_BENCH = 50;
+/** Each harness runs a limited number of races, because an in-memory storage gets slow with many rows. */
+const RACES_PER_HARNESS = 50;
 /** More steps than a run takes from its creation to its end. */
 const STEPS = 250;
 
@@ -16,16 +16,16 @@ async function* races(): AsyncGenerator<{ readonly harness: CoreHarness; readonl
   for (let race = 0; race < RACES; ) {
     const harness = new CoreHarness();
     await harness.start();
-    for (let end = race + RACES_A_BENCH; race < end; race += 1) yield { harness, race };
+    for (let end = race + RACES_PER_HARNESS; race < end; race += 1) yield { harness, race };
   }
 }
 
-/** As many steps of whatever goes on by promises. */
+/** Waits for this many turns of the microtask queue. */
 async function steps(count: number): Promise<void> {
   for (let step = 0; step < count; step += 1) await Promise.resolve();
 }
 
-/** Whether the cancel was taken. */
+/** Returns true when the cancel was accepted. */
 async function cancelled(harness: CoreHarness, id: RunId): Promise<boolean> {
   try {
     await harness.runs.cancel(id, await harness.person());
@@ -46,7 +46,7 @@ async function checkEnd(harness: CoreHarness, id: RunId): Promise<readonly strin
   return events.flatMap(({ body }) => (body.kind === "run.state" ? [body.to] : []));
 }
 
-test("a cancel that races the start, a thousand times, wins: nothing begins after it", async () => {
+test("a cancel that races the start of a run always wins, and nothing starts after it", async () => {
   const seen = new Set<string>();
   for await (const { harness, race } of races()) {
     harness.agents.scripts.splice(0, Number.POSITIVE_INFINITY, untilCancelled);
@@ -62,11 +62,11 @@ test("a cancel that races the start, a thousand times, wins: nothing begins afte
     expect(states.indexOf("CANCELLED")).toBe(states.length - 1);
     seen.add(states.join(" "));
   }
-  // The cancel came while it was claimed, when it was ready, and in its turn.
+  // The cancel came during the claim, when the run was ready, and during its turn.
   expect(Array.from(seen, (states) => states.split(" ").length).sort()).toEqual([2, 3, 4]);
 });
 
-test("a cancel that races the end, a thousand times: one end, and the answer says which", async () => {
+test("a cancel that races the end of a run leads to one end, which the answer names", async () => {
   const ends = new Set<string>();
   for await (const { harness, race } of races()) {
     let finish: () => void = () => undefined;

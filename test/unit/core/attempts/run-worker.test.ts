@@ -12,8 +12,8 @@ beforeEach(() => {
   harness = new CoreHarness();
 });
 
-describe("a run", () => {
-  test("that goes well: its states, its log, its answer, and nothing left behind", async () => {
+describe("a worked run", () => {
+  test("a successful run has its states, log and answer and leaves nothing behind", async () => {
     await harness.start();
 
     const { id } = await harness.create();
@@ -39,7 +39,7 @@ describe("a run", () => {
     ["max_tokens", "FAILED", /token limit/],
     ["max_turn_requests", "FAILED", /limit of requests/],
     ["cancelled", "ERROR", /cancelled/],
-  ])("whose agent stops with %s is %s", async (stopReason, state, message) => {
+  ])("a run whose agent stops with %s is %s", async (stopReason, state, message) => {
     harness.agents.scripts.push(async () => ({ stopReason }));
     await harness.start();
 
@@ -58,7 +58,7 @@ describe("a run", () => {
     ["agent_process_failed", "ERROR"],
     ["authentication_required", "ERROR"],
     ["infrastructure_timeout", "ERROR"],
-  ])("whose agent fails with %s is %s", async (errorCode, state) => {
+  ])("a run whose agent fails with %s is %s", async (errorCode, state) => {
     harness.agents.scripts.push(async () => {
       throw new AppError(errorCode, "It broke: s3cret");
     });
@@ -74,7 +74,7 @@ describe("a run", () => {
     expect(harness.agents.open).toBe(0);
   });
 
-  test("that meets a bug of ours is an ERROR without detail, and the bug is logged", async () => {
+  test("an internal bug ends the run as ERROR without details, and the bug is logged", async () => {
     harness.agents.scripts.push(async () => {
       throw new TypeError("x is undefined");
     });
@@ -91,7 +91,7 @@ describe("a run", () => {
     expect(harness.logged.map(({ message }) => message)).toContain("attempt.failed");
   });
 
-  test("whose workspace cannot be prepared is FAILED, and free", async () => {
+  test("a run whose workspace cannot be prepared is FAILED and freed", async () => {
     harness.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "No disk."));
     await harness.start();
 
@@ -104,7 +104,7 @@ describe("a run", () => {
     expect(harness.agents.starts).toEqual([]);
   });
 
-  test("whose agent does not start is ERROR, and free", async () => {
+  test("a run whose agent does not start is ERROR and freed", async () => {
     harness.agents.beforeStart.push(() =>
       Promise.reject(new AppError("agent_process_failed", "No such program.")),
     );
@@ -118,7 +118,7 @@ describe("a run", () => {
     expect(run).not.toHaveProperty("lease");
   });
 
-  test("whose workspace is too large to be stored goes on, and its log says so", async () => {
+  test("a run whose workspace is too large to store continues, and its log says so", async () => {
     harness.workspaces.faults.push(new AppError("operation_not_supported", "Too large."));
     await harness.start();
 
@@ -131,7 +131,7 @@ describe("a run", () => {
     expect(await kindsOf(run)).toContain("workspace.not_stored");
   });
 
-  test("keeps its answer and gives its lease back although its workspace cannot be read", async () => {
+  test("a run whose workspace cannot be read keeps its answer and releases its lease", async () => {
     harness.workspaces.faults.push(new Error("EACCES"), new Error("EACCES"));
     await harness.start();
 
@@ -143,7 +143,7 @@ describe("a run", () => {
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
-  test("ends well whatever bytes the agent says at the end", async () => {
+  test("a run ends well whatever bytes the agent writes at the end", async () => {
     harness.agents.scripts.push(async ({ say }) => {
       say("Done\0 \ud800");
       return END_TURN;
@@ -155,7 +155,7 @@ describe("a run", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done\u2400 \ufffd" });
   });
 
-  test("whose agent cannot be closed is not held for ever", async () => {
+  test("a run whose agent cannot be closed is released after a while", async () => {
     harness.agents.closeFaults.push(new Error("EPERM"));
     await harness.start();
 
@@ -168,7 +168,7 @@ describe("a run", () => {
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
-  test("that is worked on is taken by nobody else", async () => {
+  test("a run with a worker is not taken by another worker", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.start();
     const { id } = await harness.create();
@@ -183,8 +183,8 @@ describe("a run", () => {
   });
 });
 
-describe("what an agent tells", () => {
-  test("stands in the log before the end of its turn, with secrets taken out", async () => {
+describe("the output of an agent", () => {
+  test("the agent's output is logged before the end of its turn, with secrets redacted", async () => {
     harness.agents.scripts.push(async ({ observer, say }) => {
       say("The s3");
       say("cret is");
@@ -213,7 +213,7 @@ describe("what an agent tells", () => {
     expect(JSON.stringify(await harness.events(id))).not.toContain("s3cret");
   });
 
-  test("is in the log while the turn goes on", async () => {
+  test("the agent's output is logged while the turn continues", async () => {
     harness.agents.scripts.push((turn) => {
       turn.say("I begin.");
       return untilCancelled(turn);
@@ -227,7 +227,7 @@ describe("what an agent tells", () => {
     expect(await kindsOf(await harness.run(id))).toContain("agent.message");
   });
 
-  test("and cannot be stored does not keep the run from ending, nor its lease", async () => {
+  test("output that cannot be stored keeps neither the run from ending nor the lease from release", async () => {
     harness.agents.scripts.push(async ({ say }) => {
       harness.faults.changes.push({ when: "before", error: new Error("unsupported Unicode") });
       say("poison");

@@ -7,33 +7,33 @@ import { END_TURN, type Script } from "../../../support/scripted-agents.ts";
 const COUNT = 5_000;
 
 let harness: CoreHarness;
-let told: number;
+let updateCount: number;
 beforeEach(() => {
   harness = new CoreHarness();
-  told = 0;
+  updateCount = 0;
 });
 
-/** Tells as fast as it is let. */
-const floods: Script = async ({ observer }) => {
-  for (; told < COUNT; told += 1) {
+/** An agent that writes as fast as it is allowed to. */
+const flood: Script = async ({ observer }) => {
+  for (; updateCount < COUNT; updateCount += 1) {
     await observer.room();
-    observer.update({ kind: "agent.tool_call", toolCallId: `${told}`, title: "x".repeat(1_000) });
+    observer.update({ kind: "agent.tool_call", toolCallId: `${updateCount}`, title: "x".repeat(1_000) });
   }
   return END_TURN;
 };
 
 async function aFloodedRun(): Promise<RunId> {
-  harness.agents.scripts.push(floods);
+  harness.agents.scripts.push(flood);
   await harness.start();
   const { id } = await harness.create();
   await quiet();
   return id;
 }
 
-test("an agent that tells faster than is stored waits, and all it tells is stored", async () => {
+test("an agent that writes faster than events are stored waits, and all its output is stored", async () => {
   const id = await aFloodedRun();
-  expect(told).toBeGreaterThan(100);
-  expect(told).toBeLessThan(1_000);
+  expect(updateCount).toBeGreaterThan(100);
+  expect(updateCount).toBeLessThan(1_000);
 
   await harness.clock.advance(1_000);
 
@@ -42,14 +42,14 @@ test("an agent that tells faster than is stored waits, and all it tells is store
   expect(calls).toHaveLength(COUNT);
 });
 
-test("an agent waits for a database that is away as long as it is tried, and no longer", async () => {
+test("an agent waits for an unavailable database only as long as the worker retries", async () => {
   const id = await aFloodedRun();
   harness.faults.isAway = true;
   await harness.clock.advance(50_000);
-  expect(told).toBeLessThan(1_000);
+  expect(updateCount).toBeLessThan(1_000);
 
   await harness.clock.advance(15_000);
-  expect(told).toBe(COUNT);
+  expect(updateCount).toBe(COUNT);
   harness.faults.isAway = false;
   await harness.clock.advance(LEASE_MS);
 
@@ -60,7 +60,7 @@ test("an agent waits for a database that is away as long as it is tried, and no 
   expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
 });
 
-test("an agent that waits is cancelled", async () => {
+test("a waiting agent can be cancelled", async () => {
   const stored = Promise.withResolvers<void>();
   const id = await aFloodedRun();
   harness.faults.gates.push(stored.promise);

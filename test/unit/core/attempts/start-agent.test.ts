@@ -11,7 +11,7 @@ afterEach(() => {
 const early: AgentUpdate[] = ["one", "two"].map((text) => ({ kind: "agent.message", text }));
 
 test("the turn runner gets the updates that an agent reports before its start resolves, in order", async () => {
-  const hear = vi.spyOn(TurnRunner.prototype, "onUpdate");
+  const onUpdate = vi.spyOn(TurnRunner.prototype, "onUpdate");
   const harness = new CoreHarness();
   harness.agents.earlyUpdates.push(...early);
   await harness.start();
@@ -19,13 +19,13 @@ test("the turn runner gets the updates that an agent reports before its start re
   const { id } = await harness.create();
   await quiet();
 
-  const heard = hear.mock.calls.map(([update]) => update);
-  expect(heard.map((update) => "text" in update && update.text)).toEqual(["one", "two", "Done."]);
+  const updates = onUpdate.mock.calls.map(([update]) => update);
+  expect(updates.map((update) => "text" in update && update.text)).toEqual(["one", "two", "Done."]);
   expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done." });
 });
 
-test("of very many early updates the turn runner gets the latest", async () => {
-  const hear = vi.spyOn(TurnRunner.prototype, "onUpdate");
+test("the turn runner gets the latest of very many early updates", async () => {
+  const onUpdate = vi.spyOn(TurnRunner.prototype, "onUpdate");
   const harness = new CoreHarness();
   harness.agents.earlyUpdates.push(
     ...Array.from({ length: 150 }, (_, index): AgentUpdate => ({ kind: "agent.title", title: `${index}` })),
@@ -35,6 +35,8 @@ test("of very many early updates the turn runner gets the latest", async () => {
   await harness.create();
   await quiet();
 
-  const titles = hear.mock.calls.flatMap(([update]) => (update.kind === "agent.title" ? [update.title] : []));
+  const titles = onUpdate.mock.calls.flatMap(([update]) =>
+    update.kind === "agent.title" ? [update.title] : [],
+  );
   expect(titles).toEqual(Array.from({ length: 100 }, (_, index) => `${index + 50}`));
 });

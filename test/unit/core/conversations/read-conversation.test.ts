@@ -11,7 +11,7 @@ const WORDS = "x".repeat(2 ** 20);
 const SAID: RunEventBody = { kind: "agent.message", text: WORDS };
 const AT = new Date("2026-03-01T12:00:00.000Z");
 
-/** A run in whose only turn its agent says a mebibyte so many times. */
+/** Returns a run with one turn, in which the agent says a mebibyte this many times. */
 function talkative(times: number) {
   const bodies: RunEventBody[] = [
     { kind: "turn.started", followUpIds: [], again: false },
@@ -48,7 +48,7 @@ async function read(...told: readonly ReturnType<typeof talkative>[]) {
   });
 }
 
-test("a conversation is told as far as it can be in one piece, and how much is left out", async () => {
+test("a conversation that is too long is cut and says how much is left out", async () => {
   const room = CONVERSATION_LENGTH_MAX / WORDS.length;
 
   const [first, second] = await read(talkative(room - 10), talkative(30));
@@ -61,6 +61,6 @@ test("a conversation is told as far as it can be in one piece, and how much is l
   expect(second).toMatchObject({ leftOut: [{ events: 21 }], summary: "That was long." });
 });
 
-test("a conversation with room is told whole", async () => {
+test("a conversation within the limit is complete", async () => {
   expect(await read(talkative(3))).toMatchObject([{ leftOut: [], length: 3 * WORDS.length + "Talk".length }]);
 });

@@ -9,8 +9,8 @@ const run = aRun({ prompt: "Fix it\nand all that" });
 const FIRST: RunEventBody = { kind: "turn.started", followUpIds: [], again: false };
 const END: RunEventBody = { kind: "turn.ended", stopReason: "end_turn", answer: "Did it." };
 
-/** Events in their order; a number is the turn from there on. */
-function told(...log: readonly (RunEventBody | number)[]): readonly Step[] {
+/** Returns the steps of these events. A number starts the turn of that number. */
+function stepsOf(...log: readonly (RunEventBody | number)[]): readonly Step[] {
   const steps = new RunSteps(run);
   let turn = 1;
   for (const [index, entry] of log.entries()) {
@@ -33,14 +33,14 @@ function tool(update: Partial<ToolCallUpdate>): ToolCallUpdate {
 }
 
 function resultOf(...log: readonly RunEventBody[]): unknown {
-  return blocksOf(told(FIRST, ...log)[0]).find((block) => Object(block).type === "action_result");
+  return blocksOf(stepsOf(FIRST, ...log)[0]).find((block) => Object(block).type === "action_result");
 }
 
 describe("a turn as a step", () => {
-  test("is what was asked, what was answered, and when", () => {
+  test("a step has the prompt, the answer and the times of its turn", () => {
     const succeeded: RunEventBody = { kind: "run.state", from: "INPROGRESS", to: "SUCCEEDED" };
 
-    const [step] = told(FIRST, { kind: "agent.message", text: "Did it." }, END, succeeded);
+    const [step] = stepsOf(FIRST, { kind: "agent.message", text: "Did it." }, END, succeeded);
 
     expect(step).toEqual({
       id: `${run.id}:1`,
@@ -56,16 +56,16 @@ describe("a turn as a step", () => {
     });
   });
 
-  test("of a run that nobody has begun has no times", () => {
-    const steps = told({ kind: "run.created", state: "QUEUED" });
+  test("the step of a run that has not started has no times", () => {
+    const steps = stepsOf({ kind: "run.created", state: "QUEUED" });
 
     expect(steps).toHaveLength(1);
     expect(steps[0]).not.toHaveProperty("startedAt");
     expect(blocksOf(steps[0])).toEqual([{ role: "user", type: "text", text: run.prompt }]);
   });
 
-  test("follow-ups stand in the turn that took them, those that wait in one to come", () => {
-    const said = (followUpId: string, message: string): RunEventBody => ({
+  test("follow-ups belong to the step of the turn that took them, and waiting ones to a future step", () => {
+    const followUpEvent = (followUpId: string, message: string): RunEventBody => ({
       kind: "followup.received",
       followUpId,
       message,
@@ -74,7 +74,15 @@ describe("a turn as a step", () => {
     });
     const second: RunEventBody = { kind: "turn.started", followUpIds: ["f1", "f2"], again: false };
 
-    const steps = told(FIRST, said("f1", "more"), said("f2", "and more"), END, 2, second, said("f3", "late"));
+    const steps = stepsOf(
+      FIRST,
+      followUpEvent("f1", "more"),
+      followUpEvent("f2", "and more"),
+      END,
+      2,
+      second,
+      followUpEvent("f3", "late"),
+    );
 
     expect(steps.map((step) => blocksOf(step).map((block) => Object(block).text))).toEqual([
       [run.prompt],
@@ -85,8 +93,8 @@ describe("a turn as a step", () => {
     expect(steps[2]).not.toHaveProperty("startedAt");
   });
 
-  test("a turn begun again by another attempt is one step, and does not repeat what was asked", () => {
-    const steps = told(
+  test("a turn that another attempt restarts is one step and does not repeat its prompt", () => {
+    const steps = stepsOf(
       FIRST,
       { kind: "attempt.ended", attempt: 1, reason: "lost" },
       { ...FIRST, again: true },
@@ -97,19 +105,19 @@ describe("a turn as a step", () => {
     expect(steps[0]).not.toHaveProperty("completedAt");
   });
 
-  test("a run that ended badly says why; the step is over", () => {
+  test("the step of a failed run is over and says why", () => {
     const status = { message: "The agent refused.", errorCode: "invalid_request" as const };
     const failed: RunEventBody = { kind: "run.state", from: "INPROGRESS", to: "FAILED", status };
 
-    const [step] = told(FIRST, failed);
+    const [step] = stepsOf(FIRST, failed);
 
     expect(step?.completedAt).toEqual(timeOf(1));
     const data = { from: "INPROGRESS", to: "FAILED", status };
     expect(blocksOf(step)).toContainEqual({ role: "system", type: "event", name: "run.state", data });
   });
 
-  test("the course of a run that went well is not talk", () => {
-    const steps = told(
+  test("state changes of a successful run are not part of the conversation", () => {
+    const steps = stepsOf(
       { kind: "run.state", from: "CLAIMED", to: "INPROGRESS" },
       FIRST,
       { kind: "agent.usage", used: 1, size: 2 },
@@ -120,16 +128,16 @@ describe("a turn as a step", () => {
     expect(blocksOf(steps[0])).toHaveLength(1);
   });
 
-  test("the summary and the description are cut, by whole characters", () => {
-    const [step] = told(FIRST, { ...END, answer: `${"a".repeat(999)}😀` });
+  test("the summary and the description are cut between characters", () => {
+    const [step] = stepsOf(FIRST, { ...END, answer: `${"a".repeat(999)}😀` });
 
     expect(step?.summary).toBe(`${"a".repeat(999)}\ufffd…`);
   });
 });
 
-describe("what an agent says", () => {
-  test("pieces of one message are one text, another message is another", () => {
-    const [step] = told(
+describe("the output of an agent as steps", () => {
+  test("pieces of one message are one text, and another message is another text", () => {
+    const [step] = stepsOf(
       FIRST,
       { kind: "agent.message", messageId: "m1", text: "One " },
       { kind: "agent.message", messageId: "m1", text: "word." },
@@ -142,8 +150,8 @@ describe("what an agent says", () => {
     ]);
   });
 
-  test("words before and after a tool are two texts, also without numbers", () => {
-    const [step] = told(FIRST, { kind: "agent.message", text: "a" }, tool({}), {
+  test("text before and after a tool call are two texts, also without message numbers", () => {
+    const [step] = stepsOf(FIRST, { kind: "agent.message", text: "a" }, tool({}), {
       kind: "agent.message",
       text: "b",
     });
@@ -152,8 +160,12 @@ describe("what an agent says", () => {
     expect(texts.map((block) => Object(block).text)).toEqual([run.prompt, "a", "b"]);
   });
 
-  test("thoughts are told apart from words", () => {
-    const [step] = told(FIRST, { kind: "agent.thought", text: "hm" }, { kind: "agent.thought", text: "m" });
+  test("thoughts are separate from text", () => {
+    const [step] = stepsOf(
+      FIRST,
+      { kind: "agent.thought", text: "hm" },
+      { kind: "agent.thought", text: "m" },
+    );
 
     expect(blocksOf(step)[1]).toEqual({
       role: "assistant",
@@ -163,10 +175,10 @@ describe("what an agent says", () => {
     });
   });
 
-  test("of a plan the newest is shown, where it was first told", () => {
+  test("the newest version of a plan is shown at the place of the first", () => {
     const entries = (status: string) => [{ content: "Look", status }];
 
-    const [step] = told(
+    const [step] = stepsOf(
       FIRST,
       { kind: "agent.plan", entries: entries("pending") },
       { kind: "agent.message", text: "a" },
@@ -180,9 +192,9 @@ describe("what an agent says", () => {
   });
 });
 
-describe("a tool call", () => {
-  test("its updates are one action and one result", () => {
-    const [step] = told(
+describe("a tool call as a step", () => {
+  test("the updates of a tool call are one action and one result", () => {
+    const [step] = stepsOf(
       FIRST,
       tool({ title: "Run tests", toolKind: "execute", status: "pending", rawInput: { command: "npm t" } }),
       tool({ status: "in_progress", content: [{ type: "text", text: "1" }] }),
@@ -215,7 +227,7 @@ describe("a tool call", () => {
     ["switch_mode", "review"],
     ["other", "integration"],
     [undefined, "integration"],
-  ])("of kind %s is of category %s", (toolKind, category) => {
+  ])("a tool call of kind %s is of category %s", (toolKind, category) => {
     expect(resultOf(tool(toolKind === undefined ? {} : { toolKind }))).toMatchObject({ category });
   });
 
@@ -229,7 +241,7 @@ describe("a tool call", () => {
     expect(resultOf(tool({ status: "in_progress" }), ...rest)).toMatchObject({ state });
   });
 
-  test("to which somebody said no was denied", () => {
+  test("a tool call that was refused is shown as denied", () => {
     expect(resultOf(tool({}), ...question("no"), tool({ status: "failed" }))).toMatchObject({
       state: "denied",
     });
@@ -239,7 +251,7 @@ describe("a tool call", () => {
     });
   });
 
-  test("gives a diff back as it is, and what is long without its length", () => {
+  test("a diff is returned unchanged, and long output with its length only", () => {
     const diff = { type: "diff", path: "a", oldText: null, newText: "x".repeat(20_000) } as const;
 
     const { output } = resultOf(tool({ content: [diff] })) as { output: [{ newText: string }] };
@@ -261,7 +273,7 @@ function question(optionId: string | null): RunEventBody[] {
   ];
 }
 
-describe("the preparation", () => {
+describe("the preparation as steps", () => {
   const step = (status: "running" | "completed" | "failed", output?: string): RunEventBody => ({
     kind: "workspace.step",
     stepId: "1",
@@ -270,9 +282,9 @@ describe("the preparation", () => {
     ...(output === undefined ? {} : { output }),
   });
 
-  test("is shown as commands, with what they printed in all", () => {
+  test("the preparation is shown as commands with their complete output", () => {
     const blocks = blocksOf(
-      told(step("running", "one\n"), step("running", "two\n"), step("completed"), FIRST)[0],
+      stepsOf(step("running", "one\n"), step("running", "two\n"), step("completed"), FIRST)[0],
     );
 
     expect(blocks.slice(1)).toEqual([
@@ -281,15 +293,15 @@ describe("the preparation", () => {
     ]);
   });
 
-  test("that is done again prints anew", () => {
+  test("a repeated preparation shows its output again", () => {
     const again = [step("running", "one"), step("failed"), step("running", "two"), step("completed", "!")];
 
     expect(resultOf(...again)).toMatchObject({ state: "completed", output: "two!" });
   });
 });
 
-test("a follow-up that the running turn took stands in that turn", () => {
-  const steps = told(
+test("a follow-up that the running turn took belongs to the step of that turn", () => {
+  const steps = stepsOf(
     FIRST,
     { kind: "agent.message", text: "I begin." },
     {
@@ -313,8 +325,8 @@ test("a follow-up that the running turn took stands in that turn", () => {
   ]);
 });
 
-test("what could not be kept of the work is told", () => {
-  const [step] = told(FIRST, { kind: "changes.not_kept", reason: "No room." }, END);
+test("work that could not be stored is mentioned", () => {
+  const [step] = stepsOf(FIRST, { kind: "changes.not_kept", reason: "No room." }, END);
 
   expect(blocksOf(step)).toContainEqual(
     expect.objectContaining({ type: "event", name: "changes.not_kept", data: { reason: "No room." } }),

@@ -5,7 +5,7 @@ import { aRun } from "../../../support/run-builders.ts";
 
 const run = aRun();
 
-test("each event belongs to the attempt that worked then, from the claim on", async () => {
+test("each event belongs to the attempt that was active then, starting with its claim", async () => {
   const bodies: readonly RunEventBody[] = [
     { kind: "run.created", state: "QUEUED" },
     { kind: "run.state", from: "QUEUED", to: "PENDING" },

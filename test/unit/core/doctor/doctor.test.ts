@@ -66,7 +66,7 @@ test.each<[string, Check, string, RegExp]>([
   expect(finding.remedy === undefined).toBe(status === "ok");
 });
 
-test("adapters are told with how many installations have been heard of", async () => {
+test("the check of adapters says how many installations of each adapter are known", async () => {
   const { storage } = new CoreHarness();
   await storage.installations.ensure("chat", "A");
   await storage.installations.ensure("chat", "B");
@@ -78,23 +78,23 @@ test("adapters are told with how many installations have been heard of", async (
 });
 
 describe("the doctor", () => {
-  test("waits for no check for ever, and leaves no timer", async () => {
+  test("the doctor waits for each check for a limited time and leaves no timer", async () => {
     const clock = new ManualClock();
     const silent = { name: "silent", run: () => new Promise<never>(() => undefined) };
     const quick = { name: "quick", run: async () => ok("Fine.") };
-    const found = new Doctor({ checks: [silent, quick], clock, log: SILENT_LOG }).examine();
+    const report = new Doctor({ checks: [silent, quick], clock, log: SILENT_LOG }).examine();
     await quiet();
 
     await clock.advance(5_000);
 
-    expect((await found).map(({ name, status }) => [name, status])).toEqual([
+    expect((await report).map(({ name, status }) => [name, status])).toEqual([
       ["silent", "fail"],
       ["quick", "ok"],
     ]);
     expect(clock.pending).toBe(0);
   });
 
-  test("finds nothing wrong with nothing", () => {
+  test("the doctor without checks finds no problem", () => {
     expect(statusOf([])).toBe("ok");
   });
 });

@@ -4,7 +4,7 @@ import type { PrincipalId, RunId, TeamId } from "../../../../src/core/ids.ts";
 import { isOpenTo, ownerOf } from "../../../../src/core/people/ownership.ts";
 import { problemOfName } from "../../../../src/core/secrets/secret.ts";
 
-test("the uid of an environment is 22 letters and digits, each as likely as any other", () => {
+test("the uid of an environment is 22 letters and digits, each equally likely", () => {
   const uids = Array.from({ length: 2_000 }, newEnvironmentUid);
   const counts = Map.groupBy(uids.join(""), (character) => character);
 
@@ -15,7 +15,7 @@ test("the uid of an environment is 22 letters and digits, each as likely as any 
   for (const [, found] of counts) expect(Math.abs(found.length - expected)).toBeLessThan(expected / 3);
 });
 
-describe("what has an owner", () => {
+describe("an object with an owner", () => {
   const [teamId, otherTeam] = ["team" as TeamId, "other team" as TeamId];
   const ann = { id: "ann" as PrincipalId, teamId };
   const bob = { id: "bob" as PrincipalId, teamId };
@@ -35,7 +35,7 @@ describe("what has an owner", () => {
       { ...bob, teamId: otherTeam, administrator: true },
       false,
     ],
-  ])("that is %s is open: %4$s", (_whose, owned, viewer, isOpen) => {
+  ])("an object that is %s is visible: %4$s", (_whose, owned, viewer, isOpen) => {
     expect(isOpenTo(owned, viewer)).toBe(isOpen);
   });
 });
@@ -49,6 +49,6 @@ test.each([
   "ERRAND_ANY",
   "PYTHONPATH",
   "LC_ALL",
-])("no secret is called %s", (name) => {
+])("no secret may be named %s", (name) => {
   expect(problemOfName(name)).toBe("is a name that the platform keeps for itself");
 });

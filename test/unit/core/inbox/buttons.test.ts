@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 
 describe("a pressed button", () => {
-  test("stops its run", async () => {
+  test("the stop button stops its run", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.receive({});
     const { id: runId } = await harness.currentRun();
@@ -21,7 +21,7 @@ describe("a pressed button", () => {
     expect(await harness.currentRun()).toMatchObject({ state: "CANCELLED" });
   });
 
-  test("answers the question of its run, once", async () => {
+  test("an answer button answers the question of its run once", async () => {
     const run = await harness.aBlockedRun();
     const buttonAction = { kind: "answer", runId: run.id, permissionId: "p", optionId: "yes" } as const;
 
@@ -32,7 +32,7 @@ describe("a pressed button", () => {
     expect(harness.repliesShown()).toEqual(["The run does not wait for this answer."]);
   });
 
-  test("stops a run that works on though its thread has begun another one", async () => {
+  test("the stop button stops its run even if the thread has started another run", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.receive({});
     const { id: runId } = await harness.currentRun();
@@ -48,7 +48,7 @@ describe("a pressed button", () => {
     ]);
   });
 
-  test("of a run of another thread does nothing but say so", async () => {
+  test("a button of a run in another thread has no effect except a reply", async () => {
     await harness.receive({});
 
     const buttonAction = { kind: "cancel", runId: randomUUID() as RunId } as const;

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 
 describe("an event that cannot be handled", () => {
-  test("for now is tried again, and holds back later events with its ordering key", async () => {
+  test("an event that fails temporarily is retried and holds back later events of its ordering key", async () => {
     harness.adapter.translateFaults.push(new AppError("resource_unavailable", "Away."), new Error("odd"));
     await harness.put({ text: "one" }, "key-1");
     await harness.put({ text: "two", addressed: "reply" }, "key-1");
@@ -23,7 +23,7 @@ describe("an event that cannot be handled", () => {
     expect(harness.settled()).toEqual(["run_created", "follow_up"]);
   });
 
-  test("permanently ends as failed, and its author gets the reason", async () => {
+  test("an event that fails permanently ends as failed, and its author gets the reason", async () => {
     harness.adapter.translateFaults.push(new AppError("not_authorized", "The token was revoked."));
 
     await harness.put({}, "key-1");
@@ -33,7 +33,7 @@ describe("an event that cannot be handled", () => {
     expect(harness.repliesShown()).toEqual(["I could not take this up: The token was revoked."]);
   });
 
-  test("ten times ends as failed, and its author gets no internal details", async () => {
+  test("an event that fails ten times ends as failed, and its author gets no internal details", async () => {
     harness.adapter.translateFaults.push(
       ...Array.from({ length: 10 }, () => new TypeError("x is undefined")),
     );
@@ -47,7 +47,7 @@ describe("an event that cannot be handled", () => {
     ]);
   });
 
-  test("and does not address the bot ends without a reply", async () => {
+  test("an event that fails and does not address the bot ends without a reply", async () => {
     harness.adapter.translateFaults.push(new AppError("not_authorized", "The token was revoked."));
 
     await harness.put({ addressed: "reply" }, "key-1");
@@ -57,7 +57,7 @@ describe("an event that cannot be handled", () => {
     expect(harness.adapter.thread(KEY)).toEqual([]);
   });
 
-  test("because its adapter is switched off ends as failed", async () => {
+  test("an event whose adapter is switched off ends as failed", async () => {
     await harness.storage.inbox.put(anInboxEvent({ adapter: "gone", orderingKey: "key-1" }));
     await quiet();
 

@@ -29,7 +29,7 @@ export class IntakeHarness extends CoreHarness {
     return this.settled().at(-1) ?? "open";
   }
 
-  /** The dispositions so far. */
+  /** Returns the dispositions so far. */
   settled(): readonly string[] {
     const ends = this.logged.filter(({ message }) => message === "inbox.completed");
     return ends.map(({ facts }) => String(facts?.disposition));
@@ -45,7 +45,7 @@ export class IntakeHarness extends CoreHarness {
     return this.adapter.thread(KEY).map(({ notice }) => notice.kind);
   }
 
-  /** Of all runs that the thread has had. */
+  /** Returns the cards of all runs that the thread has had. */
   cardsShown(): readonly RunCard[] {
     const notices = this.adapter.thread(KEY).map(({ notice }) => notice);
     return notices.flatMap((notice) => (notice.kind === "card" ? [notice.card] : []));

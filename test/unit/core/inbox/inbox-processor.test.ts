@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 describe("a message that names the bot", () => {
-  test("creates a run that is bound to its thread, and is seen", async () => {
+  test("a message that names the bot creates a run bound to its thread and is acknowledged", async () => {
     harness.agents.scripts.push(untilCancelled);
 
     const disposition = await harness.receive({
@@ -35,7 +35,7 @@ describe("a message that names the bot", () => {
     expect(harness.kindsShown()).toEqual(["seen", "card"]);
   });
 
-  test("is kept with what the platform said of the place when it was asked", async () => {
+  test("a message is stored with the platform's description of its place", async () => {
     const authorize = harness.adapter.authorize.bind(harness.adapter);
     const proven = { head: { branch: "feature" } };
     harness.adapter.authorize = async (message) => {
@@ -48,7 +48,7 @@ describe("a message that names the bot", () => {
     expect((await harness.currentRun()).provenance).toMatchObject({ ...proven, permission: "member" });
   });
 
-  test("is kept with whose account its author's was", async () => {
+  test("a message is stored with the account of its author", async () => {
     await harness.receive({ text: "Fix it" });
     const first = await harness.currentRun();
     const mira = await harness.person("Mira");
@@ -61,7 +61,7 @@ describe("a message that names the bot", () => {
     expect((await harness.run(first.id)).provenance).toEqual(first.provenance);
   });
 
-  test("shows how the run ends, in its card and in its words", async () => {
+  test("the end of a run is shown in its card and in a message", async () => {
     await harness.receive({ text: "Fix it" });
     await harness.clock.advance(1_000);
 
@@ -72,7 +72,7 @@ describe("a message that names the bot", () => {
     ]);
   });
 
-  test("in a thread with a run is a follow-up of it", async () => {
+  test("a message in a thread with a run is a follow-up of the run", async () => {
     await harness.receive({ text: "Fix it" });
     const run = await harness.currentRun();
 
@@ -82,7 +82,7 @@ describe("a message that names the bot", () => {
     expect((await harness.currentRun()).id).toBe(run.id);
   });
 
-  test.each(["new try again", "new: try again"])("%j begins another run in the thread", async (text) => {
+  test.each(["new try again", "new: try again"])("%j starts another run in the thread", async (text) => {
     await harness.receive({ text: "Fix it" });
     const first = await harness.currentRun();
 
@@ -93,7 +93,7 @@ describe("a message that names the bot", () => {
     expect(await harness.run(first.id)).toMatchObject({ state: "SUCCEEDED" });
   });
 
-  test("stops the run", async () => {
+  test("a stop message stops the run", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.receive({ text: "Fix it" });
 
@@ -117,7 +117,7 @@ describe("a message that names the bot", () => {
     expect(await harness.storage.threads.find(ADDRESS)).not.toHaveProperty("runId");
   });
 
-  test("tells how the run stands", async () => {
+  test("a status message is answered with the state of the run", async () => {
     await harness.receive({ text: "Fix it" });
 
     expect(await harness.receive({ text: "status" })).toBe("replied");
@@ -127,7 +127,7 @@ describe("a message that names the bot", () => {
     ]);
   });
 
-  test("stopping what is over is answered with the reason", async () => {
+  test("a stop message for an ended run is answered with the reason", async () => {
     await harness.receive({ text: "Fix it" });
 
     expect(await harness.receive({ text: "stop" })).toBe("replied");
@@ -135,7 +135,7 @@ describe("a message that names the bot", () => {
     expect(harness.repliesShown()).toEqual(["The run is over: it is SUCCEEDED."]);
   });
 
-  test("from an unauthorized author is refused with the reason and has no effect", async () => {
+  test("a message from an unauthorized author is refused with the reason and has no effect", async () => {
     harness.adapter.refused.set("memory:Ada", "You are not of the team.");
 
     expect(await harness.receive({ text: "Fix it" })).toBe("refused");
@@ -144,7 +144,7 @@ describe("a message that names the bot", () => {
     expect(harness.agents.starts).toEqual([]);
   });
 
-  test("from an unauthorized author is answered once per day, thread and author", async () => {
+  test("an unauthorized author gets one answer per day and thread", async () => {
     const bob = { subject: "memory:Bob" };
     for (const subject of ["memory:Ada", bob.subject]) harness.adapter.refused.set(subject, "You may not.");
     for (let time = 0; time < 3; time += 1) await harness.receive({ text: "Fix it" });
@@ -160,21 +160,21 @@ describe("a message that names the bot", () => {
 });
 
 describe("a message that does not name the bot", () => {
-  test("in a thread without a run is ignored, in silence", async () => {
+  test("a message without a mention in a thread without a run is ignored silently", async () => {
     expect(await harness.receive({ addressed: "reply" })).toBe("ignored");
 
     expect(harness.adapter.thread(KEY)).toEqual([]);
     expect(await harness.storage.threads.find(ADDRESS)).toBeUndefined();
   });
 
-  test("that means nothing is ignored", async () => {
+  test("a message without content is ignored", async () => {
     expect(await harness.receive({}, { ignored: "A bot said it." })).toBe("ignored");
   });
 });
 
-describe("two events of one posting", () => {
+describe("two events of one message", () => {
   test.each([[["mention", "reply"]], [["reply", "mention"]]] as const)(
-    "come as %j: one run",
+    "two events of one message that arrive as %j create one run",
     async (order) => {
       const dedupeKey = randomUUID();
       const dispositions: string[] = [];
@@ -188,7 +188,7 @@ describe("two events of one posting", () => {
     },
   );
 
-  test("at once in different lanes: one run, the other a duplicate", async () => {
+  test("two concurrent events of one message with different ordering keys create one run", async () => {
     const dedupeKey = randomUUID();
 
     await Promise.all([harness.put({ dedupeKey }), harness.put({ dedupeKey }), harness.put({ dedupeKey })]);
@@ -198,7 +198,7 @@ describe("two events of one posting", () => {
     expect(harness.agents.prompts).toEqual(["Fix it"]);
   });
 
-  test("that was answered or refused is answered once", async () => {
+  test("a message with two events that was answered or refused is answered once", async () => {
     const dedupeKey = randomUUID();
     await harness.receive({ dedupeKey, text: "help" });
 
@@ -208,7 +208,7 @@ describe("two events of one posting", () => {
   });
 });
 
-test("two messages that bind one thread at once: one makes the run, the other follows it up", async () => {
+test("of two concurrent messages in a new thread, one creates the run and the other is a follow-up", async () => {
   harness.agents.scripts.push(untilCancelled);
 
   await Promise.all([harness.put({ text: "one" }), harness.put({ text: "two" })]);

@@ -19,7 +19,7 @@ function countLookUps() {
 }
 
 describe("the intake looks up thread and installation once", () => {
-  test("for a message that starts a run", async () => {
+  test("one look-up is enough for a message that starts a run", async () => {
     const lookUps = countLookUps();
 
     expect(await harness.receive({})).toBe("run_created");
@@ -27,7 +27,7 @@ describe("the intake looks up thread and installation once", () => {
     expect(lookUps()).toEqual({ threads: 1, installations: 1 });
   });
 
-  test("for a reply that is a follow-up", async () => {
+  test("one look-up is enough for a reply that is a follow-up", async () => {
     await harness.receive({});
     const lookUps = countLookUps();
 
@@ -36,7 +36,7 @@ describe("the intake looks up thread and installation once", () => {
     expect(lookUps()).toEqual({ threads: 1, installations: 1 });
   });
 
-  test("for a refused message", async () => {
+  test("one look-up is enough for a refused message", async () => {
     harness.adapter.refused.set("memory:Ada", "No.");
     const lookUps = countLookUps();
 
@@ -45,7 +45,7 @@ describe("the intake looks up thread and installation once", () => {
     expect(lookUps()).toEqual({ threads: 1, installations: 1 });
   });
 
-  test("for a message that fails and gets an apology", async () => {
+  test("one look-up is enough for a message that fails and gets an apology", async () => {
     vi.spyOn(harness.adapter, "authorize").mockRejectedValue(
       new AppError("not_authorized", "The token was revoked."),
     );

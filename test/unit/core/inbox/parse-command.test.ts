@@ -29,7 +29,7 @@ test.each<[string, Command]>([
   expect(parseCommand(text)).toEqual(wish);
 });
 
-test("long texts are read quickly", () => {
+test("long texts are parsed quickly", () => {
   const started = performance.now();
 
   for (const word of ["stop", "status", "help", "new", "new run"])
@@ -38,6 +38,6 @@ test("long texts are read quickly", () => {
   expect(performance.now() - started).toBeLessThan(500);
 });
 
-test("the help names how the bot is addressed", () => {
+test("the help text shows how to address the bot", () => {
   expect(helpText("@errand")).toContain("`@errand stop`");
 });

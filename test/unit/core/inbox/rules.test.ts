@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 describe("a message that a policy forbids", () => {
-  test("starts no run, and its author gets the reason once", async () => {
+  test("a forbidden message starts no run, and its author gets the reason once", async () => {
     await forbid({ match: { integrations: ["memory"], installations: ["here"], places: ["acme/*"] } });
     const message = { dedupeKey: "m1", place: "acme/web" };
 
@@ -24,13 +24,13 @@ describe("a message that a policy forbids", () => {
     expect(harness.agents.starts).toEqual([]);
   });
 
-  test("elsewhere is none of its business", async () => {
+  test("a policy for one place does not affect messages in another place", async () => {
     await forbid({ match: { places: ["acme/*"] } });
 
     expect(await harness.receive({ place: "other/web" })).toBe("run_created");
   });
 
-  test("is no follow-up, and its author gets the reason although the message did not mention the bot", async () => {
+  test("a forbidden reply is no follow-up, and its author gets the reason even without a mention", async () => {
     await harness.receive({});
     await forbid({ match: { actions: ["follow_up"] } });
 
@@ -40,7 +40,7 @@ describe("a message that a policy forbids", () => {
     expect(harness.agents.prompts).toEqual(["Fix it"]);
   });
 
-  test("stops nothing, by word or by button", async () => {
+  test("a forbidden stop has no effect, by message or by button", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.receive({});
     const { id: runId } = await harness.currentRun();
@@ -53,7 +53,7 @@ describe("a message that a policy forbids", () => {
     expect(harness.repliesShown()).toHaveLength(2);
   });
 
-  test("answers nothing, by word or by button", async () => {
+  test("a forbidden answer has no effect, by message or by button", async () => {
     const { id: runId } = await harness.aBlockedRun();
     await forbid({ match: { actions: ["answer"] } });
     const buttonAction = { kind: "answer", runId, permissionId: "p", optionId: "yes" } as const;
@@ -65,7 +65,7 @@ describe("a message that a policy forbids", () => {
   });
 });
 
-test("a request that needs approval says in the thread what it waits for, and is followed up meanwhile", async () => {
+test("a run that needs approval says so in its thread and accepts follow-ups meanwhile", async () => {
   await forbid({ effect: "require_approval", reason: "It costs." });
 
   expect(await harness.receive({})).toBe("run_created");
@@ -78,7 +78,7 @@ test("a request that needs approval says in the thread what it waits for, and is
   expect(harness.cardsShown()[0]).not.toHaveProperty("question");
 });
 
-test("a refused request gets a notice in its thread", async () => {
+test("a refused run gets a notice in its thread", async () => {
   await forbid({ effect: "require_approval", reason: "It costs." });
   await harness.receive({});
   const chief = { ...(await harness.person("Chief")), administrator: true };
@@ -92,7 +92,7 @@ test("a refused request gets a notice in its thread", async () => {
   );
 });
 
-test("a disabled user may do nothing, and gets the reason", async () => {
+test("a disabled user may do nothing and gets the reason", async () => {
   await harness.storage.people.put({ ...(await harness.person("Ada")), disabled: true });
 
   expect(await harness.receive({})).toBe("refused");
@@ -100,7 +100,7 @@ test("a disabled user may do nothing, and gets the reason", async () => {
   expect(harness.repliesShown()).toEqual([expect.stringContaining("switched your account here off")]);
 });
 
-test("a request from outside is routed by where it came from and what it says", async () => {
+test("a message from a platform is routed by its place and its text", async () => {
   await harness.storage.environments.add(anEnvironment("env-1"));
   const match = { integrations: ["memory"], places: ["acme/*"], text: ["login"] };
   await harness.storage.routingRules.add(

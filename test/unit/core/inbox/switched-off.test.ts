@@ -16,7 +16,7 @@ async function switchInstallation(enabled: boolean): Promise<void> {
 }
 
 describe("an installation that is switched off", () => {
-  test("has its messages refused, with the reason said in the thread, and nothing done", async () => {
+  test("messages to a disabled installation are refused with a reason and have no effect", async () => {
     await switchInstallation(false);
 
     expect(await harness.receive({ text: "Fix it" })).toBe("refused");
@@ -26,7 +26,7 @@ describe("an installation that is switched off", () => {
     expect(await harness.storage.people.list(FIRST_TEAM)).toEqual([]);
   });
 
-  test("is not asked whether the author may", async () => {
+  test("the permissions of an author are not checked in a disabled installation", async () => {
     await switchInstallation(false);
     harness.adapter.refused.set("memory:Ada", "You are not of the team.");
 
@@ -35,7 +35,7 @@ describe("an installation that is switched off", () => {
     expect(harness.repliesShown()).toEqual([OFF]);
   });
 
-  test("refuses replies in the thread of a run, without a public refusal", async () => {
+  test("replies in a thread of a disabled installation are refused without a public message", async () => {
     await harness.receive({ text: "Fix it" });
     await switchInstallation(false);
 
@@ -45,7 +45,7 @@ describe("an installation that is switched off", () => {
     expect(harness.repliesShown()).toEqual([]);
   });
 
-  test("handles messages again once it is switched on", async () => {
+  test("a disabled installation handles messages again once it is enabled", async () => {
     await switchInstallation(false);
     await harness.receive({ text: "Fix it" });
     await switchInstallation(true);
@@ -54,7 +54,7 @@ describe("an installation that is switched off", () => {
   });
 });
 
-test("runs from an installation belong to its team, and so do the people who write there", async () => {
+test("runs from an installation and their authors belong to the team of the installation", async () => {
   const { installations, people, teams } = harness.storage;
   const teamId = crypto.randomUUID() as typeof FIRST_TEAM;
   await teams.put({ id: teamId, name: "Research", createdAt: harness.clock.now() });

@@ -14,8 +14,8 @@ test.each([
   ["a\nb\u202ec\0.txt", "a_b_c_.txt"],
   ["$(reboot)`\"'.txt", "_(reboot)___.txt"],
   ["dots...", "dots"],
-])("%j becomes %j", (given, expected) => {
-  expect(cleanFileName(given)).toBe(expected);
+])("%j becomes %j", (input, expected) => {
+  expect(cleanFileName(input)).toBe(expected);
 });
 
 test("a long name keeps its extension and fits into a file system", () => {
@@ -25,7 +25,7 @@ test("a long name keeps its extension and fits into a file system", () => {
   expect(name).toMatch(/é\.tar$|_\.tar$/);
 });
 
-test("files of one name are numbered, also where only their case differs", () => {
+test("files with the same name are numbered, also if only their case differs", () => {
   const inputs = ["a.txt", "A.txt", "x/a.txt", "a-2.txt", "b", "b"].map((fileName) => ({
     fileName,
     kind: "attachment" as const,

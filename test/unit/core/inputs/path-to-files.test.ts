@@ -6,6 +6,6 @@ test.each([
   ["/runs/1/workspace/widgets", "../"],
   ["/runs/1/workspace/a/b", "../../"],
   ["/runs/1/workspaces", ""],
-])("from %s the files are at %j", (workingDirectory, way) => {
+])("seen from %s the files are at %j", (workingDirectory, way) => {
   expect(pathToFiles({ directory: "/runs/1/workspace", workingDirectory })).toBe(way);
 });

@@ -34,7 +34,7 @@ function exceeded(what: string): unknown {
   return ["FAILED", "budget_exceeded", `The budget of this run is used up: ${what}.`];
 }
 
-/** A turn that takes so much by the gateway's count, and then goes on. */
+/** Scripts a turn that uses this much by the gateway's count and then continues. */
 function takes(usage: { totalTokens?: number; costUsd?: number }): Script {
   return (turn) => {
     harness.gateways.last.call(usage);
@@ -50,7 +50,7 @@ function says(costUsd: number, totalTokens: number): Script {
 }
 
 describe("a budget", () => {
-  test("of tokens stops the turn that takes more, and every model call after that", async () => {
+  test("a token budget stops the turn that exceeds it and every later model call", async () => {
     const id = await aRunWith({ max_tokens: 100 }, takes({ totalTokens: 101 }));
 
     expect(await endOf(id)).toEqual(exceeded("101 of 100 tokens"));
@@ -61,7 +61,7 @@ describe("a budget", () => {
     expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
   });
 
-  test("that a turn just uses up lets it come to its end", async () => {
+  test("a turn that uses exactly the budget may end normally", async () => {
     const id = await aRunWith({ max_tokens: 100, max_cost_usd: 0.5 }, async () => {
       harness.gateways.last.call({ totalTokens: 100, costUsd: 0.5 });
       return END_TURN;
@@ -71,14 +71,14 @@ describe("a budget", () => {
     expect(harness.gateways.last.shutReasons).toEqual([]);
   });
 
-  test("of cost stops the turn by what the gateway reckons", async () => {
+  test("a cost budget stops the turn by the gateway's calculation", async () => {
     const id = await aRunWith({ max_cost_usd: 0.5 }, takes({ costUsd: 0.75 }));
 
     expect(await endOf(id)).toEqual(exceeded("0.7500 of 0.5 US dollars"));
     expect((await harness.run(id)).costUsd).toBe(0.75);
   });
 
-  test("of cost stops the turn by what the agent tells", async () => {
+  test("a cost budget stops the turn by the agent's own report", async () => {
     const id = await aRunWith({ max_cost_usd: 0.5 }, (turn) => {
       turn.observer.update({ kind: "agent.usage", used: 1, size: 2, costUsd: 0.625 });
       return untilCancelled(turn);
@@ -88,7 +88,7 @@ describe("a budget", () => {
     expect(await endOf(id)).toEqual(exceeded("0.6250 of 0.5 US dollars"));
   });
 
-  test("of minutes counts the agent's work: not what people take, nor what waits for a worker", async () => {
+  test("a budget of minutes counts only the agent's work, not waiting for people or workers", async () => {
     const id = await aRunWith({ max_minutes: 10 }, async (turn) => {
       harness.clock.every(MINUTE_MS, () => turn.say("."));
       await new Promise<void>((resolve) => harness.clock.after(4 * MINUTE_MS, resolve));
@@ -116,26 +116,29 @@ describe("a budget", () => {
     expect(await endOf(id)).toEqual(exceeded("10 of 10 minutes of work"));
   });
 
-  test.each([1, -1])("of minutes is counted evenly, though the wall clock jumps by %i day", async (days) => {
-    const id = await aRunWith({ max_minutes: 10 }, async (turn) => {
-      harness.clock.every(MINUTE_MS, () => turn.say("."));
-      await new Promise<void>((resolve) => harness.clock.after(4 * MINUTE_MS, resolve));
-      await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
-      return untilCancelled(turn);
-    });
-    await harness.clock.advance(MINUTE_MS);
-    harness.clock.jump(days * 24 * 60 * MINUTE_MS);
-    await harness.clock.advance(3 * MINUTE_MS);
-    await harness.followUp(id, "no");
+  test.each([1, -1])(
+    "a budget of minutes is counted correctly when the wall clock jumps by %i day",
+    async (days) => {
+      const id = await aRunWith({ max_minutes: 10 }, async (turn) => {
+        harness.clock.every(MINUTE_MS, () => turn.say("."));
+        await new Promise<void>((resolve) => harness.clock.after(4 * MINUTE_MS, resolve));
+        await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
+        return untilCancelled(turn);
+      });
+      await harness.clock.advance(MINUTE_MS);
+      harness.clock.jump(days * 24 * 60 * MINUTE_MS);
+      await harness.clock.advance(3 * MINUTE_MS);
+      await harness.followUp(id, "no");
 
-    await harness.clock.advance(6 * MINUTE_MS - 1_000);
-    expect((await harness.run(id)).state).toBe("INPROGRESS");
-    await harness.clock.advance(2_000);
+      await harness.clock.advance(6 * MINUTE_MS - 1_000);
+      expect((await harness.run(id)).state).toBe("INPROGRESS");
+      await harness.clock.advance(2_000);
 
-    expect(await endOf(id)).toEqual(exceeded("10 of 10 minutes of work"));
-  });
+      expect(await endOf(id)).toEqual(exceeded("10 of 10 minutes of work"));
+    },
+  );
 
-  test("is the whole run's, over all its turns and agents", async () => {
+  test("a budget applies to the whole run over all turns and agents", async () => {
     const id = await aRunWith({ max_tokens: 100 }, says(0, 60));
     harness.agents.scripts.push(takes({ totalTokens: 41 }));
 
@@ -150,20 +153,20 @@ describe("a budget", () => {
     ["tokens", { max_tokens: 60 }, "60 of 60 tokens"],
     ["cost", { max_cost_usd: 0.5 }, "0.5000 of 0.5 US dollars"],
   ])(
-    "of %s that is gone ends the next follow-up at once, and starts nothing",
-    async (_what, budget, told) => {
+    "a used up budget of %s ends the next follow-up at once and starts nothing",
+    async (_what, budget, usage) => {
       const id = await aRunWith(budget, says(0.5, 60));
       expect((await harness.run(id)).state).toBe("SUCCEEDED");
 
       await harness.followUp(id, "more");
 
-      expect(await endOf(id)).toEqual(exceeded(told));
+      expect(await endOf(id)).toEqual(exceeded(usage));
       expect(await harness.run(id)).not.toHaveProperty("lease");
       expect([harness.agents.starts.length, harness.gateways.opened.length]).toEqual([1, 1]);
     },
   );
 
-  test("of minutes that is gone ends the next follow-up at once", async () => {
+  test("a used up budget of minutes ends the next follow-up at once", async () => {
     const id = await aRunWith({ max_minutes: 1 }, (turn) => untilCancelled(turn));
     await harness.clock.advance(MINUTE_MS + 1);
     expect(await endOf(id)).toEqual(exceeded("1 of 1 minutes of work"));
@@ -174,7 +177,7 @@ describe("a budget", () => {
     expect(harness.agents.starts).toHaveLength(1);
   });
 
-  test("that is gone when follow-ups wait ends the run; they wait on", async () => {
+  test("a budget that is used up while follow-ups wait ends the run and leaves them waiting", async () => {
     const id = await aRunWith({ max_turns: 1 }, async () => {
       for (const { runId } of harness.agents.starts) await harness.followUp(runId, "more");
       return END_TURN;
@@ -186,7 +189,7 @@ describe("a budget", () => {
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
-  test("that is not used up stops nothing", async () => {
+  test("a budget that is not used up stops nothing", async () => {
     const budget = { max_turns: 2, max_tokens: 100, max_cost_usd: 1, max_minutes: 60 };
     const id = await aRunWith(budget, says(0.5, 50));
     await harness.followUp(id, "more");
@@ -196,13 +199,13 @@ describe("a budget", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  test("of very many minutes is none that rings at once", async () => {
+  test("a budget of very many minutes does not fire at once", async () => {
     const id = await aRunWith({ max_minutes: 1_000_000 }, says(0, 1));
 
     expect((await harness.run(id)).state).toBe("SUCCEEDED");
   });
 
-  test("of turns counts a turn that a lost worker left open as the one it is", async () => {
+  test("a budget of turns counts a turn that a lost worker left open as one turn", async () => {
     const { id } = await harness.create({ config: { budget: { max_turns: 1 } } });
     await quiet();
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1 });

@@ -30,8 +30,8 @@ async function endOf(id: RunId): Promise<unknown> {
   return [state, statusMessage?.errorCode, statusMessage?.message];
 }
 
-describe("an agent that gives no sign of life", () => {
-  test("is given up with its own reason, after it was asked to stop", async () => {
+describe("an inactive agent", () => {
+  test("an inactive agent is asked to stop and then given up with its own reason", async () => {
     const cancelled: boolean[] = [];
     const id = await aRunOf((turn) => {
       turn.cancelled.addEventListener("abort", () => cancelled.push(true), { once: true });
@@ -57,7 +57,7 @@ describe("an agent that gives no sign of life", () => {
   test.each<[string, (turn: ScriptedTurn) => void]>([
     ["words", (turn) => turn.say("still here")],
     ["a model call", () => harness.gateways.last.call({ totalTokens: 1 })],
-  ])("but %s is one", async (_what, sign) => {
+  ])("%s counts as activity", async (_what, sign) => {
     const turns: ScriptedTurn[] = [];
     const id = await aRunOf((turn) => {
       turns.push(turn);
@@ -74,7 +74,7 @@ describe("an agent that gives no sign of life", () => {
     expect((await harness.run(id)).state).toBe("ERROR");
   });
 
-  test("while a person is asked is waited for, and has its whole time again afterwards", async () => {
+  test("an agent is not inactive while it waits for a person, and its time restarts afterwards", async () => {
     const asks: Script = async (turn) => {
       await turn.observer.permission({
         permissionId: "p",
@@ -97,7 +97,7 @@ describe("an agent that gives no sign of life", () => {
     expect(await endOf(id)).toContain("infrastructure_timeout");
   });
 
-  test("between two turns is nobody's", async () => {
+  test("an agent between two turns is not inactive", async () => {
     const id = await aRunOf(async () => END_TURN);
     await harness.clock.advance(2 * LIMITS.inactivityMs);
 
@@ -106,13 +106,13 @@ describe("an agent that gives no sign of life", () => {
   });
 });
 
-/** A sign of life now and then, without end. */
+/** Scripts an agent that shows activity now and then without end. */
 function busy(turn: ScriptedTurn): ReturnType<Script> {
   harness.clock.every(MINUTE_MS, () => turn.say("."));
   return untilCancelled(turn);
 }
 
-test("a turn that goes on for too long ends with its own reason", async () => {
+test("a turn that takes too long ends with its own reason", async () => {
   const id = await aRunOf(busy);
 
   await harness.clock.advance(LIMITS.turnMs + 1_000);
@@ -124,7 +124,7 @@ test("a turn that goes on for too long ends with its own reason", async () => {
   ]);
 });
 
-test("the time of a person is none of the turn's", async () => {
+test("the time of waiting for a person does not count for the turn", async () => {
   const id = await aRunOf(async (turn) => {
     harness.clock.every(MINUTE_MS, () => turn.say("."));
     await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
@@ -139,29 +139,26 @@ test("the time of a person is none of the turn's", async () => {
   expect((await harness.run(id)).state).toBe("ERROR");
 });
 
-test.each([1, -1])(
-  "a wall clock that jumps by %i day takes no time from a turn and gives it none",
-  async (days) => {
-    const id = await aRunOf(async (turn) => {
-      harness.clock.every(MINUTE_MS, () => turn.say("."));
-      await new Promise<void>((resolve) => harness.clock.after(4 * MINUTE_MS, resolve));
-      await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
-      return untilCancelled(turn);
-    });
-    await harness.clock.advance(MINUTE_MS);
-    harness.clock.jump(days * 24 * 60 * MINUTE_MS);
-    await harness.clock.advance(3 * MINUTE_MS);
-    await harness.followUp(id, "no");
+test.each([1, -1])("a wall clock that jumps by %i day does not change the time of a turn", async (days) => {
+  const id = await aRunOf(async (turn) => {
+    harness.clock.every(MINUTE_MS, () => turn.say("."));
+    await new Promise<void>((resolve) => harness.clock.after(4 * MINUTE_MS, resolve));
+    await turn.observer.permission({ permissionId: "p", title: "?", options: [] });
+    return untilCancelled(turn);
+  });
+  await harness.clock.advance(MINUTE_MS);
+  harness.clock.jump(days * 24 * 60 * MINUTE_MS);
+  await harness.clock.advance(3 * MINUTE_MS);
+  await harness.followUp(id, "no");
 
-    await harness.clock.advance(LIMITS.turnMs - 5 * MINUTE_MS);
-    expect((await harness.run(id)).state).toBe("INPROGRESS");
-    await harness.clock.advance(2 * MINUTE_MS);
+  await harness.clock.advance(LIMITS.turnMs - 5 * MINUTE_MS);
+  expect((await harness.run(id)).state).toBe("INPROGRESS");
+  await harness.clock.advance(2 * MINUTE_MS);
 
-    expect((await harness.run(id)).state).toBe("ERROR");
-  },
-);
+  expect((await harness.run(id)).state).toBe("ERROR");
+});
 
-test("a run that is worked on for too long at a stretch ends with its own reason", async () => {
+test("an attempt that takes too long ends its run with its own reason", async () => {
   const turnMs = 100 * MINUTE_MS;
   const aTurn: Script = async (turn) => {
     harness.clock.every(MINUTE_MS, () => turn.say("."));
@@ -170,7 +167,7 @@ test("a run that is worked on for too long at a stretch ends with its own reason
   };
   harness.agents.scripts.push(aTurn, aTurn, aTurn);
   const id = await aRunOf(aTurn);
-  // Each turn is short enough; together they are not.
+  // Each turn is within its limit, but together they exceed the limit of the attempt.
   for (let turns = 0; turns < 3; turns += 1) {
     await harness.followUp(id, "more");
     await harness.clock.advance(turnMs);
@@ -186,7 +183,7 @@ test("a run that is worked on for too long at a stretch ends with its own reason
   ]);
 });
 
-test("the longest attempt counts the preparation too, and breaks it off", async () => {
+test("the time limit of an attempt includes the preparation and aborts it", async () => {
   harness.workspaces.gates.push(
     (signal) =>
       new Promise((_resolve, reject) => {
@@ -207,7 +204,7 @@ test("the longest attempt counts the preparation too, and breaks it off", async 
   expect(await harness.run(id)).not.toHaveProperty("lease");
 });
 
-test("a run that was stopped by a limit is taken up again by a follow-up that came meanwhile", async () => {
+test("a run stopped by a limit is resumed by a follow-up that came meanwhile", async () => {
   const id = await aRunOf(untilCancelled);
   await harness.followUp(id, "more");
 
@@ -217,7 +214,7 @@ test("a run that was stopped by a limit is taken up again by a follow-up that ca
   expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2 });
 });
 
-test("a limit that is met while the run is cancelled leaves it cancelled", async () => {
+test("a limit that is reached during a cancel leaves the run cancelled", async () => {
   const id = await aRunOf(() => new Promise(() => undefined));
   await harness.clock.advance(LIMITS.inactivityMs - 1);
 
@@ -228,7 +225,7 @@ test("a limit that is met while the run is cancelled leaves it cancelled", async
   expect(harness.clock.pending).toBe(0);
 });
 
-test("a worker that stops while its run meets a limit ends the run by the limit", async () => {
+test("a worker that stops while its run reaches a limit ends the run by the limit", async () => {
   harness.agents.scripts.push(() => new Promise(() => undefined));
   const { id } = await harness.create();
   const stop = new AbortController();
@@ -243,7 +240,7 @@ test("a worker that stops while its run meets a limit ends the run by the limit"
   expect(await endOf(id)).toContain("infrastructure_timeout");
 });
 
-test("a limit that is met before a turn begins begins none", async () => {
+test("a limit that is reached before a turn begins prevents the turn", async () => {
   harness.changes.markGates.push(new Promise(() => undefined));
   await harness.start();
   const provenance = { repository: { full_name: "acme/widgets" } };

@@ -31,7 +31,7 @@ async function storedBy(id: RunId): Promise<number> {
   return JSON.stringify(bodies.filter(({ kind }) => kind === "agent.tool_call")).length;
 }
 
-test("an agent that writes more than the log takes is stopped, and nothing more is stored of it", async () => {
+test("an agent that exceeds the log limit is stopped, and nothing more of it is stored", async () => {
   let isCancelled = false;
   const id = await aRunOf(async (turn) => {
     turn.cancelled.addEventListener("abort", () => {
@@ -59,7 +59,7 @@ test("an agent that writes more than the log takes is stopped, and nothing more 
   expect(harness.agents.open).toBe(0);
 });
 
-test("many small events are not free", async () => {
+test("many small events count towards the log limit", async () => {
   const id = await aRunOf(async ({ observer }) => {
     for (let used = 0; used < 6_000; used += 1)
       observer.update({ kind: "agent.usage", used: used % 10, size: 1 });
@@ -71,7 +71,7 @@ test("many small events are not free", async () => {
   expect((await harness.run(id)).statusMessage?.errorCode).toBe("budget_exceeded");
 });
 
-test("a log is filled by all turns of an attempt", async () => {
+test("the log limit counts all turns of an attempt", async () => {
   const half: Script = async (turn) => {
     tell(turn, 0.6);
     await new Promise<void>((resolve) => harness.clock.after(1_000, resolve));
@@ -87,7 +87,7 @@ test("a log is filled by all turns of an attempt", async () => {
   expect((await harness.run(id)).statusMessage?.errorCode).toBe("budget_exceeded");
 });
 
-test("the next attempt has room again", async () => {
+test("the log limit starts again with the next attempt", async () => {
   const id = await aRunOf(async (turn) => {
     tell(turn, 1.5);
     return new Promise(() => undefined);
@@ -101,7 +101,7 @@ test("the next attempt has room again", async () => {
   expect((await harness.run(id)).state).toBe("SUCCEEDED");
 });
 
-test("a run whose environment says too much fails by the same limit", async () => {
+test("a run whose environment writes too much fails by the same limit", async () => {
   const output = "x".repeat(100_000);
   harness.workspaces.steps.push(
     ...Array.from({ length: 15 }, (_, step) => {

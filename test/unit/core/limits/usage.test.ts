@@ -11,7 +11,7 @@ beforeEach(async () => {
   await harness.start();
 });
 
-/** A turn whose agent tells what its session has cost so far, reading by reading, and what the turn took. */
+/** Scripts a turn whose agent reports these totals of its session's cost, and the tokens of the turn. */
 function turn(readings: readonly number[], totalTokens?: number): Script {
   return async ({ observer }) => {
     for (const costUsd of readings) observer.update({ kind: "agent.usage", used: 1, size: 2, costUsd });
@@ -32,15 +32,15 @@ async function perform(...turns: readonly Script[]): Promise<RunId> {
   return id;
 }
 
-describe("what a run takes", () => {
-  test("are the tokens of all its turns", async () => {
+describe("the usage of a run", () => {
+  test("the usage of a run includes the tokens of all its turns", async () => {
     const id = await perform(turn([], 100), turn([]), turn([], 23));
 
     expect((await harness.run(id)).totalTokens).toBe(123);
   });
 
   test.each([[-1], [0.5], [Number.NaN], [Infinity], [1e15]])(
-    "are no tokens where the agent tells %s",
+    "a run uses no tokens if the agent reports %s",
     async (tokens) => {
       const id = await perform(turn([], tokens), turn([], 5));
 
@@ -48,50 +48,50 @@ describe("what a run takes", () => {
     },
   );
 
-  test("is what its session has cost, told as one sum that grows", async () => {
+  test("the cost of a run is the growing total that its session reports", async () => {
     const id = await perform(turn([0, 0.25, 0.5]));
 
     expect((await harness.run(id)).costUsd).toBe(0.5);
   });
 
-  test("goes on with a session that is taken up again, and goes on counting", async () => {
+  test("the cost continues from the earlier total when a session is resumed", async () => {
     const id = await perform(turn([0.5]), turn([0.5, 0.75]));
 
     expect((await harness.run(id)).costUsd).toBe(0.75);
   });
 
-  test("adds up sessions that count anew", async () => {
+  test("the costs of sessions that start their count again are added up", async () => {
     const id = await perform(turn([0.5]), turn([0.125, 0.25]));
 
     expect((await harness.run(id)).costUsd).toBe(0.75);
   });
 
-  test("adds up sessions of which the later know nothing of the earlier", async () => {
+  test("the costs of sessions that do not know earlier ones are added up", async () => {
     harness.agents.remembers = false;
     const id = await perform(turn([0.5]), turn([0.75]));
 
     expect((await harness.run(id)).costUsd).toBe(1.25);
   });
 
-  test("is nothing that cannot be", async () => {
+  test("impossible values are ignored in the usage", async () => {
     const id = await perform(turn([-5, Number.NaN, 1e300, 0.5]));
 
     expect((await harness.run(id)).costUsd).toBe(0.5);
   });
 
-  test("is unknown where nobody tells", async () => {
+  test("the usage is unknown if neither agent nor gateway reports it", async () => {
     const id = await perform(turn([]));
 
     expect(await harness.run(id)).not.toHaveProperty("costUsd");
   });
 });
 
-describe("agent and gateway tell of the same calls", () => {
+describe("agent and gateway report the same calls", () => {
   test.each([
     [{ totalTokens: 100, costUsd: 0.5 }, 60, 0.25, 100, 0.5],
     [{ totalTokens: 40, costUsd: 0.125 }, 60, 0.25, 60, 0.25],
     [{}, 60, 0.25, 60, 0.25],
-  ])("%j: the larger counts, once", async (models, tokens, costUsd, tokensKept, costKept) => {
+  ])("of %j the larger one counts, once", async (models, tokens, costUsd, tokensKept, costKept) => {
     const id = await perform(async (script) => {
       harness.gateways.last.call(models);
       return turn([costUsd], tokens)(script);
@@ -100,7 +100,7 @@ describe("agent and gateway tell of the same calls", () => {
     expect(await harness.run(id)).toMatchObject({ totalTokens: tokensKept, costUsd: costKept });
   });
 
-  test("a session that is taken up again has told what the gateway knew better", async () => {
+  test("the report of a resumed session does not replace a larger count of the gateway", async () => {
     const id = await perform(
       async (script) => {
         harness.gateways.last.call({ costUsd: 0.75 });
@@ -112,7 +112,7 @@ describe("agent and gateway tell of the same calls", () => {
     expect((await harness.run(id)).costUsd).toBe(0.875);
   });
 
-  test("the log says of a turn what its agent does not tell", async () => {
+  test("the log contains the usage of a turn that its agent does not report", async () => {
     const id = await perform(async () => {
       harness.gateways.last.call({ inputTokens: 1, outputTokens: 2, totalTokens: 3 });
       return { stopReason: "end_turn" };
@@ -123,20 +123,20 @@ describe("agent and gateway tell of the same calls", () => {
   });
 });
 
-describe("what a turn took that was broken off is kept, once", () => {
+describe("the usage of an interrupted turn is stored once", () => {
   const broken: Script = (script) => {
     harness.gateways.last.call({ totalTokens: 70, costUsd: 0.25 });
     return untilCancelled(script);
   };
 
-  test("by a cancel", async () => {
+  test("the usage of a turn ended by a cancel is stored once", async () => {
     const id = await perform(broken);
     await harness.cancel(id);
 
     expect(await harness.run(id)).toMatchObject({ state: "CANCELLED", totalTokens: 70, costUsd: 0.25 });
   });
 
-  test("by a cancel, with what the agent tells at its end", async () => {
+  test("the usage of a cancelled turn includes the agent's final report", async () => {
     const id = await perform(async (script) => {
       await untilCancelled(script);
       return {
@@ -149,7 +149,7 @@ describe("what a turn took that was broken off is kept, once", () => {
     expect((await harness.run(id)).totalTokens).toBe(9);
   });
 
-  test("by its agent's death", async () => {
+  test("the usage of a turn ended by the death of its agent is stored once", async () => {
     const id = await perform(async () => {
       harness.gateways.last.call({ totalTokens: 70 });
       throw new AppError("agent_process_failed", "It died.");
@@ -158,14 +158,14 @@ describe("what a turn took that was broken off is kept, once", () => {
     expect(await harness.run(id)).toMatchObject({ state: "ERROR", totalTokens: 70 });
   });
 
-  test("by a time-out", async () => {
+  test("the usage of a turn ended by a timeout is stored once", async () => {
     const id = await perform(broken);
     await harness.clock.advance(LIMITS.inactivityMs + 10_000);
 
     expect(await harness.run(id)).toMatchObject({ state: "ERROR", totalTokens: 70 });
   });
 
-  test("by its worker's stop, and then the whole turn's", async () => {
+  test("the usage of a turn ended by a stop of its worker is stored, and then that of the whole turn", async () => {
     const stopped = new CoreHarness();
     stopped.agents.scripts.push((script) => {
       stopped.gateways.last.call({ totalTokens: 70 });
@@ -188,7 +188,7 @@ describe("what a turn took that was broken off is kept, once", () => {
     expect(await stopped.run(id)).toMatchObject({ state: "SUCCEEDED", totalTokens: 75 });
   });
 
-  test("by the death of its worker, as far as it was told before", async () => {
+  test("the usage of a turn ended by the death of its worker is stored as far as it was reported", async () => {
     const id = await perform((script) => {
       harness.gateways.last.call({ totalTokens: 70 });
       script.say("at it");

@@ -16,8 +16,8 @@ beforeEach(() => {
   thread = aThread();
 });
 
-describe("the postman", () => {
-  test("shows what is said, in order", async () => {
+describe("the outbox dispatcher", () => {
+  test("the dispatcher posts notices in order", async () => {
     await say(aReply("one"), aReply("two"), aReply("three"));
 
     await harness.start();
@@ -25,7 +25,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one"), aReply("two"), aReply("three")]);
   });
 
-  test("tries again what can be tried again, with the later ones behind it", async () => {
+  test("the dispatcher retries a temporary failure, with later notices after it", async () => {
     harness.adapter.deliverFaults.push({ error: BUSY }, { error: BUSY });
     await say(aReply("one"), aReply("two"));
     await harness.start();
@@ -38,7 +38,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one"), aReply("two")]);
   });
 
-  test("waits as long as it is told to", async () => {
+  test("the dispatcher waits as long as the platform asks", async () => {
     harness.adapter.deliverFaults.push({
       error: new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 }),
     });
@@ -52,7 +52,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one")]);
   });
 
-  test("keeps its order while it waits, and other threads continue", async () => {
+  test("the dispatcher keeps the order while it waits, and other threads continue", async () => {
     const other = aThread();
     const busy = new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 });
     harness.adapter.deliverFaults.push({ error: busy });
@@ -69,7 +69,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one"), aReply("two"), aReply("three")]);
   });
 
-  test("waits longer each time", async () => {
+  test("the dispatcher waits longer after each failure", async () => {
     harness.adapter.deliverFaults.push(...Array.from({ length: 5 }, () => ({ error: BUSY })));
     await say(aReply("one"));
     await harness.start();
@@ -81,7 +81,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one")]);
   });
 
-  test("gives up what cannot be shown, and goes on", async () => {
+  test("the dispatcher gives up a notice that cannot be posted and continues", async () => {
     harness.adapter.deliverFaults.push({ error: NEVER });
     await say(aReply("one"), aReply("two"));
 
@@ -91,7 +91,7 @@ describe("the postman", () => {
     expect(harness.logged.map(({ message }) => message)).toContain("delivery.dead");
   });
 
-  test("gives up after about a day", async () => {
+  test("the dispatcher gives up a notice after about a day", async () => {
     harness.adapter.deliverFaults.push(...Array.from({ length: 40 }, () => ({ error: BUSY })));
     await say(aReply("one"), aReply("two"));
     await harness.start();
@@ -101,7 +101,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("two")]);
   });
 
-  test("shows nothing twice when the answer was lost on the way", async () => {
+  test("the dispatcher posts nothing twice when a response is lost", async () => {
     harness.adapter.deliverFaults.push({ error: BUSY, shown: true });
     await say(aReply("one"), aReply("two"));
     await harness.start();
@@ -111,7 +111,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one"), aReply("two")]);
   });
 
-  test("shows nothing twice when it could not be stored that it was shown", async () => {
+  test("the dispatcher posts nothing twice when the receipt cannot be stored", async () => {
     await say(aReply("one"), aReply("two"));
     const outbox = harness.storage.outbox;
     const delivery = await outbox.take(thread.id);
@@ -122,7 +122,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aReply("one"), aReply("two")]);
   });
 
-  test("edits the one card of a run, and shows only the newest", async () => {
+  test("the dispatcher edits the one card of a run and posts only the newest state", async () => {
     const run = aRun();
     await say(aCard(run, { state: "QUEUED" }));
     await harness.start();
@@ -132,7 +132,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aCard(run, { state: "INPROGRESS" }), aReply("between")]);
   });
 
-  test("edits the card that an earlier one may have left", async () => {
+  test("the dispatcher edits a card that an earlier dispatcher may have posted", async () => {
     const run = aRun();
     harness.adapter.deliverFaults.push({ error: NEVER, shown: true });
     await say(aCard(run, { state: "QUEUED" }));
@@ -143,7 +143,7 @@ describe("the postman", () => {
     expect(shown()).toEqual([aCard(run, { state: "SUCCEEDED" })]);
   });
 
-  test("keeps what is meant for an adapter that is switched off: another worker may have it", async () => {
+  test("the dispatcher leaves notices of a disabled adapter for another worker", async () => {
     thread = aThread({ adapter: "gone" });
     await say(aReply("one"));
 

@@ -26,7 +26,7 @@ async function current({ id }: Pick<Principal, "id">): Promise<Principal | undef
 }
 
 describe("linking an account", () => {
-  test("makes it somebody else's, and disables who is left with nothing", async () => {
+  test("linking an account moves it, and disables a principal that is left without access", async () => {
     const [admin, mira] = [await harness.viewer(["admin"]), await harness.principal()];
     const before = await harness.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
 
@@ -37,7 +37,7 @@ describe("linking an account", () => {
     expect(await current(before)).toMatchObject({ disabled: true });
   });
 
-  test("leaves alone who has another account, a key that opens, or the team to manage", async () => {
+  test("linking does not disable a principal with another account, a valid key or the team to manage", async () => {
     const [admin, mira] = [await harness.viewer(["admin"]), await harness.principal()];
     const { identities, people } = harness.storage;
     const both = await people.ensure(FIRST_TEAM, "memory:one", "Ada");
@@ -53,7 +53,7 @@ describe("linking an account", () => {
     for (const one of [both, keyed, boss]) expect(await current(one)).toMatchObject({ disabled: false });
   });
 
-  test("counts no key that is over", async () => {
+  test("an expired key does not keep a principal from being disabled", async () => {
     const [admin, mira] = [await harness.viewer(["admin"]), await harness.principal()];
     const { key, principal } = await harness.holder(["runs:read"]);
     await harness.storage.identities.link(FIRST_TEAM, SUBJECT, principal.id);
@@ -64,7 +64,7 @@ describe("linking an account", () => {
     expect(await current(principal)).toMatchObject({ disabled: true });
   });
 
-  test("again to the same principal changes nothing", async () => {
+  test("linking an account to its principal again changes nothing", async () => {
     const admin = await harness.viewer(["admin"]);
     const ada = await harness.storage.people.ensure(FIRST_TEAM, SUBJECT, "Ada");
 
@@ -73,7 +73,7 @@ describe("linking an account", () => {
     expect(await current(ada)).toEqual(ada);
   });
 
-  test("is for people of the team who are not disabled, and never of our own account", async () => {
+  test("only active principals of the team are linked, and never to the service's own account", async () => {
     const admin = await harness.viewer(["admin"]);
     const [stranger, gone, mira] = [
       await harness.principal({ teamId: await harness.team() }),
@@ -89,7 +89,7 @@ describe("linking an account", () => {
   });
 });
 
-test("our own account is neither listed nor unlinked", async () => {
+test("the service's own account is neither listed nor unlinked", async () => {
   const admin = await harness.viewer(["admin"]);
   await harness.storage.administrators.set("hash", "…");
   const own = await harness.storage.identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
@@ -117,7 +117,7 @@ describe("a share link", () => {
     return harness.storage.runs.create(origin, aChange(aRun(origin)));
   }
 
-  test("opens until its end, and shows its run alone", async () => {
+  test("a share link opens its run alone until it expires", async () => {
     const maker = await harness.holder(["runs:write"]);
     const [run, other] = [await aRunOf(maker.principal, { teamOwned: false }), await aRunOf(maker.principal)];
 
@@ -130,7 +130,7 @@ describe("a share link", () => {
     expect(await harness.shareLinks.open("hash")).toBeUndefined();
   });
 
-  test("dies when it is removed, with its maker, and with the maker's right to see the run", async () => {
+  test("a share link ends when it is removed, or when its creator is disabled or may not see the run", async () => {
     const maker = await harness.holder(["admin"]);
     const someone = await harness.principal();
     const [run, hidden] = [await aRunOf(maker.principal), await aRunOf(someone, { teamOwned: false })];
@@ -153,11 +153,11 @@ describe("a share link", () => {
     expect(await opening()).toEqual([]);
   });
 
-  test("dies when the key that made it is revoked, not when another is", async () => {
+  test("a share link ends when the key that created it is revoked, but not with another key", async () => {
     const [maker, other] = [await harness.holder(["runs:write"]), await harness.holder(["runs:write"])];
     const run = await aRunOf(maker.principal);
-    const wanted = { tokenHash: "hash", lifetimeMs: 1_000 };
-    const { link } = await harness.shareLinks.create(maker, run.id, wanted);
+    const request = { tokenHash: "hash", lifetimeMs: 1_000 };
+    const { link } = await harness.shareLinks.create(maker, run.id, request);
 
     await harness.revoke(other.key);
     expect(await harness.shareLinks.open("hash")).toEqual(link);
@@ -166,7 +166,7 @@ describe("a share link", () => {
     expect(await harness.shareLinks.open("hash")).toBeUndefined();
   });
 
-  test("is one of at most a hundred of its run, those that are over among them", async () => {
+  test("a run has at most a hundred share links, including expired ones", async () => {
     const maker = await harness.holder(["runs:write"]);
     const [run, other] = [await aRunOf(maker.principal), await aRunOf(maker.principal)];
     const make = (index: number, { id } = run) =>
@@ -183,21 +183,21 @@ describe("a share link", () => {
     await expect(make(101)).rejects.toMatchObject(INVALID);
   });
 
-  test("is made, seen and removed by who sees the run", async () => {
+  test("everyone who may see a run creates, lists and removes its share links", async () => {
     const [ann, ben] = [await harness.holder(["runs:write"]), await harness.holder(["runs:write"])];
     const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
     const run = await aRunOf(ann.principal, { teamOwned: false });
-    const wanted = { tokenHash: "hash", lifetimeMs: 1_000 };
-    const { link } = await harness.shareLinks.create(ann, run.id, wanted);
+    const request = { tokenHash: "hash", lifetimeMs: 1_000 };
+    const { link } = await harness.shareLinks.create(ann, run.id, request);
 
     for (const holder of [ben, foreign]) {
       const viewer = viewerWith(holder);
-      await expect(harness.shareLinks.create(holder, run.id, wanted)).rejects.toMatchObject(UNKNOWN);
+      await expect(harness.shareLinks.create(holder, run.id, request)).rejects.toMatchObject(UNKNOWN);
       await expect(harness.shareLinks.list(viewer, run.id)).rejects.toMatchObject(UNKNOWN);
       await expect(harness.shareLinks.remove(viewer, run.id, link.id)).rejects.toMatchObject(UNKNOWN);
     }
     const nowhere = randomUUID() as RunId;
-    await expect(harness.shareLinks.create(ann, nowhere, wanted)).rejects.toMatchObject(UNKNOWN);
+    await expect(harness.shareLinks.create(ann, nowhere, request)).rejects.toMatchObject(UNKNOWN);
     const other = await aRunOf(ann.principal);
     await expect(harness.shareLinks.remove(viewerWith(ann), other.id, link.id)).rejects.toMatchObject(
       UNKNOWN,

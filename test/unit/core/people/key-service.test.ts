@@ -19,7 +19,7 @@ async function isOpen(secret: string): Promise<boolean> {
 }
 
 describe("a new key", () => {
-  test("is its maker's own, shown once and stored as a hash", async () => {
+  test("a new key belongs to its creator, is shown once and is stored as a hash", async () => {
     const caller = await harness.holder(["settings:write", "runs:write"]);
 
     const { key, secret } = await harness.keys.create(caller, { name: "ci", scopes: ["runs:write"] });
@@ -39,21 +39,21 @@ describe("a new key", () => {
     [["settings:write"], ["runs:read"], false],
     [["settings:write"], ["admin"], false],
     [["admin"], ["admin", "runs:write", "settings:write"], true],
-  ])("of a key with %j may have %j: %j", async (own, wanted, isAllowed) => {
-    const made = harness.keys.create(await harness.holder(own), { name: "x", scopes: wanted });
+  ])("a key with %j may create a key with %j: %j", async (own, scopes, isAllowed) => {
+    const creation = harness.keys.create(await harness.holder(own), { name: "x", scopes });
 
-    if (isAllowed) expect((await made).key.scopes).toEqual(wanted);
-    else await expect(made).rejects.toMatchObject({ code: "not_authorized" });
+    if (isAllowed) expect((await creation).key.scopes).toEqual(scopes);
+    else await expect(creation).rejects.toMatchObject({ code: "not_authorized" });
   });
 
-  test("with admin is for administrators alone, whoever makes it", async () => {
+  test("only an administrator may own a key with the scope admin, whoever creates it", async () => {
     const [admin, member] = [await harness.holder(["admin"]), await harness.principal()];
-    const wanted = { name: "x", scopes: ["admin"], principalId: member.id } as const;
+    const request = { name: "x", scopes: ["admin"], principalId: member.id } as const;
 
-    await expect(harness.keys.create(admin, wanted)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(harness.keys.create(admin, request)).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  test("for somebody else is an administrator's to make, for people of the team who are not disabled", async () => {
+  test("an administrator creates keys for active members of the team", async () => {
     const [admin, member] = [await harness.holder(["admin"]), await harness.holder(WRITES)];
     const [ada, gone] = [await harness.principal(), await harness.principal({ disabled: true })];
     const outsider = await harness.principal({ teamId: await harness.team() });
@@ -73,7 +73,7 @@ describe("a new key", () => {
     });
   });
 
-  test("of another team is an operator's to make until that team has one that opens", async () => {
+  test("an operator creates keys of another team until that team has a working key", async () => {
     const [operator, teamId] = [await harness.holder(["admin"]), await harness.team()];
     const boss = await harness.principal({ teamId, administrator: true });
     const give = () =>
@@ -87,16 +87,16 @@ describe("a new key", () => {
     expect([first.key.principalId, again.key.principalId]).toEqual([boss.id, boss.id]);
   });
 
-  test("of another team is nobody else's to make, though that team has none", async () => {
+  test("only an operator creates keys of another team, even if that team has none", async () => {
     const admin = await harness.holder(["admin"], { teamId: await harness.team() });
     const boss = await harness.principal({ teamId: await harness.team(), administrator: true });
 
-    const made = harness.keys.create(admin, { name: "x", scopes: ["admin"], principalId: boss.id });
+    const creation = harness.keys.create(admin, { name: "x", scopes: ["admin"], principalId: boss.id });
 
-    await expect(made).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(creation).rejects.toMatchObject({ code: "resource_not_found" });
   });
 
-  test("ends in the future", async () => {
+  test("the expiry of a new key is in the future", async () => {
     const caller = await harness.holder(["admin"]);
     const make = (expiresAt: Date) =>
       harness.keys.create(caller, { name: "x", scopes: ["runs:read"], expiresAt });
@@ -112,7 +112,7 @@ describe("a new key", () => {
 });
 
 describe("keys", () => {
-  test("are seen by their own principal and by the team's administrators", async () => {
+  test("a key is visible to its principal and to the administrators of the team", async () => {
     const [admin, ada] = [await harness.holder(["admin"]), await harness.holder(WRITES)];
     const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
     const ids = async (caller: KeyHolder, whose?: PrincipalId) =>
@@ -126,7 +126,7 @@ describe("keys", () => {
     await expect(harness.keys.get(ada, admin.key.id)).rejects.toMatchObject({ code: "resource_not_found" });
   });
 
-  test("are changed and ended by those alone who see them", async () => {
+  test("a key is changed and revoked only by callers who see it", async () => {
     const [ada, ben] = [await harness.holder(WRITES), await harness.holder(WRITES)];
     const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
 
@@ -141,7 +141,7 @@ describe("keys", () => {
     expect(await harness.keys.get(ada, ada.key.id)).toEqual(ada.key);
   });
 
-  test("without the scope admin see no more than their own, though their principal administers", async () => {
+  test("a key without the scope admin sees its own principal's keys only, even for an administrator", async () => {
     const careful = await harness.holder(WRITES, { administrator: true });
     await harness.holder(["admin"]);
 
@@ -149,7 +149,7 @@ describe("keys", () => {
     expect(hasScope(careful, "admin")).toBe(false);
   });
 
-  test("are renamed and given another end, but what is over stays so", async () => {
+  test("a key gets another name and expiry, but an ended key stays ended", async () => {
     const caller = await harness.holder(["admin"]);
     const { key } = await harness.keys.create(caller, { name: "x", scopes: ["runs:read"] });
     const later = new Date(harness.clock.now().getTime() + 5_000);
@@ -165,7 +165,7 @@ describe("keys", () => {
     expect(await harness.keys.change(caller, key.id, { name: "z" })).toMatchObject({ name: "z" });
   });
 
-  test("die when they are revoked, and the moment of it stays", async () => {
+  test("a key ends when it is revoked, and the time of the revocation stays", async () => {
     const caller = await harness.holder(["admin"]);
     const { key, secret } = await harness.keys.create(caller, { name: "x", scopes: ["runs:read"] });
     const revokedAt = harness.clock.now();
@@ -179,12 +179,12 @@ describe("keys", () => {
 });
 
 describe("a rotated key", () => {
-  test("has the same properties, and the old one is dead", async () => {
+  test("a rotated key keeps its properties, and the old key is refused", async () => {
     const caller = await harness.holder(["admin"]);
     const member = await harness.principal();
     const expiresAt = new Date(harness.clock.now().getTime() + 9_000);
-    const wanted = { name: "ci", scopes: ["runs:write"], expiresAt, principalId: member.id } as const;
-    const old = await harness.keys.create(caller, wanted);
+    const request = { name: "ci", scopes: ["runs:write"], expiresAt, principalId: member.id } as const;
+    const old = await harness.keys.create(caller, request);
 
     const fresh = await harness.keys.rotate(caller, old.key.id, 0);
 
@@ -194,7 +194,7 @@ describe("a rotated key", () => {
     expect([await isOpen(old.secret), await isOpen(fresh.secret)]).toEqual([false, true]);
   });
 
-  test("leaves the old one open as long as asked for, and never longer than it would have been", async () => {
+  test("the old key stays valid for the requested overlap, but never longer than its expiry", async () => {
     const caller = await harness.holder(["admin"]);
     const make = async (lifeMs?: number) =>
       harness.keys.create(caller, {
@@ -215,7 +215,7 @@ describe("a rotated key", () => {
     expect(await isOpen(endless.secret)).toBe(false);
   });
 
-  test("is not had by a key that may do less, nor of one that is over", async () => {
+  test("a key is rotated neither by a weaker key nor after its end", async () => {
     const owner = await harness.holder(["runs:write", "settings:write"]);
     const strong = await harness.keys.create(owner, { name: "x", scopes: ["runs:write"] });
     const weak = { ...owner, key: { ...owner.key, scopes: WRITES } };
@@ -230,7 +230,7 @@ describe("a rotated key", () => {
   });
 });
 
-test("the installation's own key is ended by its operator alone", async () => {
+test("the installation's own key is revoked only by changing the configuration", async () => {
   const { administrators, identities } = harness.storage;
   await administrators.set("hash of the key", "…");
   const link = await identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);

@@ -15,7 +15,7 @@ import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 
-/** The services of people on a storage in memory. */
+/** The services for people on an in-memory storage. */
 export class PeopleHarness {
   readonly clock = new ManualClock();
   readonly storage: Storage = createInMemoryStorage({
@@ -53,7 +53,7 @@ export class PeopleHarness {
     return principal;
   }
 
-  /** Whoever holds a key with these scopes; with `admin` among them an administrator. */
+  /** Returns a holder of a key with these scopes. With `admin` among them, the holder is an administrator. */
   async holder(scopes: readonly Scope[], changes: Partial<Principal> = {}): Promise<KeyHolder> {
     const principal = await this.principal({ administrator: scopes.includes("admin"), ...changes });
     const whose = { principalId: principal.id, createdBy: principal.id, createdAt: this.clock.now() };
@@ -66,7 +66,7 @@ export class PeopleHarness {
     return viewerWith(await this.holder(scopes, changes));
   }
 
-  /** Whether the secret opens anything, as the storage knows it. */
+  /** Returns the holder if the storage accepts the secret. */
   async find(secret: string): Promise<KeyHolder | undefined> {
     return this.storage.keys.findByHash(hashOf(secret));
   }

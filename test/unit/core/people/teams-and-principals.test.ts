@@ -15,17 +15,17 @@ const INVALID = { code: "invalid_request" };
 const ROBOT = { type: "service_account", displayName: "CI", administrator: false } as const;
 
 describe("teams", () => {
-  test("are made and all seen by operators", async () => {
+  test("operators create teams and see all of them", async () => {
     const operator = await harness.viewer(["admin"]);
 
-    const made = await harness.teams.create(operator, "Research");
+    const created = await harness.teams.create(operator, "Research");
 
-    expect((await harness.teams.list(operator)).map(({ id }) => id)).toEqual([FIRST_TEAM, made.id]);
-    expect(await harness.teams.get(operator, made.id)).toEqual(made);
-    expect(await harness.teams.rename(operator, made.id, "Lab")).toMatchObject({ name: "Lab" });
+    expect((await harness.teams.list(operator)).map(({ id }) => id)).toEqual([FIRST_TEAM, created.id]);
+    expect(await harness.teams.get(operator, created.id)).toEqual(created);
+    expect(await harness.teams.rename(operator, created.id, "Lab")).toMatchObject({ name: "Lab" });
   });
 
-  test("are to others as if there were but their own", async () => {
+  test("other callers see their own team only", async () => {
     const teamId = await harness.team();
     const admin = await harness.viewer(["admin"], { teamId });
     const member = await harness.viewer(["settings:read"]);
@@ -38,7 +38,7 @@ describe("teams", () => {
     expect(await harness.teams.rename(admin, teamId, "Lab")).toMatchObject({ id: teamId, name: "Lab" });
   });
 
-  test("have names of their own", async () => {
+  test("the name of a team is unique", async () => {
     const operator = await harness.viewer(["admin"]);
     await harness.teams.create(operator, "Research");
 
@@ -50,15 +50,15 @@ describe("teams", () => {
 });
 
 describe("principals", () => {
-  test("are made in the own team, and by operators in any", async () => {
+  test("principals are created in the own team, and by operators in any team", async () => {
     const [operator, teamId] = [await harness.viewer(["admin"]), await harness.team()];
     const admin = await harness.viewer(["admin"], { teamId });
 
     const own = await harness.principals.create(admin, ROBOT);
-    const given = await harness.principals.create(operator, { ...ROBOT, administrator: true, teamId });
+    const principal = await harness.principals.create(operator, { ...ROBOT, administrator: true, teamId });
 
-    expect([own.teamId, given.teamId, given.administrator]).toEqual([teamId, teamId, true]);
-    expect(await harness.principals.get(admin, given.id)).toEqual(given);
+    expect([own.teamId, principal.teamId, principal.administrator]).toEqual([teamId, teamId, true]);
+    expect(await harness.principals.get(admin, principal.id)).toEqual(principal);
     for (const other of [FIRST_TEAM, randomUUID() as TeamId])
       await expect(harness.principals.create(admin, { ...ROBOT, teamId: other })).rejects.toMatchObject(
         FORBIDDEN,
@@ -67,7 +67,7 @@ describe("principals", () => {
     await expect(harness.principals.create(operator, nowhere)).rejects.toMatchObject(UNKNOWN);
   });
 
-  test("of another team are unknown, to operators too", async () => {
+  test("a principal of another team is unknown, to operators too", async () => {
     const [operator, teamId] = [await harness.viewer(["admin"]), await harness.team()];
     const { id } = await harness.principal({ teamId });
 
@@ -96,7 +96,7 @@ describe("principals", () => {
 });
 
 describe("installations", () => {
-  test("are seen and switched by their team, and handed out by operators", async () => {
+  test("a team sees and switches its installations, and operators assign them", async () => {
     const [operator, teamId] = [await harness.viewer(["admin"]), await harness.team()];
     const admin = await harness.viewer(["admin"], { teamId });
     const { id } = await harness.storage.installations.ensure("memory", "here");

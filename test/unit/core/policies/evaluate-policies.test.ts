@@ -9,7 +9,7 @@ import { POLICY_ACTIONS, type PolicyMatch } from "../../../../src/core/policies/
 import { aPolicy } from "../../../support/rule-builders.ts";
 
 const ADA = "019cb000-0000-7000-8000-000000000001" as PrincipalId;
-const DEED: ActionRequest = {
+const REQUEST: ActionRequest = {
   action: "create",
   source: "SLACK",
   integration: "slack",
@@ -23,30 +23,32 @@ const DEED: ActionRequest = {
 };
 
 describe("policies", () => {
-  test("none: everything is allowed, but approving is for administrators", () => {
-    const effects = POLICY_ACTIONS.map((action) => evaluatePolicies([], { ...DEED, action }).effect);
+  test("without policies everything is allowed except approving, which administrators may do", () => {
+    const effects = POLICY_ACTIONS.map((action) => evaluatePolicies([], { ...REQUEST, action }).effect);
 
     expect(effects).toEqual(["allow", "allow", "allow", "allow", "deny"]);
-    expect(evaluatePolicies([], { ...DEED, action: "approve", isAdministrator: true }).effect).toBe("allow");
+    expect(evaluatePolicies([], { ...REQUEST, action: "approve", isAdministrator: true }).effect).toBe(
+      "allow",
+    );
   });
 
-  test("the first that matches decides, and all that were looked at are told", () => {
+  test("the first matching policy decides, and the verdict lists the policies considered", () => {
     const other = aPolicy({ match: { sources: ["API"] } });
     const allows = aPolicy({ effect: "allow", reason: "Ada may." });
     const denies = aPolicy();
 
-    const verdict = evaluatePolicies([other, allows, denies], DEED);
+    const verdict = evaluatePolicies([other, allows, denies], REQUEST);
 
     expect(verdict).toMatchObject({ effect: "allow", reason: "Ada may.", policy: allows });
     expect(verdict.considered).toEqual([{ policy: other, mismatch: "sources" }, { policy: allows }]);
   });
 
   test.each(["CLI", "GITHUB_ACTION", "LOCAL"] as const)(
-    "about the API hold for who says to be %s, unless they allow",
+    "a policy for the API applies to callers that claim to be %s, unless it allows",
     (source) => {
       const effects = (["deny", "require_approval", "allow"] as const).map((effect) => {
         const { policy } = evaluatePolicies([aPolicy({ effect, match: { sources: ["API"] } })], {
-          ...DEED,
+          ...REQUEST,
           source,
         });
         return policy?.effect;
@@ -66,14 +68,14 @@ describe("policies", () => {
     ["principalTypes", { principalTypes: ["user"] }, { principalTypes: ["service_account"] }],
     ["environments", { environments: ["env-1"] }, { environments: ["env-2"] }],
     ["agents", { agents: ["codex"] }, { agents: ["demo"] }],
-  ])("%s: one of them must hold", (condition, holding, failing) => {
-    expect(evaluatePolicies([aPolicy({ match: holding })], DEED).effect).toBe("deny");
-    const verdict = evaluatePolicies([aPolicy({ match: failing })], DEED);
+  ])("a policy with several %s matches if one of them does", (condition, holding, failing) => {
+    expect(evaluatePolicies([aPolicy({ match: holding })], REQUEST).effect).toBe("deny");
+    const verdict = evaluatePolicies([aPolicy({ match: failing })], REQUEST);
     expect(verdict.effect).toBe("allow");
     expect(verdict.considered).toMatchObject([{ mismatch: condition }]);
   });
 
-  test("a condition about what is not known does not hold", () => {
+  test("a condition on an unknown value does not match", () => {
     const match = { environments: ["env-1"], places: ["*"] };
 
     expect(
@@ -82,16 +84,16 @@ describe("policies", () => {
     ).toBe("allow");
   });
 
-  test("only new runs wait for approval", () => {
+  test("a policy that requires approval applies to new runs only", () => {
     const policies = [aPolicy({ effect: "require_approval" })];
 
-    const effects = POLICY_ACTIONS.map((action) => evaluatePolicies(policies, { ...DEED, action }).effect);
+    const effects = POLICY_ACTIONS.map((action) => evaluatePolicies(policies, { ...REQUEST, action }).effect);
 
     expect(effects).toEqual(["require_approval", "allow", "allow", "allow", "deny"]);
   });
 
-  test("a rule that allows everything lets nobody approve, one that names it does", () => {
-    const action = { ...DEED, action: "approve" } as const;
+  test("a policy that allows everything permits no approving, and one that names approving does", () => {
+    const action = { ...REQUEST, action: "approve" } as const;
     const all = aPolicy({ effect: "allow" });
     const named = aPolicy({ effect: "allow", match: { actions: ["approve"], principals: [ADA] } });
 
@@ -101,18 +103,21 @@ describe("policies", () => {
     ]);
   });
 
-  test("a rule that forbids everything forbids approving too, administrators as well", () => {
-    expect(evaluatePolicies([aPolicy()], { ...DEED, action: "approve", isAdministrator: true }).effect).toBe(
-      "deny",
-    );
+  test("a policy that denies everything denies approving to administrators too", () => {
+    expect(
+      evaluatePolicies([aPolicy()], { ...REQUEST, action: "approve", isAdministrator: true }).effect,
+    ).toBe("deny");
   });
 });
 
 describe("a refusal", () => {
-  test("says the policy's reason, or its name", () => {
+  test("a refusal has the reason of the policy, or else its name", () => {
     const refuse = (reason?: string) => () =>
       requireAllowed(
-        evaluatePolicies([aPolicy({ name: "no-prod", ...(reason === undefined ? {} : { reason }) })], DEED),
+        evaluatePolicies(
+          [aPolicy({ name: "no-prod", ...(reason === undefined ? {} : { reason }) })],
+          REQUEST,
+        ),
       );
 
     expect(refuse("Ask Bob first.")).toThrow("Ask Bob first.");
@@ -120,8 +125,8 @@ describe("a refusal", () => {
     expect(refuse()).toThrow(expect.objectContaining({ code: "not_authorized", retryable: false }));
   });
 
-  test("is none where it is allowed, or has to wait", () => {
+  test("an allowed action and one that waits for approval are not refused", () => {
     for (const effect of ["allow", "require_approval"] as const)
-      expect(() => requireAllowed(evaluatePolicies([aPolicy({ effect })], DEED))).not.toThrow();
+      expect(() => requireAllowed(evaluatePolicies([aPolicy({ effect })], REQUEST))).not.toThrow();
   });
 });

@@ -47,7 +47,7 @@ async function ended(id: RunId): Promise<void> {
   await waitFor(isFree, { what: "the run to be free", everyMs: 2 });
 }
 
-/** Of the two faults, so many were met, and what follows from that is done. */
+/** Waits until the run has met this many of the two faults and has handled them. */
 async function refused(times: 1 | 2): Promise<void> {
   await waitFor(() => harness.pullRequests.faults.length === 2 - times, { what: "a refusal", everyMs: 2 });
   await quiet();
@@ -72,7 +72,7 @@ function branchOf(id: RunId): string {
   return `errand/${id.slice(-12)}`;
 }
 
-/** A turn in which the agent pushes a branch itself. */
+/** Scripts a turn in which the agent pushes a branch itself. */
 function pushes(branch: string): Script {
   return async () => {
     harness.gateways.last.push({ ...REPOSITORY, branch, commit: "c0ffee" });
@@ -80,8 +80,8 @@ function pushes(branch: string): Script {
   };
 }
 
-describe("work that was asked for in a repository and left there", () => {
-  test("is pushed to a branch of the run's own, and its pull request opened", async () => {
+describe("the pull request of a run", () => {
+  test("the work of a run is pushed to a branch of its own, and a pull request is opened", async () => {
     changed();
     await start();
 
@@ -119,7 +119,7 @@ describe("work that was asked for in a repository and left there", () => {
     expect((await harness.run(id)).statusMessage).not.toHaveProperty("errorCode");
   });
 
-  test("is not left as a patch as well", async () => {
+  test("the work in a pull request is not stored as a patch as well", async () => {
     changed();
     harness.changes.sinceClone.set("acme/tools", "diff");
     await start();
@@ -131,7 +131,7 @@ describe("work that was asked for in a repository and left there", () => {
     expect(keys).not.toContain("changes/widgets/all.diff");
   });
 
-  test("is talked about in the pull request: what is said there is a follow-up of the run", async () => {
+  test("a message in the pull request is a follow-up of the run", async () => {
     changed();
     await start();
 
@@ -150,7 +150,7 @@ describe("work that was asked for in a repository and left there", () => {
     ]);
   });
 
-  test("goes to the same pull request after the next turn", async () => {
+  test("the work of the next turn goes to the same pull request", async () => {
     changed();
     await start();
     const id = await perform();
@@ -164,7 +164,7 @@ describe("work that was asked for in a repository and left there", () => {
     expect(artifact?.version).toBe(1);
   });
 
-  test("is not handed over again by a turn that changed nothing; it is still shown", async () => {
+  test("a turn without changes pushes nothing, and the pull request is still shown", async () => {
     changed();
     await start();
     const id = await perform();
@@ -179,7 +179,7 @@ describe("work that was asked for in a repository and left there", () => {
     expect(keys).not.toContain("changes/widgets/all.diff");
   });
 
-  test("from a pull request goes into that one's branch", async () => {
+  test("the work of a run requested in a pull request goes to the branch of that pull request", async () => {
     changed();
     await start();
 
@@ -192,7 +192,7 @@ describe("work that was asked for in a repository and left there", () => {
     ["ready", false, 1],
     ["draft", true, 1],
     ["off", undefined, 0],
-  ] as const)("with the setting %s", async (setting, isDraft, count) => {
+  ] as const)("the setting %s decides about the pull request", async (setting, isDraft, count) => {
     changed();
     await start(setting);
 
@@ -229,7 +229,7 @@ describe("work that was asked for in a repository and left there", () => {
         return perform();
       },
     ],
-  ])("is none of a run %s", async (_what, act) => {
+  ])("a run %s gets no pull request", async (_what, act) => {
     await start();
 
     const id = await act();
@@ -239,7 +239,7 @@ describe("work that was asked for in a repository and left there", () => {
     expect(await problemsOf(id)).toEqual([]);
   });
 
-  test("waits for the last turn", async () => {
+  test("the pull request is opened after the last turn", async () => {
     changed();
     harness.agents.scripts.push(async () => {
       for (const { runId } of harness.agents.starts) await harness.followUp(runId, "more");
@@ -255,7 +255,7 @@ describe("work that was asked for in a repository and left there", () => {
   });
 });
 
-describe("what is in the way of a pull request", () => {
+describe("failures of a pull request", () => {
   test.each<[string, () => void, string]>([
     [
       "a push that is refused",
@@ -272,19 +272,22 @@ describe("what is in the way of a pull request", () => {
       () => harness.pullRequests.faults.push(new TypeError("x is undefined")),
       "The pull request could not be opened.",
     ],
-  ])("(%s) is told, and the work is left as a patch", async (_what, fail, told) => {
-    changed();
-    fail();
-    await start();
+  ])(
+    "a permanent failure (%s) is logged, and the work is stored as a patch",
+    async (_what, fail, message) => {
+      changed();
+      fail();
+      await start();
 
-    const id = await perform();
+      const id = await perform();
 
-    expect((await harness.run(id)).state).toBe("SUCCEEDED");
-    expect(await problemsOf(id)).toEqual([told]);
-    expect((await harness.run(id)).artifactTypes).toEqual(["FILE"]);
-  });
+      expect((await harness.run(id)).state).toBe("SUCCEEDED");
+      expect(await problemsOf(id)).toEqual([message]);
+      expect((await harness.run(id)).artifactTypes).toEqual(["FILE"]);
+    },
+  );
 
-  test("for a moment is waited for", async () => {
+  test("a short failure is retried", async () => {
     changed();
     harness.pullRequests.faults.push(
       new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 7_000 }),
@@ -305,7 +308,7 @@ describe("what is in the way of a pull request", () => {
     expect(await pullsOf(id)).toHaveLength(1);
   });
 
-  test("for long is not waited for", async () => {
+  test("a long failure is not retried for ever", async () => {
     changed();
     harness.pullRequests.faults.push(
       new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 60_000 }),
@@ -315,7 +318,7 @@ describe("what is in the way of a pull request", () => {
     expect(await problemsOf(await perform())).toEqual(["The pull request could not be opened: Slow down."]);
   });
 
-  test("is left behind by a cancel", async () => {
+  test("a cancel stops the retries", async () => {
     changed();
     harness.pullRequests.faults.push(new AppError("resource_unavailable", "Not now."));
     await start();
@@ -328,7 +331,7 @@ describe("what is in the way of a pull request", () => {
     expect((await harness.run(id)).state).toBe("CANCELLED");
   });
 
-  test("in the thread somebody else's run is: it keeps the thread", async () => {
+  test("a pull request whose thread is bound to another run leaves the thread to that run", async () => {
     changed();
     await start();
     const thread = {
@@ -349,7 +352,7 @@ describe("what is in the way of a pull request", () => {
 });
 
 describe("a branch that the agent pushed itself", () => {
-  test("is not pushed again; its pull request is opened where it has none", async () => {
+  test("a branch that the agent pushed is not pushed again, and its missing pull request is opened", async () => {
     changed();
     harness.agents.scripts.push(pushes("feature-x"));
     await start();
@@ -361,7 +364,7 @@ describe("a branch that the agent pushed itself", () => {
     expect((await harness.run(id)).statusMessage?.message).toContain("/pull/1");
   });
 
-  test("has the pull request that somebody opened", async () => {
+  test("a branch that the agent pushed keeps its existing pull request", async () => {
     const { url } = harness.pullRequests.openedByOther(REPOSITORY, "feature-x");
     harness.agents.scripts.push(pushes("feature-x"));
     await start("off");
@@ -372,7 +375,7 @@ describe("a branch that the agent pushed itself", () => {
     expect(harness.pullRequests.drafts).toEqual([]);
   });
 
-  test("is the pull request's own that the run was asked for in", async () => {
+  test("the agent may push to the branch of the pull request in which the run was requested", async () => {
     harness.pullRequests.openedByOther(REPOSITORY, "feature");
     harness.agents.scripts.push(pushes("feature"));
     await start();
@@ -383,7 +386,7 @@ describe("a branch that the agent pushed itself", () => {
     expect(harness.pullRequests.drafts).toEqual([]);
   });
 
-  test("in a turn before holds all there is where the next one changes nothing", async () => {
+  test("a branch pushed in an earlier turn is complete if the next turn changes nothing", async () => {
     changed();
     harness.agents.scripts.push(pushes("feature-x"));
     await start();
@@ -396,7 +399,7 @@ describe("a branch that the agent pushed itself", () => {
     expect(harness.changes.pushes).toEqual([]);
   });
 
-  test("in a turn before does not keep later work from being handed over", async () => {
+  test("a branch pushed in an earlier turn does not keep later work from being pushed", async () => {
     changed();
     harness.agents.scripts.push(pushes("feature-x"));
     await start();
@@ -409,7 +412,7 @@ describe("a branch that the agent pushed itself", () => {
   });
 });
 
-describe("a worker that is lost while it hands the work over", () => {
+describe("a worker that is lost while it publishes the work", () => {
   test.each<[string, () => void]>([
     ["while it pushes", () => harness.changes.pushGates.push(new Promise(() => undefined))],
     ["between push and pull request", () => harness.pullRequests.gates.push(new Promise(() => undefined))],
@@ -417,11 +420,11 @@ describe("a worker that is lost while it hands the work over", () => {
       "after the pull request was opened",
       () => harness.pullRequests.openedGates.push(new Promise(() => undefined)),
     ],
-  ])("%s is followed by one that goes on with the same branch", async (_what, hang) => {
+  ])("a worker that is lost %s is followed by one that uses the same branch", async (_what, hang) => {
     changed();
     hang();
     const { id } = await harness.create(HOME);
-    // It hears nothing, and its time stands still.
+    // This worker receives no notifications and its time stands still.
     const { clock, pubsub } = new CoreHarness();
     void harness.worker({ clock, pubsub }).work(id, new AbortController().signal);
     await waitFor(() => harness.changes.pushes.length === 1, { what: "the push", everyMs: 2 });
@@ -444,7 +447,7 @@ test.each([
   ["closes https://forge.example/a/b/issues/3 now", "closes  now"],
   ["GH-7\n\u202eevil\u0007", "no. 7 evil"],
   ["", "Work of run 1"],
-])("the title %j neither calls nor closes anything", (title, expected) => {
+])("the title %j mentions and closes nothing", (title, expected) => {
   expect(harmlessTitle({ title, id: "1" as RunId })).toBe(expected);
 });
 
@@ -452,7 +455,7 @@ test("an endless title is cut", () => {
   expect(harmlessTitle({ title: "😀".repeat(300), id: "1" as RunId })).toBe(`${"😀".repeat(120)}…`);
 });
 
-test("a turn that is cancelled pushes nothing", async () => {
+test("a cancelled turn pushes nothing", async () => {
   changed();
   harness.agents.scripts.push(untilCancelled);
   await start();

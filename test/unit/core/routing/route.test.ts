@@ -14,7 +14,7 @@ const REQUEST: RoutedRequest = {
 };
 
 describe("routing", () => {
-  test("the first rule that matches decides", () => {
+  test("the first matching routing rule decides", () => {
     const other = aRoutingRule({ match: { places: ["acme/api"] } });
     const first = aRoutingRule({ match: { places: ["acme/*"], text: ["login"] } });
 
@@ -31,23 +31,23 @@ describe("routing", () => {
     [{ places: ["*/web"] }, { places: ["web"] }],
     [{ text: ["LOGIN"] }, { text: ["log"] }],
     [{ sources: ["GITHUB_WEBHOOK"] }, { sources: ["SLACK"] }],
-  ])("%j holds, %j does not", (holding, failing) => {
+  ])("a routing rule matches with %j and does not match with %j", (holding, failing) => {
     const rule = aRoutingRule({ match: holding });
     expect(route([rule], REQUEST).rule).toBe(rule);
     expect(route([aRoutingRule({ match: failing })], REQUEST).rule).toBeUndefined();
   });
 
-  test("leaves a request alone that names its environment", () => {
+  test("routing does not change a request that names its environment", () => {
     const config = { environment_id: "mine" };
 
     expect(route([aRoutingRule()], { ...REQUEST, config })).toMatchObject({ considered: [] });
   });
 
-  test("reaches what did not come through an integration only by its source", () => {
-    const asked: RoutedRequest = { source: "API", text: "x", config: {} };
+  test("a request without an integration is routed by its source only", () => {
+    const request: RoutedRequest = { source: "API", text: "x", config: {} };
     const named = aRoutingRule({ match: { sources: ["API"] } });
 
-    expect(route([aRoutingRule(), named], asked).rule).toBe(named);
+    expect(route([aRoutingRule(), named], request).rule).toBe(named);
   });
 });
 
@@ -58,10 +58,10 @@ describe("a routed configuration", () => {
     config: { model_id: "m-rule", base_prompt: "Be brief." },
   });
 
-  test("has the rule's values where the request has none, and says which layer gave each", () => {
-    const asked = { model_id: "m-asked" };
+  test("the rule's values fill those missing in the request, and each value names its layer", () => {
+    const request = { model_id: "m-asked" };
 
-    const { config, provenance } = routedConfig(asked, route([rule], REQUEST));
+    const { config, provenance } = routedConfig(request, route([rule], REQUEST));
 
     expect(config).toEqual({ model_id: "m-asked", base_prompt: "Be brief.", environment_id: "env-web" });
     expect(provenance).toEqual({
@@ -75,7 +75,7 @@ describe("a routed configuration", () => {
     });
   });
 
-  test("says that no rule matched, where there are rules", () => {
+  test("a routed configuration says that no rule matched if there are rules", () => {
     const slack = aRoutingRule({ match: { integrations: ["slack"] } });
 
     expect(routedConfig({}, route([slack], REQUEST)).provenance.routing).toEqual({
@@ -88,7 +88,7 @@ describe("a routed configuration", () => {
     });
   });
 
-  test("takes an agent from one layer as a whole: its model belongs to it", () => {
+  test("agent and model are taken from the same layer, because a model belongs to its agent", () => {
     const codex = aRoutingRule({ config: { harness: { type: "codex", model_id: "m" } } });
 
     const { config, provenance } = routedConfig({ harness: { type: "demo" } }, route([codex], REQUEST));

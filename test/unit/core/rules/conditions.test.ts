@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { containsOne, isAmong, matchesOneGlob } from "../../../../src/core/rules/conditions.ts";
 
-describe("a list of values", () => {
-  test("asks for nothing where it is not given", () => {
+describe("a condition with a list of values", () => {
+  test("an absent list of values matches everything", () => {
     expect(isAmong(undefined, undefined)).toBe(true);
   });
 
-  test("holds for one of them, and not for what is not known", () => {
+  test("a list of values matches one of them and does not match an unknown value", () => {
     expect([isAmong(["a", "b"], "b"), isAmong(["a"], "b"), isAmong(["a"], undefined)]).toEqual([
       true,
       false,
@@ -27,7 +27,7 @@ describe("a glob", () => {
     ["a*b*c", "a-b-b-c"],
     ["ab*ba", "abba"],
     ["C[1].x", "c[1].x"],
-  ])("%s is like %s", (glob, text) => {
+  ])("%s matches the glob %s", (glob, text) => {
     expect(matchesOneGlob(["never", glob], text)).toBe(true);
   });
 
@@ -40,15 +40,15 @@ describe("a glob", () => {
     ["a*bb*b", "abb"],
     ["a.c", "abc"],
     ["", "a"],
-  ])("%s is not like %s", (glob, text) => {
+  ])("%s does not match the glob %s", (glob, text) => {
     expect(matchesOneGlob([glob], text)).toBe(false);
   });
 
-  test("is like nothing where the place is not known", () => {
+  test("a glob does not match an unknown place", () => {
     expect([matchesOneGlob(["*"], undefined), matchesOneGlob(undefined, undefined)]).toEqual([false, true]);
   });
 
-  test("of many stars is read quickly", () => {
+  test("a glob with many stars is evaluated quickly", () => {
     const started = performance.now();
 
     expect(matchesOneGlob([`${"*a".repeat(5_000)}b`], "a".repeat(100_000))).toBe(false);
@@ -64,7 +64,7 @@ describe("words", () => {
     [["release train"], "the Release\n  train leaves"],
     [["straße"], "die Straße"],
     [["c++"], "port it to C++, please"],
-  ])("%j stand in %j", (words, text) => {
+  ])("the words %j are found in %j", (words, text) => {
     expect(containsOne(words, text)).toBe(true);
   });
 
@@ -73,11 +73,11 @@ describe("words", () => {
     [["go"], "gö"],
     [["a.c"], "abc"],
     [["release train"], "release the train"],
-  ])("%j do not stand in %j", (words, text) => {
+  ])("the words %j are not found in %j", (words, text) => {
     expect(containsOne(words, text)).toBe(false);
   });
 
-  test("ask for nothing where they are not given", () => {
+  test("absent words match everything", () => {
     expect(containsOne(undefined, "")).toBe(true);
   });
 });

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 describe("the rules of a team", () => {
-  test("stand by priority, then by age; those that are switched off do not count", async () => {
+  test("rules are sorted by priority and then by age, and disabled rules are left out", async () => {
     const at = (time: string) => new Date(`2026-03-01T${time}:00.000Z`);
     stored = [
       aPolicy({ name: "c", priority: 2, createdAt: at("10:00") }),
@@ -36,7 +36,7 @@ describe("the rules of a team", () => {
     expect((await book.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["a", "b", "c"]);
   });
 
-  test("are read once, however often they are asked for, and each team's apart", async () => {
+  test("rules are read once for all requests, separately for each team", async () => {
     await Promise.all([book.of(FIRST_TEAM), book.of(FIRST_TEAM)]);
     await book.of(FIRST_TEAM);
     await book.of("other" as TeamId);
@@ -44,7 +44,7 @@ describe("the rules of a team", () => {
     expect(reads).toEqual([FIRST_TEAM, "other"]);
   });
 
-  test("are read anew on news of a change", async () => {
+  test("rules are read again when a change is published", async () => {
     await book.of(FIRST_TEAM);
     stored = [aPolicy({ name: "new" })];
 
@@ -53,7 +53,7 @@ describe("the rules of a team", () => {
     await expect.poll(async () => (await book.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["new"]);
   });
 
-  test("are read anew after five seconds, should news be lost", async () => {
+  test("rules are read again after five seconds if the notification is lost", async () => {
     await book.of(FIRST_TEAM);
     stored = [aPolicy({ name: "new" })];
 
@@ -64,7 +64,7 @@ describe("the rules of a team", () => {
     expect(await book.of(FIRST_TEAM)).toMatchObject([{ name: "new" }]);
   });
 
-  test("that could not be read are asked for again", async () => {
+  test("rules that could not be read are requested again", async () => {
     failure = new Error("away");
     await expect(book.of(FIRST_TEAM)).rejects.toThrow("away");
     failure = undefined;

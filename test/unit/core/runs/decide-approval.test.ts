@@ -13,7 +13,7 @@ const APPROVAL: Approval = { policyId: "p1", reason: "Production needs a second 
 const WAITING = { state: "BLOCKED", approval: APPROVAL } as const;
 
 describe("a new run that needs approval", () => {
-  test("is blocked from the start, says what it waits for, and has no job", () => {
+  test("a run that needs approval is blocked from the start, says why, and has no job", () => {
     const { run } = newRunSubject(anOrigin(), APPROVAL);
     const edit = anEdit(run);
 
@@ -31,7 +31,7 @@ describe("a new run that needs approval", () => {
 });
 
 describe("an approval", () => {
-  test("queues the run, with its job", () => {
+  test("an approval queues the run with its job", () => {
     const change = decide(WAITING, true);
 
     expect(change.progress).toMatchObject({
@@ -46,7 +46,7 @@ describe("an approval", () => {
     ]);
   });
 
-  test("that is refused cancels the run, with the comment as its reason", () => {
+  test("a refused approval cancels the run with the comment as its reason", () => {
     const change = decide(WAITING, false, "not on a Friday");
 
     expect(change.progress).toMatchObject({
@@ -58,7 +58,7 @@ describe("an approval", () => {
     expect(change.jobs).toEqual([]);
   });
 
-  test.each([true, false])("given twice (%s) changes nothing the second time", (approved) => {
+  test.each([true, false])("a second identical decision (%s) changes nothing", (approved) => {
     for (const state of ["QUEUED", "INPROGRESS", "SUCCEEDED", "CANCELLED"] as const) {
       const change = decide({ state, approval: { ...APPROVAL, approved } }, approved);
 
@@ -71,7 +71,7 @@ describe("an approval", () => {
     ["of a run that was refused", { state: "CANCELLED", approval: { ...APPROVAL, approved: false } }, true],
     ["taken back", { state: "INPROGRESS", approval: { ...APPROVAL, approved: true } }, false],
     ["of a run that was cancelled while it waited", { ...WAITING, state: "CANCELLED" }, true],
-  ])("%s is a conflict that no repeat mends", (_what, run, approve) => {
+  ])("%s is a conflict that a retry does not solve", (_what, run, approve) => {
     expect(() => decide(run, approve)).toThrow(
       expect.objectContaining({ code: "conflict", retryable: false }),
     );
@@ -79,21 +79,24 @@ describe("an approval", () => {
 });
 
 describe("a follow-up to a run that waits for approval", () => {
-  test.each(["yes", "approve", "no", "And the lexer"])("(%j) is held, and decides nothing", (message) => {
-    const edit = anEdit(WAITING);
+  test.each(["yes", "approve", "no", "And the lexer"])(
+    "the follow-up %j waits and decides nothing",
+    (message) => {
+      const edit = anEdit(WAITING);
 
-    const id = decideFollowUp(edit, { message, authorId: ADA });
+      const id = decideFollowUp(edit, { message, authorId: ADA });
 
-    const change = edit.done();
-    expect(change.followUps).toMatchObject([{ id, message }]);
-    expect(change.progress).toMatchObject(WAITING);
-    expect(change.jobs).toEqual([]);
-  });
+      const change = edit.done();
+      expect(change.followUps).toMatchObject([{ id, message }]);
+      expect(change.progress).toMatchObject(WAITING);
+      expect(change.jobs).toEqual([]);
+    },
+  );
 
   test.each<[string, Approval]>([
     ["cancelled while it waited", APPROVAL],
     ["refused", { ...APPROVAL, approved: false, decidedBy: ADA }],
-  ])("and was %s asks anew instead of getting around it", (_what, approval) => {
+  ])("a follow-up to a run whose approval was %s requests approval again", (_what, approval) => {
     const edit = anEdit({ state: "CANCELLED", approval });
 
     decideFollowUp(edit, { message: "please", authorId: ADA });
@@ -110,7 +113,7 @@ describe("a follow-up to a run that waits for approval", () => {
     expect(change.jobs).toEqual([]);
   });
 
-  test("and was approved takes it up like any other", () => {
+  test("a follow-up to an approved run resumes it like any other", () => {
     const edit = anEdit({ state: "SUCCEEDED", approval: { ...APPROVAL, approved: true } });
 
     decideFollowUp(edit, { message: "and this", authorId: ADA });
@@ -129,7 +132,7 @@ test("a run that waits for approval can be cancelled", () => {
 
 function decide(run: Partial<Run>, approve: boolean, comment?: string) {
   const edit = anEdit(run);
-  const said = comment === undefined ? {} : { comment };
-  decideApproval(edit, { approve, decidedBy: ADA, name: "Ada", ...said });
+  const decision = comment === undefined ? {} : { comment };
+  decideApproval(edit, { approve, decidedBy: ADA, name: "Ada", ...decision });
   return edit.done();
 }

@@ -7,7 +7,7 @@ const LEASE = { token: "t" as LeaseToken, worker: "w" };
 
 describe("cancelling", () => {
   test.each(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED"] as const)(
-    "ends a run that is %s",
+    "cancelling ends a run that is %s",
     (state) => {
       const edit = anEdit({ state, turnOpen: true, lease: LEASE });
 
@@ -25,7 +25,7 @@ describe("cancelling", () => {
     },
   );
 
-  test("takes the question of a blocked run away", () => {
+  test("cancelling removes the question of a blocked run", () => {
     const edit = anEdit({ state: "BLOCKED", permission: { permissionId: "p", title: "?", options: [] } });
 
     decideCancel(edit, undefined);
@@ -36,14 +36,14 @@ describe("cancelling", () => {
     });
   });
 
-  test("twice does nothing", () => {
+  test("a second cancel does nothing", () => {
     const edit = anEdit({ state: "CANCELLED" });
 
     expect(decideCancel(edit, "Ada")).toBe(false);
     expect(edit.done().events).toEqual([]);
   });
 
-  test.each(["SUCCEEDED", "FAILED", "ERROR"] as const)("what is %s is refused", (state) => {
+  test.each(["SUCCEEDED", "FAILED", "ERROR"] as const)("cancelling a run that is %s is refused", (state) => {
     expect(() => decideCancel(anEdit({ state }), "Ada")).toThrow(
       expect.objectContaining({ code: "invalid_request", retryable: false }),
     );

@@ -15,30 +15,40 @@ const PERMISSION: PendingPermission = { permissionId: "p", title: "Delete it?", 
 const BLOCKED = { state: "BLOCKED", permission: PERMISSION } as const;
 
 describe("a follow-up", () => {
-  test.each(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const)("waits while the run is %s", (state) => {
-    const edit = anEdit({ state });
+  test.each(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const)(
+    "a follow-up waits while the run is %s",
+    (state) => {
+      const edit = anEdit({ state });
 
-    const id = decideFollowUp(edit, { message: "And this", authorId });
+      const id = decideFollowUp(edit, { message: "And this", authorId });
 
-    const change = edit.done();
-    expect(change.followUps).toMatchObject([{ id, message: "And this", delivery: "queue", authorId }]);
-    expect(change.events.map(({ body }) => body.kind)).toEqual(["followup.received"]);
-    expect(change.progress.state).toBe(state);
-    expect(change.jobs).toEqual([]);
-  });
+      const change = edit.done();
+      expect(change.followUps).toMatchObject([{ id, message: "And this", delivery: "queue", authorId }]);
+      expect(change.events.map(({ body }) => body.kind)).toEqual(["followup.received"]);
+      expect(change.progress.state).toBe(state);
+      expect(change.jobs).toEqual([]);
+    },
+  );
 
-  test.each(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const)("takes up a run that is %s", (state) => {
-    const edit = anEdit({ state, statusMessage: { message: "old" }, endedAt: new Date() });
+  test.each(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const)(
+    "a follow-up resumes a run that is %s",
+    (state) => {
+      const edit = anEdit({ state, statusMessage: { message: "old" }, endedAt: new Date() });
 
-    const id = decideFollowUp(edit, { message: "And this", mode: "plan", delivery: "interrupt", authorId });
+      const id = decideFollowUp(edit, { message: "And this", mode: "plan", delivery: "interrupt", authorId });
 
-    const change = edit.done();
-    expect(change.followUps).toMatchObject([{ id, mode: "plan", delivery: "interrupt" }]);
-    expect(change.progress).toMatchObject({ state: "QUEUED", statusMessage: undefined, endedAt: undefined });
-    expect(change.jobs).toEqual([{ kind: "run", key: edit.run.id }]);
-  });
+      const change = edit.done();
+      expect(change.followUps).toMatchObject([{ id, mode: "plan", delivery: "interrupt" }]);
+      expect(change.progress).toMatchObject({
+        state: "QUEUED",
+        statusMessage: undefined,
+        endedAt: undefined,
+      });
+      expect(change.jobs).toEqual([{ kind: "run", key: edit.run.id }]);
+    },
+  );
 
-  test("that says yes to a question lets the living agent go on, and is no follow-up", () => {
+  test("a follow-up that agrees to a question lets the live agent continue and is consumed", () => {
     const change = follow({ ...BLOCKED, lease: LEASE }, "ok!");
 
     expect(change).toMatchObject({ followUps: [], jobs: [], lease: undefined });
@@ -46,14 +56,14 @@ describe("a follow-up", () => {
     expect(change.events.map(({ body }) => body.kind)).toEqual(["permission.answered", "run.state"]);
   });
 
-  test("that says neither yes nor no refuses, and waits for the next turn", () => {
+  test("a follow-up that neither agrees nor refuses counts as a refusal and waits for the next turn", () => {
     const change = follow({ ...BLOCKED, lease: LEASE }, "why do you ask?");
 
     expect(change.followUps).toMatchObject([{ message: "why do you ask?" }]);
     expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: "no" } });
   });
 
-  test("that answers a question of an agent that was given up queues the run with the answer", () => {
+  test("a follow-up that answers a question of a stopped agent queues the run with the answer", () => {
     const change = follow(BLOCKED, "yes");
 
     expect(change.followUps).toMatchObject([{ message: "You asked: Delete it?. The answer: Allow." }]);
@@ -64,16 +74,19 @@ describe("a follow-up", () => {
   test.each([
     ["no", []],
     ["why?", [{ message: "why?" }]],
-  ])("%j grants nothing where the agent offers no refusal, and the run goes on", (words, followUps) => {
-    const permission = { ...PERMISSION, options: OPTIONS.slice(0, 2) };
+  ])(
+    "the answer %j grants nothing if the agent offers no refusal, and the run continues",
+    (words, followUps) => {
+      const permission = { ...PERMISSION, options: OPTIONS.slice(0, 2) };
 
-    const change = follow({ state: "BLOCKED", permission, lease: LEASE }, words);
+      const change = follow({ state: "BLOCKED", permission, lease: LEASE }, words);
 
-    expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: null } });
-    expect(change.followUps).toMatchObject(followUps);
-  });
+      expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: null } });
+      expect(change.followUps).toMatchObject(followUps);
+    },
+  );
 
-  test("waits when the run is blocked without a question", () => {
+  test("a follow-up waits when the run is blocked without a question", () => {
     const change = follow({ state: "BLOCKED" }, "yes");
 
     expect(change.progress.state).toBe("BLOCKED");
@@ -81,30 +94,30 @@ describe("a follow-up", () => {
   });
 });
 
-describe("the words of an answer", () => {
+describe("an answer in words", () => {
   test.each(["yes", " Yes! ", "y", "OK.", "go ahead", "lgtm", "approve", "approved"])(
-    "%j allows once",
+    "the answer %j allows once",
     (words) => {
       expect(optionMeant(PERMISSION, words)?.optionId).toBe("once");
     },
   );
 
-  test.each(["no", "N", "Nope.", "don't", "do not", "rejected", "deny"])("%j rejects", (words) => {
+  test.each(["no", "N", "Nope.", "don't", "do not", "rejected", "deny"])("the answer %j rejects", (words) => {
     expect(optionMeant(PERMISSION, words)?.optionId).toBe("no");
   });
 
-  test.each(["always allow", "ALWAYS ALLOW ", "always"])("%j names an option", (words) => {
+  test.each(["always allow", "ALWAYS ALLOW ", "always"])("the answer %j names an option", (words) => {
     expect(optionMeant(PERMISSION, words)?.optionId).toBe("always");
   });
 
   test.each(["", "yes but not the tests", "not ok", "yesterday", "no problem, go", "y n", "okay?"])(
-    "%j is no answer",
+    "the text %j is no answer",
     (words) => {
       expect(optionMeant(PERMISSION, words)).toBeUndefined();
     },
   );
 
-  test("name an option by its id, in upper or lower case as the agent has it", () => {
+  test("an answer names an option by its id in any case, or in the case of the agent", () => {
     const options = [
       { optionId: "go-on", name: "1", kind: "reject_once" },
       { optionId: "Go-On", name: "2", kind: "allow_once" },
@@ -121,13 +134,13 @@ describe("the words of an answer", () => {
     ]);
   });
 
-  test("allow for good where nothing less is offered", () => {
+  test("an answer allows permanently if the agent offers nothing less", () => {
     const permission = { ...PERMISSION, options: OPTIONS.slice(0, 1) };
 
     expect(optionMeant(permission, "yes")?.optionId).toBe("always");
   });
 
-  test("are read quickly, however many spaces are in them", () => {
+  test("an answer with many spaces is parsed quickly", () => {
     const started = performance.now();
 
     for (const word of ["y", "n"])

@@ -4,7 +4,7 @@ import type { RunSubject } from "../../../../src/core/runs/run-store.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { aRun } from "../../../support/run-builders.ts";
 
-/** A decision about a run as it stands, without a storage. */
+/** Returns an edit of a run without a storage. */
 export function anEdit(run: Partial<Run> = {}, subject: Partial<RunSubject> = {}): RunEdit {
   const writer = new NoticeWriter(() => "http://here", new Map());
   const stands = { run: aRun(run), waiting: [], taken: [], threads: [], leaseOver: false, ...subject };

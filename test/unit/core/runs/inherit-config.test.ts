@@ -18,27 +18,27 @@ beforeEach(() => {
   harness = new CoreHarness();
 });
 
-async function goOn(before: Run, request: Partial<NewRun> = {}): Promise<Run> {
+async function continueRun(before: Run, request: Partial<NewRun> = {}): Promise<Run> {
   return harness.create({ prompt: "Go on", continues: before, ...request });
 }
 
-test("a run that goes on with a conversation is as the one before it was", async () => {
+test("a run that continues a conversation inherits the configuration of the previous run", async () => {
   const before = await harness.create({ config: CONFIG, provenance: PROVENANCE });
 
-  const { config, provenance } = await goOn(before);
+  const { config, provenance } = await continueRun(before);
 
-  const { name: _name, ...kept } = CONFIG;
-  expect(config).toEqual({ ...kept, harness: { type: "scripted" } });
+  const { name: _name, ...inherited } = CONFIG;
+  expect(config).toEqual({ ...inherited, harness: { type: "scripted" } });
   expect(provenance).toEqual({
     repository: "acme/shop",
     head: "fix",
     config_layers: Object.fromEntries(
-      [...Object.keys(kept), "harness"].map((name) => [name, "conversation"]),
+      [...Object.keys(inherited), "harness"].map((name) => [name, "conversation"]),
     ),
   });
 });
 
-test("what its request says counts first, and what a routing rule says last", async () => {
+test("the request overrides the inherited configuration, which overrides routing rules", async () => {
   await harness.storage.routingRules.add(
     aRoutingRule({
       match: { sources: ["API"] },
@@ -47,16 +47,16 @@ test("what its request says counts first, and what a routing rule says last", as
   );
   const before = await harness.create({ config: CONFIG });
 
-  const { config, provenance } = await goOn(before, { config: { model_id: "m-2" } });
+  const { config, provenance } = await continueRun(before, { config: { model_id: "m-2" } });
 
   expect(config).toMatchObject({ model_id: "m-2", base_prompt: "Be brief.", idle_timeout_minutes: 5 });
   expect(provenance.config_layers).toMatchObject({ model_id: "request", base_prompt: "conversation" });
 });
 
-test("another agent is not given the model of the one before", async () => {
+test("another agent does not inherit the model of the previous run", async () => {
   const before = await harness.create({ config: CONFIG });
 
-  const { agent, config } = await goOn(before, { config: { harness: { type: "other" } } });
+  const { agent, config } = await continueRun(before, { config: { harness: { type: "other" } } });
 
   expect(agent).toBe("other");
   expect(config).not.toHaveProperty("model_id");
@@ -68,13 +68,10 @@ test.each([
   [true, undefined, true],
   [false, true, true],
   [true, false, false],
-])(
-  "a conversation whose last run is the team's: %s, and asked for %s, goes on as: %s",
-  async (was, asked, is) => {
-    const before = await harness.create({ teamOwned: was });
+])("after a run with team ownership %s, a request for %s continues as: %s", async (was, requested, is) => {
+  const before = await harness.create({ teamOwned: was });
 
-    const run = await goOn(before, asked === undefined ? {} : { teamOwned: asked });
+  const run = await continueRun(before, requested === undefined ? {} : { teamOwned: requested });
 
-    expect(run.teamOwned).toBe(is);
-  },
-);
+  expect(run.teamOwned).toBe(is);
+});

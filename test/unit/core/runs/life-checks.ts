@@ -3,7 +3,7 @@ import type { RunEvent } from "../../../../src/core/runs/events.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { isEnded, mayMove } from "../../../../src/core/runs/states.ts";
 
-/** Sequence numbers have no holes, and the log tells the run's state by moves that are allowed. */
+/** Checks that sequence numbers have no gaps and that the log contains only allowed transitions. */
 export function checkLog(run: Run, events: readonly RunEvent[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(run.lastSeq).toBe(events.length);
@@ -19,7 +19,10 @@ export function checkLog(run: Run, events: readonly RunEvent[]): void {
   expect(run.state).toBe(state);
 }
 
-/** A run that was cancelled, or failed outside of a turn, keeps what waits for the next word. */
+/**
+ * Returns false for a run that was cancelled, or failed outside of a turn, because it keeps its waiting follow-ups
+ * until the next one.
+ */
 export function mustHaveTakenAll({ state }: Run, events: readonly RunEvent[]): boolean {
   if (!isEnded(state) || state === "CANCELLED") return false;
   if (state === "SUCCEEDED") return true;

@@ -46,7 +46,7 @@ interface Attempt {
 /** One run, its jobs, and a worker that takes one step at a time. */
 export class LifeHarness {
   readonly #clock = new ManualClock();
-  /** Jobs that nobody has taken. */
+  /** Jobs that no worker has taken. */
   #jobs = 0;
   readonly #storage = createInMemoryStorage({
     clock: this.#clock,
@@ -104,7 +104,7 @@ export class LifeHarness {
     await this.#decide(false);
   }
 
-  /** Also while another worker works on the run: then the job finds nothing to do, and is gone. */
+  /** Takes a job, also while another worker works on the run. Then the job has nothing to do and ends. */
   async takeJob(): Promise<void> {
     if (this.#jobs === 0) return;
     this.#jobs -= 1;
@@ -190,14 +190,14 @@ export class LifeHarness {
     this.#attempt = undefined;
   }
 
-  /** The worker is gone with its attempt; the queue hands its job out again. */
+  /** Loses the worker with its attempt. The queue delivers its job again. */
   async die(): Promise<void> {
     if (this.#attempt === undefined) return;
     this.#attempt = undefined;
     this.#jobs += 1;
   }
 
-  /** The lease of a worker that is gone runs out; one that lives renews its own. */
+  /** Expires the lease of a lost worker. A live worker renews its own. */
   async lapse(): Promise<void> {
     if (this.#attempt === undefined) await this.#clock.advance(2 * LEASE_MS);
   }
@@ -209,7 +209,7 @@ export class LifeHarness {
     });
   }
 
-  /** Lets people answer and workers work until nothing is left to do. */
+  /** Lets users answer and workers work until nothing is left to do. */
   async finish(): Promise<void> {
     for (let isDone = false; !isDone; ) {
       await this.approve();
@@ -291,7 +291,7 @@ export class LifeHarness {
   }
 }
 
-/** What makes no sense at this moment is refused with `code`, and does nothing. */
+/** Expects that an operation which is impossible in the current state is refused with `code` and has no effect. */
 async function unlessRefused(code: ErrorCode, act: () => Promise<unknown>): Promise<void> {
   try {
     await act();

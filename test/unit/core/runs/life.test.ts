@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { LifeHarness } from "./life-harness.ts";
 
-/** Everything that can happen to a run, in any order; what makes no sense at a moment does nothing. */
+/**
+ * Everything that can happen to a run, in any order. An operation that is impossible in the current state has no
+ * effect.
+ */
 const STEPS = [
   "followUp",
   "interrupt",
@@ -24,16 +27,16 @@ const STEPS = [
   "lapse",
   "recover",
 ] as const;
-/** An agent that asks, does not wait for the answer, and is put down before it takes what waits. */
+/** The agent asks, does not wait for the answer, and ends before it takes the waiting follow-ups. */
 const ENDS_UNANSWERED = ["takeJob", "ready", "startTurn", "followUp", "ask", "endTurn", "handBack"] as const;
-/** Taken more often, or few would come to the steps that stand behind them. */
+/** These steps are taken more often, because otherwise few sequences would reach the steps after them. */
 const FORWARD = ["takeJob", "ready", "startTurn"] as const;
 const anyStep = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...FORWARD) },
   { weight: 3, arbitrary: fc.constantFrom(...STEPS) },
 );
 
-test("whatever happens to a run, in whatever order, its invariants hold", async () => {
+test("the invariants of a run hold after any sequence of operations", async () => {
   const steps = fc.array(anyStep, { minLength: 20, maxLength: 120, size: "max" });
   const property = fc.asyncProperty(steps, fc.boolean(), async (taken, needsApproval) => {
     const harness = await LifeHarness.open(needsApproval);
@@ -46,7 +49,7 @@ test("whatever happens to a run, in whatever order, its invariants hold", async 
   await fc.assert(property, { numRuns: 400 });
 });
 
-test("a run on which workers go on working ends, and all follow-ups were taken", async () => {
+test("a run whose workers keep working ends after taking all follow-ups", async () => {
   const steps = fc.array(anyStep, { maxLength: 80, size: "max" });
   const property = fc.asyncProperty(steps, fc.boolean(), async (taken, needsApproval) => {
     const harness = await LifeHarness.open(needsApproval);

@@ -31,8 +31,8 @@ beforeEach(async () => {
   chief = { ...(await harness.person("Chief")), administrator: true };
 });
 
-describe("what a policy forbids", () => {
-  test("starts no run", async () => {
+describe("an action that a policy forbids", () => {
+  test("a forbidden creation starts no run", async () => {
     await forbid({ match: { actions: ["create"], principals: [ada.id] } });
 
     await expect(harness.create({ creator: ada })).rejects.toMatchObject(REFUSED);
@@ -41,7 +41,7 @@ describe("what a policy forbids", () => {
     expect(await harness.create({ creator: bob })).toMatchObject({ state: "QUEUED" });
   });
 
-  test("is judged by the environment and agent that the run gets", async () => {
+  test("a policy is evaluated with the environment and agent that the run gets", async () => {
     await forbid({ match: { environments: ["env-prod"], agents: ["scripted"] } });
 
     await expect(harness.create({ config: { environment_id: "env-prod" } })).rejects.toMatchObject(REFUSED);
@@ -50,7 +50,7 @@ describe("what a policy forbids", () => {
     });
   });
 
-  test("changes no run: follow-up, cancel and answer", async () => {
+  test("a forbidden follow-up, cancel or answer does not change the run", async () => {
     const run = await aBlockedRun();
     const { id } = await harness.create();
     await quiet();
@@ -69,7 +69,7 @@ describe("what a policy forbids", () => {
     expect(await harness.run(other.id)).toEqual(other);
   });
 
-  test("is not answered in words either", async () => {
+  test("a forbidden answer cannot be given in words either", async () => {
     const run = await aBlockedRun();
     await forbid({ match: { actions: ["answer"], principals: [bob.id] } });
     const say = (message: string, by: Principal) =>
@@ -79,7 +79,7 @@ describe("what a policy forbids", () => {
     expect((await say("yes", ada)).run.state).toBe("INPROGRESS");
   });
 
-  test("lets words answer where only follow-ups are forbidden, but not words that ask for more", async () => {
+  test("where only follow-ups are forbidden, words may answer a question but not ask for more", async () => {
     const run = await aBlockedRun();
     await forbid({ match: { actions: ["follow_up"] } });
     const say = (message: string) => harness.runs.followUp(run.id, ada, { message, authorId: ada.id });
@@ -88,7 +88,7 @@ describe("what a policy forbids", () => {
     expect((await say("no")).run.state).toBe("INPROGRESS");
   });
 
-  test("is hidden from whoever may not see the run", async () => {
+  test("a forbidden run that the caller may not see is not found", async () => {
     const run = await harness.create({ creator: ada, teamOwned: false });
     await forbid({});
 
@@ -96,14 +96,14 @@ describe("what a policy forbids", () => {
   });
 });
 
-describe("a run that a policy lets wait for approval", () => {
+describe("a run that needs approval by a policy", () => {
   beforeEach(() =>
     harness.storage.policies.add(
       aPolicy({ effect: "require_approval", reason: "Needs a look.", match: { principals: [ada.id] } }),
     ),
   );
 
-  test("is not worked on, however long it waits", async () => {
+  test("a run that needs approval is not worked on, however long it waits", async () => {
     await harness.start();
     const run = await harness.create({ creator: ada });
     await harness.clock.advance(24 * 3_600_000);
@@ -118,7 +118,7 @@ describe("a run that a policy lets wait for approval", () => {
     expect(harness.agents.starts).toEqual([]);
   });
 
-  test("is worked on once an administrator approves, with what was said meanwhile", async () => {
+  test("an approved run is worked on with the follow-ups that came meanwhile", async () => {
     await harness.start();
     const run = await harness.create({ creator: ada, prompt: "Fix it" });
     await harness.runs.followUp(run.id, bob, { message: "and this", authorId: bob.id });
@@ -130,7 +130,7 @@ describe("a run that a policy lets wait for approval", () => {
     expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
   });
 
-  test("is approved by nobody else, unless a policy lets them; and not by who asked for it", async () => {
+  test("a run is approved by administrators or where a policy permits it, and not by its creator", async () => {
     const run = await harness.create({ creator: ada });
     await expect(harness.runs.approve(run.id, bob, { approve: true })).rejects.toMatchObject({
       code: "not_authorized",
@@ -146,7 +146,7 @@ describe("a run that a policy lets wait for approval", () => {
   });
 });
 
-test("a routing rule configures the run, and its provenance says so", async () => {
+test("a routing rule configures the run, and the provenance says so", async () => {
   const match = { sources: ["API"] } as const;
   await harness.storage.routingRules.add(
     aRoutingRule({ name: "all", environmentId: "env-dev", config: { model_id: "m" }, match }),
@@ -167,7 +167,7 @@ test("a routing rule configures the run, and its provenance says so", async () =
   });
 });
 
-test("a run that is repeated keeps what was told of its configuration", async () => {
+test("a retried run keeps the provenance of its configuration", async () => {
   harness.skills.put("acme/tools", { "SKILL.md": "---\nname: tidy\n---\nTidy up." });
   const match = { sources: ["API"] } as const;
   const config = { skill_spec: "acme/tools:SKILL.md", model_id: "m" };
@@ -193,7 +193,7 @@ test("a run that is repeated keeps what was told of its configuration", async ()
   });
 });
 
-test("a run that is repeated keeps the configuration it had, whatever the rules say by now", async () => {
+test("a retried run keeps its configuration, even if the rules have changed", async () => {
   const run = await harness.create({ config: { base_prompt: "x" } });
   const match = { sources: ["API"] } as const;
   await harness.storage.routingRules.add(aRoutingRule({ environmentId: "env-dev", match }));

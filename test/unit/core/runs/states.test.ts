@@ -32,7 +32,7 @@ const TABLE: readonly (readonly [readonly RunState[], readonly RunState[]])[] = 
 const PAIRS = RUN_STATES.flatMap((from) => RUN_STATES.map((to) => [from, to] as const));
 
 describe("the states of a run", () => {
-  test.each(PAIRS)("from %s to %s is allowed or refused as documented", (from, to) => {
+  test.each(PAIRS)("the transition from %s to %s is allowed or refused as documented", (from, to) => {
     const isInTable = TABLE.some(([froms, tos]) => froms.includes(from) && tos.includes(to));
 
     expect(mayMove(from, to)).toBe(isInTable);
@@ -40,7 +40,7 @@ describe("the states of a run", () => {
     else expect(() => requireTransition(from, to)).toThrow(`A run that is ${from} cannot become ${to}.`);
   });
 
-  test.each(RUN_STATES)("%s is ended, moving or worked on as documented", (state) => {
+  test.each(RUN_STATES)("the state %s is ended, moving or worked on as documented", (state) => {
     expect(isEnded(state)).toBe(ENDED.some((ended) => ended === state));
     expect(isMoving(state)).toBe(MOVING.some((moving) => moving === state));
     expect(isWorkedOn(state)).toBe(isMoving(state) || state === "BLOCKED");

@@ -4,7 +4,7 @@ import type { AgentChoice } from "../../../../src/core/runs/new-run.ts";
 import type { RunConfig } from "../../../../src/core/runs/run.ts";
 import { requireKeepableConfig } from "../../../../src/core/runs/supported-config.ts";
 
-/** A server whose default agent cannot work either. */
+/** A server whose default agent is not usable either. */
 const NOBODY: AgentChoice = {
   choose: (_config, member) => {
     throw new AppError("invalid_request", `Nobody works by ${member}.`);
@@ -12,14 +12,14 @@ const NOBODY: AgentChoice = {
 };
 
 test.each<RunConfig>([{}, { base_prompt: "Be brief." }, { budget: { max_turns: 3 } }])(
-  "%j is kept where nobody can work: it chooses nobody",
+  "%j is accepted without a usable agent, because it chooses none",
   (config) => {
     expect(() => requireKeepableConfig(config, "config", NOBODY)).not.toThrow();
   },
 );
 
 test.each<RunConfig>([{ harness: { type: "x" } }, { model_id: "x" }, { budget: { max_cost_usd: 1 } }])(
-  "%j is kept only where somebody can work with it",
+  "%j is accepted only with a usable agent",
   (config) => {
     expect(() => requireKeepableConfig(config, "agent_config", NOBODY)).toThrow("by agent_config");
   },

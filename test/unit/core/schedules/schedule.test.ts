@@ -8,12 +8,12 @@ import { aPrincipal } from "../../../support/run-builders.ts";
 const at = (time: string) => new Date(`2026-03-01T${time}.000Z`);
 const timing = (time: string) => ({ now: at(time), nextDue });
 
-describe("a schedule that is edited", () => {
-  test("comes due at the next time from now", () => {
+describe("an edited schedule", () => {
+  test("an edited schedule is next due at the first matching time from now", () => {
     expect(timed(aSchedule(), undefined, timing("12:01:00")).nextRunAt).toEqual(at("12:05:00"));
   });
 
-  test("keeps a time that was missed, unless its expression is another", () => {
+  test("an edited schedule keeps a missed time unless its expression changes", () => {
     const before = aSchedule({ nextRunAt: at("11:00:00") });
 
     expect(timed({ ...before, prompt: "x" }, before, timing("12:01:00")).nextRunAt).toEqual(at("11:00:00"));
@@ -22,7 +22,7 @@ describe("a schedule that is edited", () => {
     );
   });
 
-  test("has no due time while it is paused, and is not made up for when it is resumed", () => {
+  test("a paused schedule has no due time, and missed times are not made up when it is resumed", () => {
     const before = aSchedule({ nextRunAt: at("11:00:00") });
 
     const paused = timed({ ...before, enabled: false }, before, timing("11:30:00"));
@@ -32,7 +32,7 @@ describe("a schedule that is edited", () => {
     expect(resumed.nextRunAt).toEqual(at("12:05:00"));
   });
 
-  test("never comes due for a time it has fired, though the clock lags behind", () => {
+  test("a schedule does not become due again for a time that has fired, even if the clock lags", () => {
     const before = aSchedule({ lastRanAt: at("12:05:00"), nextRunAt: at("12:10:00") });
 
     expect(timed({ ...before, cron: "* * * * *" }, before, timing("12:04:30")).nextRunAt).toEqual(
@@ -44,21 +44,21 @@ describe("a schedule that is edited", () => {
 describe("a schedule that fires", () => {
   const due = aSchedule({ nextRunAt: at("08:00:00"), lastSpawnError: "old" });
 
-  test("late, fires once for all that was missed, and comes due next in the future", () => {
+  test("a schedule that fires late fires once for all missed times and is next due in the future", () => {
     const after = fired(due, undefined, timing("12:01:00"));
 
     expect(after).toMatchObject({ lastRanAt: at("12:01:00"), nextRunAt: at("12:05:00") });
     expect(after).not.toHaveProperty("lastSpawnError");
   });
 
-  test("by a clock that lags behind, has run no earlier than it was due", () => {
+  test("a schedule that fires by a lagging clock has not run earlier than it was due", () => {
     expect(fired(due, undefined, timing("07:59:58"))).toMatchObject({
       lastRanAt: at("08:00:00"),
       nextRunAt: at("08:05:00"),
     });
   });
 
-  test("and starts nothing, says why and comes due again", () => {
+  test("a schedule that starts no run says why and becomes due again", () => {
     const after = fired(due, "Not allowed.", timing("08:00:01"));
 
     expect(after).toMatchObject({ lastSpawnError: "Not allowed.", nextRunAt: at("08:05:00") });
@@ -66,7 +66,7 @@ describe("a schedule that fires", () => {
   });
 });
 
-test("a schedule of the team is everybody's in it, another its creator's and the administrators'", () => {
+test("a team schedule is visible to the team, and a personal one to its creator and administrators", () => {
   const [ada, bob] = [aPrincipal(), aPrincipal()];
   const chief = aPrincipal({ administrator: true });
   const stranger = aPrincipal({ teamId: "other" as Schedule["teamId"], administrator: true });

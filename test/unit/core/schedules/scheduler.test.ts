@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 describe("a schedule", () => {
-  test("starts a run at each due time, in its creator's name", async () => {
+  test("a schedule starts a run at each due time in its creator's name", async () => {
     const { id } = await service.create(ada, WANTED);
 
     await harness.clock.advance(2 * MINUTE_MS);
@@ -64,7 +64,7 @@ describe("a schedule", () => {
     });
   });
 
-  test("fires each due time once, however many try at once", async () => {
+  test("concurrent attempts fire each due time once", async () => {
     const { id } = await service.create(ada, WANTED);
     await harness.queue.stop(0);
     await harness.clock.advance(MINUTE_MS);
@@ -76,7 +76,7 @@ describe("a schedule", () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  test("that was missed for hours fires once, late", async () => {
+  test("a schedule missed for hours fires once", async () => {
     await service.create(ada, WANTED);
     await harness.queue.stop(0);
     await harness.clock.advance(5 * 60 * MINUTE_MS);
@@ -87,7 +87,7 @@ describe("a schedule", () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  test("that is paused or removed before it fires does not fire", async () => {
+  test("a schedule that is paused or removed before it fires does not fire", async () => {
     const [paused, removed] = [await service.create(ada, WANTED), await service.create(ada, WANTED)];
     await service.pause(ada, paused.id);
     await service.remove(ada, removed.id);
@@ -98,14 +98,14 @@ describe("a schedule", () => {
     expect(await runs()).toEqual([]);
   });
 
-  test("that is paused or edited while its run is prepared does not fire what it was", async () => {
+  test("a schedule that changes while its run is prepared does not fire its old version", async () => {
     const { id } = await service.create(ada, WANTED);
     await harness.queue.stop(0);
     await harness.clock.advance(MINUTE_MS);
     const prepare = harness.runs.prepare.bind(harness.runs);
-    harness.runs.prepare = async (...given) => {
+    harness.runs.prepare = async (...args) => {
       await service.replace(ada, id, { ...WANTED, prompt: "Something else" });
-      return prepare(...given);
+      return prepare(...args);
     };
 
     await scheduler.fire(id);
@@ -128,7 +128,7 @@ describe("the schedule of an administrator", () => {
     harness.skills.put("acme/tools", { "SKILL.md": "Tidy up." });
   });
 
-  test("is not stored where it would be in somebody else's environment", async () => {
+  test("an administrator's schedule is not stored in another user's environment", async () => {
     const config = { environment_id: bobs.id };
     const refused = { code: "resource_not_found", message: "There is no such environment." };
     const { id } = await service.create(ada, WANTED);
@@ -139,7 +139,7 @@ describe("the schedule of an administrator", () => {
     expect(await service.list(chief)).toMatchObject([{ id, config: WANTED.config }]);
   });
 
-  test("may be in the environment of whose it is, whoever edits it", async () => {
+  test("a schedule may use its creator's environment, whoever edits it", async () => {
     const own = { ...anEnvironment("env-ada"), ownerId: ada.id };
     await harness.storage.environments.add(own);
     const config = { environment_id: own.id };
@@ -151,7 +151,7 @@ describe("the schedule of an administrator", () => {
   test.each<[string, RunConfig, RegExp]>([
     ["environment", { environment_id: "env-bob" }, /^There is no such environment\.$/],
     ["repositories", { skill_spec: "tools:SKILL.md" }, /^No environment of yours has a repository/],
-  ])("starts nothing by somebody else's %s", async (_what, config, reason) => {
+  ])("an administrator's schedule starts nothing with another user's %s", async (_what, config, reason) => {
     await harness.storage.environments.replace({ ...bobs, ownerId: bobs.teamId });
     const { id } = await service.create(chief, { ...WANTED, config });
     await harness.storage.environments.replace(bobs);
@@ -175,27 +175,30 @@ describe("a due time that starts no run", () => {
       () => harness.storage.policies.add(aPolicy({ match: { sources: ["SCHEDULED_AGENT"] }, reason: "No." })),
       /^No\.$/,
     ],
-  ])("because %s says so, and the next one comes all the same", async (_why, forbid, reason) => {
-    const { id } = await service.create(ada, WANTED);
-    await forbid();
+  ])(
+    "a due time that starts no run because %s says so does not stop the next one",
+    async (_why, forbid, reason) => {
+      const { id } = await service.create(ada, WANTED);
+      await forbid();
 
-    await harness.clock.advance(MINUTE_MS);
+      await harness.clock.advance(MINUTE_MS);
 
-    const schedule = await service.get(ada, id);
-    expect(await runs()).toEqual([]);
-    expect(schedule.lastSpawnError).toMatch(reason);
-    expect(schedule.nextRunAt).toEqual(new Date("2026-03-01T12:02:00.000Z"));
-    expect(schedule).not.toHaveProperty("lastRanAt");
-  });
+      const schedule = await service.get(ada, id);
+      expect(await runs()).toEqual([]);
+      expect(schedule.lastSpawnError).toMatch(reason);
+      expect(schedule.nextRunAt).toEqual(new Date("2026-03-01T12:02:00.000Z"));
+      expect(schedule).not.toHaveProperty("lastRanAt");
+    },
+  );
 
-  test("because something is away fires late", async () => {
+  test("a due time during a failure fires late", async () => {
     const { id } = await service.create(ada, WANTED);
     const prepare = harness.runs.prepare.bind(harness.runs);
     let failures = 2;
-    harness.runs.prepare = async (...given) => {
+    harness.runs.prepare = async (...args) => {
       failures -= 1;
       if (failures >= 0) throw new AppError("resource_unavailable", "The host is away.");
-      return prepare(...given);
+      return prepare(...args);
     };
 
     await harness.clock.advance(MINUTE_MS + 5_000);
@@ -204,7 +207,7 @@ describe("a due time that starts no run", () => {
     expect(await service.get(ada, id)).not.toHaveProperty("lastSpawnError");
   });
 
-  test("waits for approval where a policy asks for it", async () => {
+  test("a run of a schedule waits for approval if a policy requires it", async () => {
     await service.create(ada, WANTED);
     await harness.storage.policies.add(aPolicy({ effect: "require_approval" }));
 
@@ -213,7 +216,7 @@ describe("a due time that starts no run", () => {
     expect(await runs()).toMatchObject([{ state: "BLOCKED" }]);
   });
 
-  test("of one schedule keeps no other from firing", async () => {
+  test("a due time of one schedule that fails keeps no other schedule from firing", async () => {
     const [broken, whole] = [
       await service.create(ada, WANTED),
       await service.create(ada, { ...WANTED, name: "b" }),
@@ -232,8 +235,8 @@ describe("a due time that starts no run", () => {
   });
 });
 
-describe("who changes a schedule", () => {
-  test("is its creator or an administrator; repeating what is done changes nothing", async () => {
+describe("permissions to change a schedule", () => {
+  test("the creator and administrators change a schedule, and a repeated change has no effect", async () => {
     const bob = await harness.person("Bob");
     const chief = { ...(await harness.person("Chief")), administrator: true };
     const { id } = await service.create(ada, WANTED);
@@ -247,7 +250,7 @@ describe("who changes a schedule", () => {
     expect(await service.pause(ada, id)).toEqual(paused);
   });
 
-  test("sees no personal one of somebody else", async () => {
+  test("a personal schedule of another user is not found", async () => {
     const bob = await harness.person("Bob");
     const { id } = await service.create(ada, { ...WANTED, teamOwned: false });
 
@@ -256,7 +259,7 @@ describe("who changes a schedule", () => {
     expect(await service.list(bob)).toEqual([]);
   });
 
-  test("names what is no cron expression", async () => {
+  test("an invalid cron expression is refused at its field", async () => {
     const wrong = { code: "invalid_request", options: { issues: [{ path: "cron_schedule" }] } };
 
     await expect(service.create(ada, { ...WANTED, cron: "@daily" })).rejects.toMatchObject(wrong);
@@ -264,7 +267,7 @@ describe("who changes a schedule", () => {
   });
 });
 
-test("resuming what was never paused keeps a due time that is late", async () => {
+test("resuming a schedule that is not paused keeps an overdue time", async () => {
   const { id } = await service.create(ada, WANTED);
   await harness.queue.stop(0);
   await harness.clock.advance(10 * MINUTE_MS);
@@ -278,7 +281,7 @@ function newScheduler(): Scheduler {
   return new Scheduler({ storage, runs, nextDue, linkOf, log: SILENT_LOG });
 }
 
-/** The newest first. */
+/** Returns the runs, newest first. */
 async function runs(): Promise<readonly Run[]> {
   await quiet();
   const query = { viewer: { ...ada, administrator: true }, filters: {}, limit: 100 };

@@ -37,7 +37,7 @@ async function perform(creator: Principal): Promise<Run> {
 }
 
 describe("the secrets of a run", () => {
-  test("are the team's, and over them its creator's own", async () => {
+  test("a run gets the secrets of the team, overridden by those of its creator", async () => {
     await set(ada, "BOTH", TEAMS);
     await set(ada, "TEAMS", TEAMS);
     await set(ada, "BOTH", ADAS, false);
@@ -52,7 +52,7 @@ describe("the secrets of a run", () => {
     expect(bobs).toEqual({ BOTH: TEAMS, TEAMS, BOBS });
   });
 
-  test("are not those of a creator who was disabled: whoever goes on with the run would have them", async () => {
+  test("a run does not get the secrets of a disabled creator, because other users may continue it", async () => {
     await set(ada, "TEAMS", TEAMS);
     await set(ada, "ADAS", ADAS, false);
     const { id } = await harness.create({ creator: ada });
@@ -63,7 +63,7 @@ describe("the secrets of a run", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED" });
   });
 
-  test("are out of all that is told of it: events, answer, questions, end", async () => {
+  test("the secrets of a run are redacted from its events, answer, questions and end", async () => {
     await set(ada, "BOTH", TEAMS);
     await set(ada, "BOTH", ADAS, false);
     const { promise: aBatchLater, resolve: goOn } = Promise.withResolvers<void>();
@@ -88,17 +88,17 @@ describe("the secrets of a run", () => {
     await quiet();
     const run = await harness.run(id);
 
-    const told = JSON.stringify([run, await harness.events(run.id)]);
-    expect(told).not.toContain("the-value-");
-    expect(told).not.toContain(Buffer.from(ADAS).toString("base64"));
-    expect(told).toContain("It broke over [redacted]");
+    const text = JSON.stringify([run, await harness.events(run.id)]);
+    expect(text).not.toContain("the-value-");
+    expect(text).not.toContain(Buffer.from(ADAS).toString("base64"));
+    expect(text).toContain("It broke over [redacted]");
     const words = (await harness.events(id)).map(({ body }) =>
       body.kind === "agent.message" ? body.text : "",
     );
     expect(words.join("")).toBe("It is [redacted].");
   });
 
-  test("of others are not taken out: who saw that could guess them", async () => {
+  test("secrets of other users are not redacted, because redaction would let a caller guess them", async () => {
     await set(bob, "BOBS", BOBS, false);
     harness.agents.scripts.push(async ({ say }) => {
       say(`Is it ${BOBS}?`);
@@ -109,7 +109,7 @@ describe("the secrets of a run", () => {
     expect((await perform(ada)).answer).toBe(`Is it ${BOBS}?`);
   });
 
-  test("that cannot be opened fail it, by name", async () => {
+  test("a secret that cannot be opened fails the run and is named", async () => {
     await set(ada, "FINE", TEAMS);
     const sealed = createSecretBox([Buffer.alloc(32, 9).toString("base64url")]).seal(ADAS, "secret");
     await harness.storage.secrets.replace({ ...(await set(ada, "BROKEN", ADAS)), sealed });
@@ -128,7 +128,7 @@ describe("the secrets of a run", () => {
     expect(JSON.stringify(await harness.events(run.id))).not.toContain(ADAS);
   });
 
-  test("whose rows were swapped fail it", async () => {
+  test("secrets whose rows were swapped fail the run", async () => {
     const [one, two] = [await set(ada, "ONE", TEAMS), await set(ada, "TWO", ADAS)];
     await harness.storage.secrets.replace({ ...one, sealed: two.sealed });
     await harness.start();
@@ -136,7 +136,7 @@ describe("the secrets of a run", () => {
     expect((await perform(ada)).statusMessage?.message).toBe("The secret ONE cannot be opened.");
   });
 
-  test("that are too large together fail it before its agent does", async () => {
+  test("secrets that are too large together fail the run before its agent starts", async () => {
     for (let index = 0; index < 17; index += 1) await set(ada, `LARGE_${index}`, "x".repeat(64 * 1024));
     await harness.start();
 
@@ -146,7 +146,7 @@ describe("the secrets of a run", () => {
     });
   });
 
-  test("are opened anew for each attempt", async () => {
+  test("secrets are opened again for each attempt", async () => {
     await set(ada, "TOKEN", TEAMS);
     await harness.start();
     const { id } = await perform(ada);
@@ -159,7 +159,7 @@ describe("the secrets of a run", () => {
   });
 });
 
-/** What an agent was given beside what the platform sets. */
+/** Returns the variables of an agent without those that the platform sets. */
 function secretsOf({ variables: { ERRAND_ARTIFACTS_DIR: _ours, ...secrets } }: AgentStart) {
   return secrets;
 }

@@ -13,14 +13,14 @@ const skills = (...names: string[]) =>
 describe("the catalogue of skills", () => {
   let library: InMemorySkillLibrary;
   let lastRuns: Map<string, Date>;
-  const asked: { teamId: string; freshness: string }[] = [];
+  const reads: { teamId: string; freshness: string }[] = [];
   const logged: string[] = [];
 
   beforeEach(() => {
     library = new InMemorySkillLibrary();
     lastRuns = new Map();
     logged.length = 0;
-    asked.length = 0;
+    reads.length = 0;
     library.put("acme/tools", skills("deploy", "review"));
     library.put("acme/more", skills("Audit", "deploy"));
     library.put("else/where", skills("hidden"));
@@ -30,7 +30,7 @@ describe("the catalogue of skills", () => {
 
   function catalogue(broken: Readonly<Record<string, AppError>> = {}): SkillCatalogue {
     const list: SkillLibrary["list"] = async (repository, freshness) => {
-      asked.push({ teamId: repository.teamId, freshness });
+      reads.push({ teamId: repository.teamId, freshness });
       const failure = broken[repository.name];
       if (failure !== undefined) throw failure;
       return library.list(
@@ -51,7 +51,7 @@ describe("the catalogue of skills", () => {
     of.list(VIEWER, { freshness: "recent", sort: "name", ...query });
   const namesOf = async (groups: ReturnType<typeof list>) => (await groups).map(({ name }) => name);
 
-  test("has the skills of all environments by name, each with where it is to be had", async () => {
+  test("the catalogue has the skills of all environments by name with their environments", async () => {
     const groups = await list();
 
     expect(
@@ -72,13 +72,13 @@ describe("the catalogue of skills", () => {
     ]);
   });
 
-  test("reads each repository once, as the viewer's team, and as it is now when that is wanted", async () => {
+  test("the catalogue reads each repository once per team, and again if a fresh read is requested", async () => {
     await list({ freshness: "now" });
 
-    expect(asked).toEqual(Array(2).fill({ teamId: "team-1", freshness: "now" }));
+    expect(reads).toEqual(Array(2).fill({ teamId: "team-1", freshness: "now" }));
   });
 
-  test("has those of one repository alone when that is asked for, in an environment or not", async () => {
+  test("the catalogue can be limited to one repository, whether or not an environment has it", async () => {
     expect(await namesOf(list({ repository: { owner: "else", name: "where" } }))).toEqual(["hidden"]);
     expect(await namesOf(list({ repository: { owner: "acme", name: "tools" } }))).toEqual([
       "deploy",
@@ -86,7 +86,7 @@ describe("the catalogue of skills", () => {
     ]);
   });
 
-  test("has what ran last first, and what never ran behind it by name", async () => {
+  test("the catalogue can be sorted by the last run, followed by unused skills by name", async () => {
     lastRuns.set("acme/tools:.agents/skills/review/SKILL.md", new Date(1_000));
     lastRuns.set("acme/more:.agents/skills/deploy/SKILL.md", new Date(2_000));
     library.put("acme/tools", skills("deploy", "review", "b"));
@@ -98,7 +98,7 @@ describe("the catalogue of skills", () => {
   });
 
   test.each(["resource_not_found", "resource_unavailable", "operation_not_supported"] as const)(
-    "goes on without a repository that fails with %s, and the log says so",
+    "the catalogue leaves out a repository that fails with %s, and logs that",
     async (code) => {
       const groups = list({}, catalogue({ more: new AppError(code, "broken") }));
 
@@ -107,18 +107,18 @@ describe("the catalogue of skills", () => {
     },
   );
 
-  test("says why where no repository can be read at all", async () => {
+  test("the catalogue says why if no repository can be read", async () => {
     const away = new AppError("resource_unavailable", "away");
-    const gone = new AppError("resource_not_found", "gone");
+    const notFound = new AppError("resource_not_found", "gone");
 
-    await expect(list({}, catalogue({ more: away, tools: gone }))).rejects.toBe(away);
-    expect(await list({}, catalogue({ more: gone, tools: gone }))).toEqual([]);
+    await expect(list({}, catalogue({ more: away, tools: notFound }))).rejects.toBe(away);
+    expect(await list({}, catalogue({ more: notFound, tools: notFound }))).toEqual([]);
   });
 
-  test("says why the one repository that is asked for cannot be read", async () => {
-    const gone = new AppError("resource_not_found", "gone");
+  test("the catalogue says why if the requested repository cannot be read", async () => {
+    const notFound = new AppError("resource_not_found", "gone");
     const repository = { owner: "acme", name: "more" };
 
-    await expect(list({ repository }, catalogue({ more: gone }))).rejects.toBe(gone);
+    await expect(list({ repository }, catalogue({ more: notFound }))).rejects.toBe(notFound);
   });
 });

@@ -8,7 +8,7 @@ import { InMemorySkillLibrary } from "../../../support/memory/in-memory-skill-li
 const VIEWER = { id: "p-1" as PrincipalId, teamId: "team-1" as TeamId };
 const skillAt = (name: string, body: string) => ({ [`.agents/skills/${name}/SKILL.md`]: body });
 
-describe("a skill that is named", () => {
+describe("a skill named in a request", () => {
   let library: InMemorySkillLibrary;
   let finder: SkillFinder;
   let environments: Environment[];
@@ -28,14 +28,14 @@ describe("a skill that is named", () => {
   const find = async (spec: string, environmentId?: string) =>
     (await finder.find(spec, { viewer: VIEWER, environmentId })).basePrompt;
 
-  test("with its owner is taken from there, whatever environments there are", async () => {
+  test("a skill named with its owner is taken from that owner, whatever the environments are", async () => {
     environment("e-1", "other/tools");
 
     expect(await find("acme/tools:deploy")).toBe("Acme's.");
     expect(await find("acme/tools:.agents/skills/deploy/SKILL.md")).toBe("Acme's.");
   });
 
-  test("without an owner is taken from the run's environment", async () => {
+  test("a skill named without an owner is taken from the run's environment", async () => {
     environment("e-1", "other/tools");
     environment("e-2", "acme/x", "acme/tools");
 
@@ -43,7 +43,7 @@ describe("a skill that is named", () => {
     expect(await find("Tools:deploy", "e-1")).toBe("The other's.");
   });
 
-  test("without an owner is taken from any environment, if only one repository is called so", async () => {
+  test("a skill named without an owner is found in any environment if one repository has the name", async () => {
     environment("e-1", "acme/tools");
     environment("e-2", "acme/Tools", "acme/x");
     environment("e-3");
@@ -52,7 +52,7 @@ describe("a skill that is named", () => {
     expect(await find("tools:deploy", "e-3")).toBe("Acme's.");
   });
 
-  test("without an owner is refused where several repositories are called so", async () => {
+  test("a skill named without an owner is refused if several repositories have the name", async () => {
     environment("e-1", "acme/tools");
     environment("e-2", "other/tools");
 
@@ -62,7 +62,7 @@ describe("a skill that is named", () => {
     });
   });
 
-  test("without an owner is unknown where no repository is called so", async () => {
+  test("a skill named without an owner is unknown if no repository has the name", async () => {
     environment("e-1", "acme/x");
 
     await expect(find("tools:deploy")).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe("a skill that is named", () => {
   test.each([
     ["acme/tools:nothing", 'called "nothing"'],
     ["acme/tools:a/SKILL.md", "at a/SKILL.md"],
-  ])("%s is unknown, and the answer says how to see those that are there", async (spec, words) => {
+  ])("%s is unknown, and the answer says how to list the skills", async (spec, words) => {
     await expect(find(spec)).rejects.toMatchObject({
       code: "resource_not_found",
       message: `acme/tools has no skill ${words}.`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseSkillSpec, skillSpecProblem } from "../../../../src/core/skills/skill-spec.ts";
 
-describe("a skill's spec", () => {
+describe("a skill spec", () => {
   test.each([
     ["tools:deploy", { repository: "tools", wanted: { kind: "name", name: "deploy" } }],
     ["acme/tools:deploy", { owner: "acme", repository: "tools", wanted: { kind: "name", name: "deploy" } }],
@@ -18,7 +18,7 @@ describe("a skill's spec", () => {
       { owner: "acme", repository: "tools", wanted: { kind: "path", path: "SKILL.md" } },
     ],
     ["acme/tools:a:b", { owner: "acme", repository: "tools", wanted: { kind: "name", name: "a:b" } }],
-  ])("%s is read", (text, spec) => {
+  ])("the skill spec %s is parsed", (text, spec) => {
     expect(parseSkillSpec(text)).toEqual(spec);
     expect(skillSpecProblem(text)).toBeUndefined();
   });
@@ -52,7 +52,7 @@ describe("a skill's spec", () => {
     `acme/tools:${"a".repeat(65)}`,
     `acme/tools:${"a".repeat(500)}/SKILL.md`,
     `${"a".repeat(101)}:deploy`,
-  ])("%j is refused as the caller's mistake", (text) => {
+  ])("the skill spec %j is refused as invalid input", (text) => {
     expect(skillSpecProblem(text)).toEqual(expect.any(String));
     expect(() => parseSkillSpec(text)).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });

@@ -9,7 +9,7 @@ const QUESTION = {
   options: [{ optionId: "yes", name: "Yes", kind: "allow_once" }],
 } as const;
 
-test("a card that shows the question does not tell what the run waits for once more", () => {
+test("a card that shows the question does not repeat what the run waits for", () => {
   const statusMessage = { message: "The agent asks: Delete it?" };
 
   const asking = writer.card(aRun({ state: "BLOCKED", permission: QUESTION, statusMessage }));

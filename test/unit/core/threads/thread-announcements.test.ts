@@ -20,20 +20,20 @@ beforeEach(async () => {
 });
 
 describe("a follow-up over the API to a run with a thread", () => {
-  test("is told there, with who asked", async () => {
+  test("a follow-up over the API is announced in the thread with its author", async () => {
     await ask("And the lexer");
 
     expect(harness.repliesShown()).toEqual(["Bob asked over the API: And the lexer"]);
     expect(harness.agents.prompts).toEqual(["Fix it", "And the lexer"]);
   });
 
-  test("is told in part when it is long", async () => {
+  test("a long follow-up over the API is announced in part", async () => {
     await ask(`${"x".repeat(499)}😀😀`);
 
     expect(harness.repliesShown()).toEqual([`Bob asked over the API: ${"x".repeat(499)}😀…`]);
   });
 
-  test("that is private is not told, and done all the same", async () => {
+  test("a private follow-up over the API is carried out but not announced", async () => {
     await ask("And the lexer", true);
 
     expect(harness.repliesShown()).toEqual([]);
@@ -42,7 +42,7 @@ describe("a follow-up over the API to a run with a thread", () => {
 });
 
 describe("the answer to a private follow-up", () => {
-  test("is in the log alone; the card goes on with how the run stands, and the answer before", async () => {
+  test("the answer to a private follow-up is logged only, and the card keeps the earlier answer", async () => {
     answers("Not for all");
     await ask("And the lexer", true);
 
@@ -54,7 +54,7 @@ describe("the answer to a private follow-up", () => {
     expect(JSON.stringify(await harness.events(id))).toContain("Not for all");
   });
 
-  test("is not told either when a follow-up for all is waiting, whose answer is", async () => {
+  test("the answer to a private follow-up stays private while a public one waits, which is answered", async () => {
     harness.agents.scripts.push(async ({ say }) => {
       await send("For all");
       say("Not for all");
@@ -68,7 +68,7 @@ describe("the answer to a private follow-up", () => {
     expect(harness.cardsShown()).toMatchObject([{ turn: 3, answer: "Told" }]);
   });
 
-  test("is told where the same turn takes another one for all", async () => {
+  test("the answer of a turn with a private and a public follow-up is announced", async () => {
     harness = new IntakeHarness();
     bob = await harness.person("Bob");
     harness.agents.scripts.push(async ({ say }) => {
@@ -85,7 +85,7 @@ describe("the answer to a private follow-up", () => {
     expect(answersShown()).toEqual(["First", "Both"]);
   });
 
-  test("is not told after its agent was given up and asked anew", async () => {
+  test("the answer to a private follow-up stays private after its agent was replaced", async () => {
     const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }] as const;
     harness.agents.scripts.push(async ({ observer }) => {
       await observer.permission({ permissionId: "p", title: "May I?", options });
@@ -102,7 +102,7 @@ describe("the answer to a private follow-up", () => {
     expect(JSON.stringify(harness.adapter.thread(KEY))).not.toContain("Not for all");
   });
 
-  test("leaves a cancel to be told", async () => {
+  test("a cancel during a private follow-up is announced", async () => {
     harness.agents.scripts.push(async ({ say }) => {
       say("Not for all");
       await harness.cancel((await harness.currentRun()).id);
@@ -116,7 +116,7 @@ describe("the answer to a private follow-up", () => {
   });
 });
 
-test("the answer of a first turn is told, whatever it takes besides", () => {
+test("the answer of a first turn is announced, even if it took a private follow-up", () => {
   const edit = anEdit(
     { state: "INPROGRESS", turn: 1, turnOpen: true },
     { taken: [{ ...aFollowUp(aRun(), { private: true }), seq: 1 }], threads: [aThread() as Thread] },

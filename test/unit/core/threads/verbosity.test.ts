@@ -18,19 +18,22 @@ describe("the card of a run", () => {
     ["QUEUED", "CANCELLED", ["normal", "quiet"]],
   ];
 
-  test.each(WAYS)("from %s to %s is shown where threads are %j", (from, to, shownIn) => {
-    const threads = ["normal", "quiet"].map(
-      (verbosity) => ({ ...aThread({ id: verbosity }), verbosity }) as Thread,
-    );
-    const edit = anEdit({ state: from }, { threads });
+  test.each(WAYS)(
+    "the card of a change from %s to %s is shown in threads that are %j",
+    (from, to, shownIn) => {
+      const threads = ["normal", "quiet"].map(
+        (verbosity) => ({ ...aThread({ id: verbosity }), verbosity }) as Thread,
+      );
+      const edit = anEdit({ state: from }, { threads });
 
-    edit.moveTo(to);
+      edit.moveTo(to);
 
-    const cards = edit.done().notices.filter(({ notice }) => notice.kind === "card");
-    expect(cards.map(({ threadId }) => threadId)).toEqual(shownIn);
-  });
+      const cards = edit.done().notices.filter(({ notice }) => notice.kind === "card");
+      expect(cards.map(({ threadId }) => threadId)).toEqual(shownIn);
+    },
+  );
 
-  test("is shown once in a quiet thread that is bound to a run", () => {
+  test("a quiet thread shows the card once when it is bound to a run", () => {
     const { id: expected } = aRun();
     const edit = anEdit();
 
@@ -48,7 +51,7 @@ describe("a quiet thread", () => {
     await harness.start();
   });
 
-  test("leaves nobody without an answer: seen, the card from the start, how it ends", async () => {
+  test("a quiet thread shows the acknowledgement, the first card and the end of a run", async () => {
     await harness.receive({ text: "Fix it" });
     const [thread] = await harness.storage.threads.listOf((await harness.currentRun()).id);
     await harness.storage.threads.setVerbosity(thread?.id ?? "", "quiet");

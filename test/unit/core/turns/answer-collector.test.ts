@@ -5,21 +5,21 @@ import { AnswerCollector } from "../../../../src/core/turns/answer-collector.ts"
 const say = (text: string): AgentUpdate => ({ kind: "agent.message", text });
 const act: AgentUpdate = { kind: "agent.tool_call", toolCallId: "1" };
 
-test("the answer is what was said after the last thing done", () => {
+test("the answer is the text after the last tool call", () => {
   expect(answerTo(say("I look."), act, act, say(" Done"), say(", all of it.\n"))).toBe("Done, all of it.");
 });
 
-test("words before anything was done count when nothing follows them", () => {
+test("text before a tool call is the answer if none follows", () => {
   expect(answerTo(say("Done."), act)).toBe("Done.");
 });
 
-test("thoughts and plans are no words", () => {
+test("thoughts and plans are not part of the answer", () => {
   expect(
     answerTo(say("Done."), { kind: "agent.thought", text: "hm" }, { kind: "agent.plan", entries: [] }),
   ).toBe("Done.");
 });
 
-test("an endless answer is not kept for ever", () => {
+test("an endless answer is cut", () => {
   const keeper = new AnswerCollector();
 
   for (let index = 0; index < 300; index += 1) keeper.onUpdate(say("x".repeat(1_000)));
@@ -27,7 +27,7 @@ test("an endless answer is not kept for ever", () => {
   expect(keeper.text.length).toBeLessThanOrEqual(101_000);
 });
 
-test("a new turn begins with nothing", () => {
+test("a new turn starts with an empty answer", () => {
   const keeper = new AnswerCollector();
   keeper.onUpdate(say("old"));
   keeper.onUpdate(act);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe("a question of the agent", () => {
-  test("blocks the run until it is answered, and the lease is kept", async () => {
+  test("a question blocks the run until it is answered, and the lease is kept", async () => {
     const { id } = await aBlockedRun();
     await harness.clock.advance(3 * LEASE_MS);
 
@@ -29,7 +29,7 @@ describe("a question of the agent", () => {
     expect(answers).toEqual([]);
   });
 
-  test("that is answered lets the agent go on", async () => {
+  test("an answered question lets the agent continue", async () => {
     const run = await aBlockedRun();
 
     await answer(run, "p1", "allow");
@@ -39,9 +39,9 @@ describe("a question of the agent", () => {
     expect(await harness.run(run.id)).not.toHaveProperty("permission");
   });
 
-  test("is what the run waits for, until it goes on", async () => {
+  test("a question is shown as what the run waits for until the run continues", async () => {
     const run = await harness.run((await aBlockedRun()).id);
-    const asked = (await harness.events(run.id)).findLast(({ body }) => body.kind === "run.state");
+    const stateEvent = (await harness.events(run.id)).findLast(({ body }) => body.kind === "run.state");
 
     const after = await harness.runs.answerPermission(run.id, await harness.person(), {
       permissionId: "p1",
@@ -50,11 +50,11 @@ describe("a question of the agent", () => {
 
     const status = { message: "The agent asks: May I?" };
     expect(run).toMatchObject({ state: "BLOCKED", statusMessage: status });
-    expect(asked?.body).toMatchObject({ to: "BLOCKED", status });
+    expect(stateEvent?.body).toMatchObject({ to: "BLOCKED", status });
     expect([after.state, after.statusMessage]).toEqual(["INPROGRESS", undefined]);
   });
 
-  test("is answered by a follow-up in words", async () => {
+  test("a question is answered by a follow-up in words", async () => {
     const { id } = await aBlockedRun();
 
     await harness.followUp(id, "no");
@@ -63,7 +63,7 @@ describe("a question of the agent", () => {
     expect(harness.agents.prompts).toHaveLength(1);
   });
 
-  test("is answered once, and only with what it offers", async () => {
+  test("a question is answered once, and only with an offered option", async () => {
     const run = await aBlockedRun();
 
     await expect(answer(run, "other", "allow")).rejects.toMatchObject({ code: "conflict" });
@@ -74,7 +74,7 @@ describe("a question of the agent", () => {
     expect(answers).toEqual(["allow"]);
   });
 
-  test("waits for the one before it", async () => {
+  test("a question waits for the previous one", async () => {
     harness.agents.scripts.push(async (turn) => {
       await Promise.all([ask(turn, "p1"), ask(turn, "p2")]);
       return END_TURN;
@@ -90,7 +90,7 @@ describe("a question of the agent", () => {
     expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED" });
   });
 
-  test("is not answered by what was seen late of the one before it", async () => {
+  test("a delayed answer to the previous question does not answer the current one", async () => {
     harness.agents.scripts.push(async (turn) => {
       await Promise.all([ask(turn, "p1"), ask(turn, "p2")]);
       return END_TURN;
@@ -113,7 +113,7 @@ describe("a question of the agent", () => {
     expect(await harness.run(run.id)).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p2" } });
   });
 
-  test("that nobody answers for long gives the agent up; the run stays blocked", async () => {
+  test("a question without an answer stops the agent after a while, and the run stays blocked", async () => {
     const { id } = await aBlockedRun();
 
     await harness.clock.advance(IDLE_MS + 10_000);
@@ -127,7 +127,7 @@ describe("a question of the agent", () => {
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
-  test("that is answered after its agent was given up takes the turn up again, with the answer", async () => {
+  test("an answer after the agent was stopped resumes the turn with the answer", async () => {
     const run = await aBlockedRun();
     await harness.clock.advance(IDLE_MS + 10_000);
 
@@ -139,7 +139,7 @@ describe("a question of the agent", () => {
     expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED", turn: 1, attempt: 2 });
   });
 
-  test("is answered for by nobody when the run is cancelled", async () => {
+  test("cancelling a run leaves its question without an answer", async () => {
     const { id } = await aBlockedRun();
 
     await harness.cancel(id);
@@ -151,9 +151,9 @@ describe("a question of the agent", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  test("is not answered by the answer to an older one, which a lost worker never took", async () => {
+  test("the answer to an earlier question, which a lost worker never took, answers no later question", async () => {
     const run = await aRunWithAnAnswerThatNobodyTook();
-    // The new attempt looks at the run just when its agent asks, before the question is stored.
+    // The new attempt reads the run when its agent asks, before the question is stored.
     harness.agents.scripts.push(async (turn) => {
       harness.pubsub.publish([`run:${run.id}`]);
       await ask(turn, "p2");
@@ -167,7 +167,7 @@ describe("a question of the agent", () => {
     expect(await harness.run(run.id)).toMatchObject({ state: "BLOCKED", permission: question("p2") });
   });
 
-  test("keeps its answer when its worker dies before taking it: the next agent is told", async () => {
+  test("an answer survives the death of its worker, and the next agent receives it", async () => {
     await aRunWithAnAnswerThatNobodyTook();
 
     await harness.start();
@@ -176,15 +176,15 @@ describe("a question of the agent", () => {
     expect(harness.agents.prompts.at(-1)).toMatch(/You asked: May I\?\. The answer: Allow\.$/);
   });
 
-  test("without measure is stored with as much of it as people can read", async () => {
+  test("an endless question is stored up to a readable length", async () => {
     const long = "x".repeat(100_000);
     harness.agents.scripts.push(async ({ observer }) => {
       const options = ["yes", ...Array.from({ length: 500 }, (_, index) => `${index}`)].map(
         (optionId) => ({ optionId, name: `${optionId} ${long}`, kind: "allow_once" }) as const,
       );
       const tooLong = { optionId: long, name: "Long", kind: "reject_once" } as const;
-      const asked = { permissionId: "p1", toolCallId: long, title: long, options: [tooLong, ...options] };
-      answers.push(await observer.permission(asked));
+      const request = { permissionId: "p1", toolCallId: long, title: long, options: [tooLong, ...options] };
+      answers.push(await observer.permission(request));
       return END_TURN;
     });
     const run = await aStartedRun();
@@ -202,7 +202,7 @@ describe("a question of the agent", () => {
     expect(answers).toEqual(["18"]);
   });
 
-  test("is cut behind a secret, not within it", async () => {
+  test("a question is cut after a secret, not within it", async () => {
     harness.agents.scripts.push(async ({ observer }) => {
       const text = (length: number) => `${"x".repeat(length - 3)}s3cret`;
       const options = [{ optionId: "yes", name: text(500), kind: "allow_once" }] as const;
@@ -216,7 +216,7 @@ describe("a question of the agent", () => {
     expect(answers).toEqual(["yes"]);
   });
 
-  test("that offers no refusal is answered by a plain no as by nobody", async () => {
+  test("if a question offers no refusal, a refusal in words leaves it without an answer", async () => {
     harness.agents.scripts.push(async ({ observer }) => {
       const { options, ...rest } = question("p1");
       answers.push(await observer.permission({ ...rest, options: options.slice(0, 1) }));
@@ -266,10 +266,10 @@ async function aBlockedRun(): Promise<Run> {
   return aStartedRun();
 }
 
-/** A worker asks, dies, somebody answers, and the run is taken from the dead. */
+/** A worker asks and dies, a user answers, and the run is taken from the dead worker. */
 async function aRunWithAnAnswerThatNobodyTook(): Promise<Run> {
   const run = await harness.create();
-  // It hears nothing, and its time stands still.
+  // This worker receives no notifications and its time stands still.
   const { clock, pubsub } = new CoreHarness();
   const worker = harness.worker({ clock, pubsub });
   harness.agents.scripts.push(async ({ observer }) => {

@@ -29,8 +29,8 @@ async function kindsOf(id: RunId): Promise<readonly string[]> {
   return (await harness.events(id)).map(({ body }) => body.kind);
 }
 
-describe("a follow-up that steers", () => {
-  test("is given to the running turn and is part of it", async () => {
+describe("a steering follow-up", () => {
+  test("a steering follow-up is sent to the running turn and is part of it", async () => {
     const id = await aRunInItsTurn();
 
     await harness.followUp(id, "mind the tests", "steer");
@@ -43,7 +43,7 @@ describe("a follow-up that steers", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1 });
   });
 
-  test("waits for the next turn where the agent takes none", async () => {
+  test("a steering follow-up waits for the next turn if the agent accepts none", async () => {
     harness.agents.takesSteering = false;
     const id = await aRunInItsTurn();
 
@@ -56,7 +56,7 @@ describe("a follow-up that steers", () => {
     expect(await kindsOf(id)).not.toContain("followup.steered");
   });
 
-  test("overtakes what waits, and keeps the order among its like", async () => {
+  test("a steering follow-up overtakes waiting ones and keeps the order among steering ones", async () => {
     const id = await aRunInItsTurn();
 
     await harness.followUp(id, "later");
@@ -69,7 +69,7 @@ describe("a follow-up that steers", () => {
     expect(harness.agents.prompts).toEqual(["Fix it", "later"]);
   });
 
-  test("that is behind a refused one waits with it", async () => {
+  test("a steering follow-up after a refused one waits with it", async () => {
     const id = await aRunInItsTurn();
     harness.agents.takesSteering = false;
     await harness.followUp(id, "one", "steer");
@@ -82,7 +82,7 @@ describe("a follow-up that steers", () => {
     expect(harness.agents.prompts).toEqual(["Fix it", "one\n\ntwo"]);
   });
 
-  test("is given with the first turn where none runs yet", async () => {
+  test("a steering follow-up before the first turn is sent with that turn", async () => {
     const { id } = await harness.create();
     await harness.followUp(id, "mind the tests", "steer");
 
@@ -92,7 +92,7 @@ describe("a follow-up that steers", () => {
     expect(harness.agents.steered).toEqual([]);
   });
 
-  test("that comes while the words of a turn are put together is given to that turn", async () => {
+  test("a steering follow-up that comes while a turn's prompt is built is sent to that turn", async () => {
     await harness.start();
     const { id } = await harness.create();
     await quiet();
@@ -115,7 +115,7 @@ describe("a follow-up that steers", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2 });
   });
 
-  test("is not given twice when the turn ends just then", async () => {
+  test("a steering follow-up is not sent twice when the turn ends at that moment", async () => {
     const id = await aRunInItsTurn();
     let taken: () => void = () => undefined;
     harness.agents.beforeSteer.push(
@@ -137,7 +137,7 @@ describe("a follow-up that steers", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1 });
   });
 
-  test("is given again with its turn when the worker is lost, never passed over", async () => {
+  test("a steering follow-up is sent again with its turn after its worker is lost", async () => {
     const { id } = await harness.create();
     const clock = new ManualClock(harness.clock.now());
     harness.agents.scripts.push(held);
@@ -154,7 +154,7 @@ describe("a follow-up that steers", () => {
     expect(harness.agents.prompts.at(-1)).toMatch(/interrupted[\s\S]*Fix it\n\nmind the tests$/);
   });
 
-  test("to a run that is cancelled while it is given waits for the next word", async () => {
+  test("a steering follow-up to a run that is just cancelled waits for the next follow-up", async () => {
     harness.agents.scripts.push(() => new Promise(() => undefined));
     await harness.start();
     const { id } = await harness.create();
@@ -169,7 +169,7 @@ describe("a follow-up that steers", () => {
     expect(harness.agents.prompts.at(-1)).toContain("mind the tests\n\ngo on");
   });
 
-  test("to an agent that never answers holds neither the turn's end nor a cancel", async () => {
+  test("a steering follow-up without a response from the agent blocks neither turn end nor cancel", async () => {
     const id = await aRunInItsTurn();
     harness.agents.beforeSteer.push(() => new Promise(() => undefined));
     await harness.followUp(id, "mind the tests", "steer");
@@ -189,7 +189,7 @@ describe("a follow-up that steers", () => {
     expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
   });
 
-  test("stands in the conversation in its turn", async () => {
+  test("a steering follow-up belongs to its turn in the log", async () => {
     const id = await aRunInItsTurn();
     await harness.followUp(id, "mind the tests", "steer");
     end();

@@ -21,7 +21,7 @@ test.each<[string, number, RunMode | undefined, FollowUp[], RunMode]>([
   expect(modeOf({ ...plain, turn, ...(mode && { mode }) }, followUps)).toBe(expected);
 });
 
-test("a mode comes with the words for an agent that has none of it", () => {
+test("a mode comes with instructions for an agent without that mode", () => {
   expect(promptModeOf("plan")).toEqual({
     name: "plan",
     words: expect.stringMatching(/plan.*change nothing/),

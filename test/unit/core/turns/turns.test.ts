@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 
 describe("follow-ups", () => {
-  test("before the start are given to the agent with the request, in order", async () => {
+  test("follow-ups before the start are sent to the agent with the request in order", async () => {
     const { id } = await harness.create();
     await harness.followUp(id, "one");
     await harness.followUp(id, "two");
@@ -20,7 +20,7 @@ describe("follow-ups", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 1 });
   });
 
-  test("during a turn are the next turn, in order, with the same agent", async () => {
+  test("follow-ups during a turn become the next turn in order with the same agent", async () => {
     const hold = held();
     harness.agents.scripts.push(hold.script);
     await harness.start();
@@ -38,7 +38,7 @@ describe("follow-ups", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2, attempt: 1 });
   });
 
-  test("after the end take the run up again, in its workspace and its session", async () => {
+  test("a follow-up after the end resumes the run in its workspace and session", async () => {
     await harness.start();
     const { id } = await harness.create();
     await quiet();
@@ -56,7 +56,7 @@ describe("follow-ups", () => {
     expect(harness.workspaces.forgotten).toEqual(["checkpoint-1"]);
   });
 
-  test("to an agent that knows nothing any more come with what was said before", async () => {
+  test("a follow-up to an agent without memory comes with the earlier conversation", async () => {
     harness.agents.remembers = false;
     await harness.start();
     const { id } = await harness.create();
@@ -69,7 +69,7 @@ describe("follow-ups", () => {
     );
   });
 
-  test("that interrupt stop the turn and are taken next", async () => {
+  test("an interrupting follow-up stops the turn and is taken next", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.start();
     const { id } = await harness.create();
@@ -83,13 +83,13 @@ describe("follow-ups", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2 });
   });
 
-  test("that interrupt while the words of the turn are put together stop it too", async () => {
+  test("an interrupting follow-up stops a turn whose prompt is still being built", async () => {
     await harness.start();
     const { id } = await harness.create();
     await quiet();
     harness.agents.remembers = false;
     harness.agents.scripts.push(untilCancelled);
-    // An agent that remembers nothing is given a digest, for which the log is read after the turn began.
+    // An agent without memory receives a digest, for which the log is read after the turn began.
     const readEvents = harness.storage.runs.readEvents.bind(harness.storage.runs);
     let interrupt: Promise<unknown> | undefined;
     harness.storage.runs.readEvents = async (...args) => {
@@ -105,7 +105,7 @@ describe("follow-ups", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 3 });
   });
 
-  test("that wait when the agent fails take the run up again", async () => {
+  test("follow-ups that wait when the agent fails resume the run", async () => {
     const hold = held();
     harness.agents.scripts.push(async (turn) => {
       await hold.script(turn);
@@ -123,7 +123,7 @@ describe("follow-ups", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2, attempt: 2 });
   });
 
-  test("that wait when the agent cannot be started do not start it again and again: they wait too", async () => {
+  test("follow-ups that wait when the agent cannot start do not start it again", async () => {
     harness.agents.beforeStart.push(async () => {
       await harness.followUp(id, "more");
       throw new Error("no such program");
@@ -139,14 +139,14 @@ describe("follow-ups", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", attempt: 2, turn: 1 });
   });
 
-  test("that come while an ended run is put away wait for it, and are taken then", async () => {
+  test("follow-ups that arrive while an ended run is cleaned up are taken afterwards", async () => {
     await harness.start();
     const { id } = await harness.create();
     await quiet();
     const hold = held();
     harness.agents.scripts.push(async (turn) => {
       await hold.script(turn);
-      // Between the end of the turn and the return of the lease.
+      // The follow-up arrives between the end of the turn and the release of the lease.
       harness.faults.gates.push(...[0, 1].map(() => Promise.resolve()));
       return END_TURN;
     });
@@ -163,7 +163,7 @@ describe("follow-ups", () => {
 });
 
 describe("cancelling", () => {
-  test("while the agent works stops it, and frees the run when it is gone", async () => {
+  test("cancelling stops a working agent and frees the run when the agent is gone", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.start();
     const { id } = await harness.create();
@@ -177,7 +177,7 @@ describe("cancelling", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  test("an agent that does not listen is killed after a while; the state changed at once", async () => {
+  test("cancelling changes the state at once and kills an unresponsive agent after a while", async () => {
     harness.agents.scripts.push(() => new Promise(() => undefined));
     await harness.start();
     const { id } = await harness.create();
@@ -191,7 +191,7 @@ describe("cancelling", () => {
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
-  test("and following up at once: the new turn waits for the old agent to be gone", async () => {
+  test("a follow-up right after a cancel starts its turn when the old agent is gone", async () => {
     harness.agents.scripts.push(() => new Promise(() => undefined));
     await harness.start();
     const { id } = await harness.create();
@@ -207,7 +207,7 @@ describe("cancelling", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", turn: 2 });
   });
 
-  test("a run that waits means that no agent is started", async () => {
+  test("cancelling a waiting run means that no agent is started", async () => {
     const { id } = await harness.create();
     await harness.cancel(id);
 
@@ -217,7 +217,7 @@ describe("cancelling", () => {
     expect(await harness.run(id)).toMatchObject({ state: "CANCELLED", attempt: 0 });
   });
 
-  test("while the agent is being started keeps it from being prompted", async () => {
+  test("cancelling while the agent starts keeps it from being prompted", async () => {
     const hold = held();
     harness.agents.beforeStart.push(hold.wait);
     await harness.start();
@@ -234,7 +234,7 @@ describe("cancelling", () => {
   });
 });
 
-/** A turn, or a start, that lasts until the test ends it. */
+/** Scripts a turn or a start that lasts until the test ends it. */
 function held() {
   const end: { now: () => void } = { now: () => undefined };
   const ended = new Promise<void>((resolve) => {

@@ -10,8 +10,8 @@ test.each([
   [{ from: "2026-03-01", to: "2026-03-01" }, "2026-03-01", "2026-03-02"],
   [{ to: "2026-03-01" }, "2026-01-31", "2026-03-02"],
   [{ from: "2024-02-29", to: "2025-02-28" }, "2024-02-29", "2025-03-01"],
-])("%j is from %s until before %s", (given, from, until) => {
-  expect(usagePeriod(given, NOW)).toEqual({ from: day(from), until: day(until) });
+])("the period %j lasts from %s until before %s", (input, from, until) => {
+  expect(usagePeriod(input, NOW)).toEqual({ from: day(from), until: day(until) });
 });
 
 test.each([
@@ -20,8 +20,8 @@ test.each([
   [{ from: "0000-01-01", to: "0000-01-02" }, "to"],
   [{ from: "2026-03-17" }, "from"],
   [{ from: "2025-03-14", to: "2026-03-15" }, "from"],
-])("%j is refused for its %s", (given, path) => {
-  expect(() => usagePeriod(given, NOW)).toThrow(
+])("the period %j is refused because of its %s", (input, path) => {
+  expect(() => usagePeriod(input, NOW)).toThrow(
     expect.objectContaining({ code: "invalid_request", message: expect.stringContaining(path) }),
   );
 });

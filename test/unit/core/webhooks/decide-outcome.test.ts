@@ -7,13 +7,13 @@ const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
 
 const decide = (tried: Partial<Tried>) => decideOutcome({ answer: answered(500), step: 1, now, ...tried });
 
-describe("a try", () => {
-  test.each([200, 201, 204, 299])("that is answered with %i has delivered", (status) => {
+describe("an attempt to deliver", () => {
+  test.each([200, 201, 204, 299])("an attempt answered with %i has delivered", (status) => {
     expect(decide({ answer: answered(status) })).toEqual({ state: "delivered" });
   });
 
   test.each([100, 301, 302, 307, 308, 400, 401, 404, 409, 413, 429, 500, 502, 503])(
-    "that is answered with %i is repeated",
+    "an attempt answered with %i is repeated",
     (status) => {
       expect(decide({ answer: answered(status) })).toEqual({
         state: "waiting",
@@ -23,17 +23,17 @@ describe("a try", () => {
     },
   );
 
-  test("without an answer is repeated", () => {
+  test("an attempt without an answer is repeated", () => {
     const error = "There was no answer within 15000 ms.";
 
     expect(decide({ answer: { durationMs: 15_000, error } })).toMatchObject({ state: "waiting", error });
   });
 
-  test("that was the last one is the end", () => {
+  test("the last failed attempt gives up the delivery", () => {
     expect(decide({ step: 10 })).toEqual({ state: "dead", error: "The receiver answered HTTP 500." });
   });
 
-  test("that is answered with 410 ends everything", () => {
+  test("an attempt answered with 410 disables the endpoint", () => {
     expect(decide({ answer: answered(410) })).toEqual({
       state: "dead",
       error: "The receiver answered HTTP 410.",
@@ -41,7 +41,7 @@ describe("a try", () => {
     });
   });
 
-  test("that is answered by an address the endpoint has left is the end of nothing", () => {
+  test("an answer of an address that the endpoint no longer has does not disable the endpoint", () => {
     const hasMoved = true;
 
     expect(decide({ hasMoved, answer: answered(410) })).toMatchObject({ state: "waiting" });
@@ -52,7 +52,7 @@ describe("a try", () => {
     });
   });
 
-  test("ends everything after five days of nothing but failure", () => {
+  test("an attempt that fails after five days of nothing but failures disables the endpoint", () => {
     expect(decide({ failingSince: daysAgo(4.99) })).toMatchObject({ state: "waiting" });
     expect(decide({ failingSince: daysAgo(5) })).toMatchObject({
       state: "dead",
@@ -66,7 +66,7 @@ describe("a try", () => {
     [503, true],
     [500, false],
     [302, false],
-  ])("that is answered with %i and Retry-After heeds it: %s", (status, isHeeded) => {
+  ])("an attempt answered with %i and Retry-After respects it: %s", (status, isHeeded) => {
     const outcome = decide({ answer: answered(status, 3_600_000) });
 
     expect(outcome.state === "waiting" && outcome.retryAfterMs >= 3_600_000).toBe(isHeeded);

@@ -3,8 +3,8 @@ import { pauseAfter, RETRY_PAUSES_MS } from "../../../../src/core/webhooks/retry
 
 const HOUR_MS = 3_600_000;
 
-describe("the schedule", () => {
-  test("spreads ten tries over three days", () => {
+describe("the retry schedule", () => {
+  test("the retry schedule spreads ten attempts over three days", () => {
     const sum = RETRY_PAUSES_MS.reduce((total, pause) => total + pause, 0);
 
     expect(RETRY_PAUSES_MS.map((ms) => ms / 1_000)).toEqual([
@@ -14,7 +14,7 @@ describe("the schedule", () => {
     expect(pauseAfter(10)).toBeUndefined();
   });
 
-  test.each([0, 0.5, 0.999])("waits its pauses, and up to a tenth more at random: %d", (random) => {
+  test.each([0, 0.5, 0.999])("the retry schedule adds a random tenth at most to each pause: %d", (random) => {
     vi.spyOn(Math, "random").mockReturnValue(random);
 
     const pauses = RETRY_PAUSES_MS.map((_, index) => pauseAfter(index + 1));
@@ -23,7 +23,7 @@ describe("the schedule", () => {
     vi.restoreAllMocks();
   });
 
-  test("waits longer when it is asked to, but not for ever", () => {
+  test("the retry schedule waits longer on request, up to a limit", () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
 
     expect(pauseAfter(1, 30_000)).toBe(30_000);

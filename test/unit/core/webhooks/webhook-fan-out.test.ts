@@ -18,7 +18,7 @@ const moved = (to: (typeof RUN_STATES)[number], more: object = {}): RunEventBody
 });
 
 describe("an endpoint", () => {
-  test("is told of every move of a run, once and in its order", async () => {
+  test("an endpoint gets every state change of a run once and in order", async () => {
     const endpoint = await harness.anEndpoint();
     const { id: runId } = await harness.aRun(
       {},
@@ -28,14 +28,14 @@ describe("an endpoint", () => {
     await harness.fanOut.round();
     await harness.fanOut.round();
 
-    const told = (await harness.told(endpoint)).toSorted(bySeq);
+    const deliveries = (await harness.deliveriesOf(endpoint)).toSorted(bySeq);
     const expected = ["created", ...RUN_STATES.map((state) => state.toLowerCase())];
-    expect(told.map(({ about, type }) => [about, type])).toEqual(
+    expect(deliveries.map(({ about, type }) => [about, type])).toEqual(
       expected.map((name, index) => [{ runId, seq: index + 1 }, `run.${name}`]),
     );
   });
 
-  test("is told of nothing else", async () => {
+  test("an endpoint gets no other events", async () => {
     const endpoint = await harness.anEndpoint();
     const { id } = await harness.aRun();
     await harness.addEvents(
@@ -46,20 +46,20 @@ describe("an endpoint", () => {
 
     await harness.fanOut.round();
 
-    expect((await harness.told(endpoint)).map(({ type }) => type)).toEqual(["run.created"]);
+    expect((await harness.deliveriesOf(endpoint)).map(({ type }) => type)).toEqual(["run.created"]);
   });
 
-  test("is told of what it asked for", async () => {
+  test("an endpoint gets the events to which it subscribes", async () => {
     const endpoint = await harness.anEndpoint({ events: ["run.failed"] });
     await harness.aRun({}, [moved("SUCCEEDED")]);
     await harness.aRun({}, [moved("FAILED")]);
 
     await harness.fanOut.round();
 
-    expect((await harness.told(endpoint)).map(({ type }) => type)).toEqual(["run.failed"]);
+    expect((await harness.deliveriesOf(endpoint)).map(({ type }) => type)).toEqual(["run.failed"]);
   });
 
-  test("is told of nothing while it is switched off, nor of other teams, nor of what is not the team's", async () => {
+  test("an endpoint gets nothing while disabled, of other teams, or of private runs", async () => {
     const [off, on] = [await harness.anEndpoint({ enabled: false }), await harness.anEndpoint()];
     await harness.aRun({ teamId: newId<TeamId>(new Date()) });
     await harness.aRun({ teamOwned: false });
@@ -67,11 +67,11 @@ describe("an endpoint", () => {
 
     await harness.fanOut.round();
 
-    expect(await harness.told(off)).toEqual([]);
-    expect((await harness.told(on)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
+    expect(await harness.deliveriesOf(off)).toEqual([]);
+    expect((await harness.deliveriesOf(on)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
   });
 
-  test("is not told of what happened before it was there", async () => {
+  test("an endpoint gets no events from before its creation", async () => {
     await harness.aRun();
     await harness.clock.advance(11_000);
     const endpoint = await harness.anEndpoint({ createdAt: harness.clock.now() });
@@ -79,19 +79,19 @@ describe("an endpoint", () => {
 
     await harness.fanOut.round();
 
-    expect((await harness.told(endpoint)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
+    expect((await harness.deliveriesOf(endpoint)).map(({ about }) => about)).toEqual([{ runId, seq: 1 }]);
   });
 
-  test("is told once, however many follow the log", async () => {
+  test("concurrent readers of the log deliver each event to an endpoint once", async () => {
     const endpoint = await harness.anEndpoint();
     for (let index = 0; index < 20; index += 1) await harness.aRun();
 
     await Promise.all([harness.fanOut, harness.aFanOut(), harness.aFanOut()].map((fanOut) => fanOut.round()));
 
-    expect(await harness.told(endpoint)).toHaveLength(20);
+    expect(await harness.deliveriesOf(endpoint)).toHaveLength(20);
   });
 
-  test("is told of more than is read at once", async () => {
+  test("an endpoint gets more events than one read returns", async () => {
     const endpoint = await harness.anEndpoint({ events: ["run.created"] });
     const { id } = await harness.aRun();
     await harness.addEvents(id, ...Array.from({ length: 999 }, () => moved("PENDING")));
@@ -99,11 +99,11 @@ describe("an endpoint", () => {
 
     await harness.fanOut.round();
 
-    expect(await harness.told(endpoint)).toHaveLength(2);
+    expect(await harness.deliveriesOf(endpoint)).toHaveLength(2);
   });
 });
 
-describe("a message", () => {
+describe("a webhook message", () => {
   async function message(
     events: readonly RunEventBody[],
     origin: object = {},
@@ -111,11 +111,11 @@ describe("a message", () => {
     const endpoint = await harness.anEndpoint();
     await harness.aRun(origin, events);
     await harness.fanOut.round();
-    const told = (await harness.told(endpoint)).toSorted(bySeq);
-    return JSON.parse(told.at(-1)?.body ?? "");
+    const deliveries = (await harness.deliveriesOf(endpoint)).toSorted(bySeq);
+    return JSON.parse(deliveries.at(-1)?.body ?? "");
   }
 
-  test("says what happened to which run and when, with the API's member names", async () => {
+  test("a message names the event, the run and the time with the member names of the API", async () => {
     const parent = newId<RunId>(new Date());
     const status = { message: "The model is away.", errorCode: "resource_unavailable", retryable: true };
     const origin = {
@@ -144,14 +144,14 @@ describe("a message", () => {
     });
   });
 
-  test("has the state of the moment that it tells of", async () => {
+  test("a message has the state of the moment that it reports", async () => {
     const { data } = await message([]);
 
     expect(data).toMatchObject({ state: "QUEUED", seq: 1 });
     expect(data).not.toHaveProperty("previous_state");
   });
 
-  test("holds neither the prompt nor a secret, and no words without end", async () => {
+  test("a message contains neither the prompt nor a secret, and long texts are cut", async () => {
     const origin = { prompt: "the prompt", context: "the context", title: "has a canary in it" };
     const status = { message: "x".repeat(100_000) };
 

@@ -20,10 +20,10 @@ import { createInMemoryStorage } from "../../../support/memory/storage/in-memory
 import { aChange, anOrigin, aRun } from "../../../support/run-builders.ts";
 import { aDelivery, anEndpoint } from "../../../support/webhook-builders.ts";
 
-/** Receivers that answer as a test says, and remember what they were sent. */
+/** Receivers that answer as a test says and store what they were sent. */
 class ScriptedReceivers implements WebhookClient {
   readonly posts: SignedMessage[] = [];
-  /** Of posts that were not answered yet. */
+  /** The number of posts without an answer yet. */
   open = 0;
   answer: (message: SignedMessage, stop: AbortSignal) => Promise<WebhookAnswer> = async () => answered(204);
 
@@ -46,14 +46,14 @@ export function answered(status: number, retryAfterMs?: number): WebhookAnswer {
   return { durationMs: 5, status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** Turns every answer into silence until the post is stopped. */
+/** Never answers, until the post is aborted. */
 export function hangs(_message: SignedMessage, stop: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     stop.addEventListener("abort", () => reject(stop.reason), { once: true });
   });
 }
 
-/** Shows whose a sealed secret is, so that a wrong owner does not pass. */
+/** A sealed secret names its owner, so that a test detects a wrong owner. */
 const box: SecretBox = {
   seal: (text, owner) => `${owner}|${text}`,
   open(sealed, owner) {
@@ -68,7 +68,7 @@ export interface LogLine {
   readonly facts: Record<string, unknown>;
 }
 
-/** What webhooks are made of, on twins. */
+/** The services of webhooks on in-memory fakes. */
 export class WebhookHarness {
   readonly clock = new ManualClock();
   readonly pubsub = new InMemoryPubSub();
@@ -120,10 +120,10 @@ export class WebhookHarness {
   }
 
   async aRun(origin: Partial<RunOrigin> = {}, events: readonly RunEventBody[] = []): Promise<Run> {
-    const made = anOrigin({ createdAt: this.clock.now(), ...origin });
+    const newOrigin = anOrigin({ createdAt: this.clock.now(), ...origin });
     const created: RunEventBody = { kind: "run.created", state: "QUEUED" };
     const bodies = [created, ...events].map((body) => ({ turn: 0, body }));
-    return this.storage.runs.create(made, aChange(aRun(made), { events: bodies }));
+    return this.storage.runs.create(newOrigin, aChange(aRun(newOrigin), { events: bodies }));
   }
 
   async addEvents(runId: RunId, ...events: readonly RunEventBody[]): Promise<void> {
@@ -131,13 +131,13 @@ export class WebhookHarness {
     await this.storage.runs.change(runId, ({ run }) => aChange(run, { events: bodies }));
   }
 
-  /** Everything that is due is sent, and all that comes of it at once. */
+  /** Sends all deliveries that are due and those that follow at once. */
   async send(): Promise<void> {
     this.sender.wake();
     await quiet();
   }
 
-  /** The time passes, with somebody looking for work at its end. */
+  /** Moves the time forward and then sends what is due. */
   async pass(ms: number): Promise<void> {
     await this.clock.advance(ms);
     await this.send();
@@ -148,13 +148,13 @@ export class WebhookHarness {
   }
 
   async delivery({ endpointId, id }: NewWebhookDelivery): Promise<TriedWebhook> {
-    const found = await this.storage.webhooks.history.find(endpointId, id);
-    if (found === undefined) throw new Error("There is no such delivery.");
-    return found;
+    const delivery = await this.storage.webhooks.history.find(endpointId, id);
+    if (delivery === undefined) throw new Error("There is no such delivery.");
+    return delivery;
   }
 
-  /** What the endpoint is told, the first thing first. */
-  async told({ id: endpointId }: WebhookEndpoint): Promise<readonly NewWebhookDelivery[]> {
+  /** Returns the deliveries of the endpoint, oldest first. */
+  async deliveriesOf({ id: endpointId }: WebhookEndpoint): Promise<readonly NewWebhookDelivery[]> {
     return (await this.storage.webhooks.history.list({ endpointId, limit: 1_000 })).toReversed();
   }
 }

@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS;
 let harness: WebhookHarness;
 beforeEach(() => {
   harness = new WebhookHarness();
-  // The least of the pauses.
+  // Removes the random part of the pauses.
   vi.spyOn(Math, "random").mockReturnValue(0);
 });
 afterEach(async () => {
@@ -21,7 +21,7 @@ afterEach(async () => {
   expect(harness.clock.pending).toBe(0);
 });
 
-/** At once, or when what hangs is cut off. */
+/** Stops the sender at once, or when open posts are aborted. */
 async function stopped(): Promise<void> {
   const stopping = harness.sender.stop();
   await harness.clock.advance(1_000);
@@ -32,7 +32,7 @@ const messages = () => harness.lines.map(({ message }) => message);
 const aboutRun = () => ({ runId: newId<RunId>(new Date()), seq: 1 });
 
 describe("a delivery", () => {
-  test("is sent once, with the endpoint's secret, when the receiver takes it", async () => {
+  test("an accepted delivery is sent once, signed with the endpoint's secret", async () => {
     const endpoint = await harness.anEndpoint();
     const delivery = await harness.aDelivery(endpoint);
 
@@ -45,7 +45,7 @@ describe("a delivery", () => {
     expect(messages()).toEqual(["webhook.delivered"]);
   });
 
-  test("is tried again by the schedule, always as the same message, and then given up", async () => {
+  test("a delivery is retried by the schedule as the same message and then given up", async () => {
     const endpoint = await harness.anEndpoint();
     const delivery = await harness.aDelivery(endpoint);
     harness.receivers.answer = async () => answered(500);
@@ -75,7 +75,7 @@ describe("a delivery", () => {
     });
   });
 
-  test("that was sent by a process that died is sent again", async () => {
+  test("a delivery of a process that died is sent again", async () => {
     const endpoint = await harness.anEndpoint();
     const delivery = await harness.aDelivery(endpoint);
     await harness.storage.webhooks.outbox.take([]);
@@ -87,7 +87,7 @@ describe("a delivery", () => {
     expect(await harness.delivery(delivery)).toMatchObject({ state: "delivered", tries: 2 });
   });
 
-  test("whose endpoint is deleted while it is sent concerns nobody any more", async () => {
+  test("a delivery whose endpoint is deleted meanwhile is dropped", async () => {
     const endpoint = await harness.anEndpoint();
     await harness.aDelivery(endpoint);
     harness.receivers.answer = async () => {
@@ -101,8 +101,8 @@ describe("a delivery", () => {
   });
 });
 
-describe("a receiver that asks for patience", () => {
-  test("is left alone for as long, while others are served", async () => {
+describe("a receiver that answers with Retry-After", () => {
+  test("a receiver with Retry-After gets nothing for that time, and others are served", async () => {
     const [busy, other] = [
       await harness.anEndpoint(),
       await harness.anEndpoint({ url: "https://other.example" }),
@@ -122,7 +122,7 @@ describe("a receiver that asks for patience", () => {
     expect(await harness.delivery(second)).toMatchObject({ state: "delivered", tries: 1 });
   });
 
-  test("is given what else there is after five minutes at the latest", async () => {
+  test("a receiver with Retry-After gets its other deliveries after at most five minutes", async () => {
     const endpoint = await harness.anEndpoint();
     const first = await harness.aDelivery(endpoint, { about: aboutRun() });
     harness.receivers.answer = async () => answered(503, DAY_MS);
@@ -137,8 +137,8 @@ describe("a receiver that asks for patience", () => {
   });
 });
 
-describe("an endpoint that fails", () => {
-  test("is switched off after five days of nothing but failure, with notice", async () => {
+describe("a failing endpoint", () => {
+  test("an endpoint with five days of failures only is disabled with a notice", async () => {
     const endpoint = await harness.anEndpoint();
     const other = await harness.anEndpoint({ events: ["webhook.disabled"], url: "https://other.example" });
     const stranger = await harness.anEndpoint();
@@ -156,11 +156,14 @@ describe("an endpoint that fails", () => {
 
     const reason = "Every try of the last 5 days failed. The receiver answered HTTP 500.";
     expect(await harness.endpoint(endpoint)).toMatchObject({ enabled: false, disabledReason: reason });
-    const told = await harness.told(endpoint);
-    expect(told.every(({ id }) => id !== undefined)).toBe(true);
-    const states = await Promise.all(told.map(async (delivery) => (await harness.delivery(delivery)).state));
+    const deliveries = await harness.deliveriesOf(endpoint);
+    expect(deliveries.every(({ id }) => id !== undefined)).toBe(true);
+    const states = await Promise.all(
+      deliveries.map(async (delivery) => (await harness.delivery(delivery)).state),
+    );
     expect(new Set(states)).toEqual(new Set(["dead"]));
-    const notice = told.find(({ type }) => type === "webhook.disabled") ?? expect.fail("There is no notice.");
+    const notice =
+      deliveries.find(({ type }) => type === "webhook.disabled") ?? expect.fail("There is no notice.");
     expect(await harness.delivery(notice)).toMatchObject({
       error: `The endpoint was switched off. ${reason}`,
     });
@@ -169,7 +172,7 @@ describe("an endpoint that fails", () => {
       type: "webhook.disabled",
       data: { webhook_id: endpoint.id, url: endpoint.url, reason },
     });
-    expect(await harness.told(stranger)).toEqual([]);
+    expect(await harness.deliveriesOf(stranger)).toEqual([]);
     expect(harness.lines).toContainEqual({
       level: "warn",
       message: "webhook.disabled",
@@ -177,7 +180,7 @@ describe("an endpoint that fails", () => {
     });
   });
 
-  test("is switched off at once when it is gone, and what waits for it is given up", async () => {
+  test("an endpoint that is gone is disabled at once, and its deliveries are given up", async () => {
     const endpoint = await harness.anEndpoint({ events: [...WEBHOOK_EVENT_TYPES] });
     harness.receivers.answer = async () => answered(410);
     const about = aboutRun();
@@ -199,7 +202,7 @@ describe("an endpoint that fails", () => {
     expect(await harness.delivery(second)).toMatchObject({ state: "dead", tries: 0 });
   });
 
-  test("is forgiven everything by one success", async () => {
+  test("one success resets the failures of an endpoint", async () => {
     const endpoint = await harness.anEndpoint();
     const delivery = await harness.aDelivery(endpoint);
     const failing = async () => answered(500);
@@ -221,8 +224,8 @@ describe("an endpoint that fails", () => {
   });
 });
 
-describe("an endpoint that is given another address while it is sent to", () => {
-  /** The answer of the old address comes when the endpoint has the new one. */
+describe("an endpoint whose address changes during a delivery", () => {
+  /** Makes the old address answer after the endpoint got a new one. */
   async function answeredLate(
     status: number,
     health: Partial<WebhookEndpoint> = {},
@@ -238,7 +241,7 @@ describe("an endpoint that is given another address while it is sent to", () => 
   }
 
   test.each([410, 500])(
-    "is not blamed for the %i of the old one, and gets the message there",
+    "a %i of the old address does not count, and the new address gets the message",
     async (status) => {
       const moved = await answeredLate(status);
       const delivery = await harness.aDelivery(moved);
@@ -253,7 +256,7 @@ describe("an endpoint that is given another address while it is sent to", () => 
     },
   );
 
-  test("is not forgiven for the success of the old one", async () => {
+  test("a success of the old address does not reset the failures", async () => {
     const moved = await answeredLate(200, { failingSince: harness.clock.now() });
     const delivery = await harness.aDelivery(moved);
 
@@ -264,8 +267,8 @@ describe("an endpoint that is given another address while it is sent to", () => 
   });
 });
 
-describe("receivers that hang", () => {
-  test("hold up neither other endpoints nor more than two posts of their own", async () => {
+describe("receivers that do not answer", () => {
+  test("an unresponsive receiver blocks no other endpoint and at most two of its own posts", async () => {
     const [slow, quick] = [
       await harness.anEndpoint(),
       await harness.anEndpoint({ url: "https://quick.example" }),
@@ -282,7 +285,7 @@ describe("receivers that hang", () => {
     expect(await harness.delivery(last)).toMatchObject({ state: "delivered" });
   });
 
-  test("are at most eight at a time", async () => {
+  test("at most eight posts are sent at a time", async () => {
     harness.receivers.answer = hangs;
     for (let index = 0; index < 30; index += 1) await harness.aDelivery(await harness.anEndpoint());
 
@@ -292,7 +295,7 @@ describe("receivers that hang", () => {
     expect(harness.receivers.open).toBe(8);
   });
 
-  test("that answer after all are heard before the stop", async () => {
+  test("late answers are recorded before the sender stops", async () => {
     let answer = (): void => undefined;
     harness.receivers.answer = () =>
       new Promise((resolve) => {
@@ -311,7 +314,7 @@ describe("receivers that hang", () => {
     expect(harness.receivers.posts).toHaveLength(1);
   });
 
-  test("are cut off by the stop, and sent it again by whoever comes next", async () => {
+  test("open posts are aborted by a stop and sent again by the next sender", async () => {
     harness.receivers.answer = hangs;
     const delivery = await harness.aDelivery(await harness.anEndpoint());
     await harness.send();
@@ -330,7 +333,7 @@ describe("receivers that hang", () => {
 });
 
 describe("the secrets of an endpoint", () => {
-  test("both sign while one gives way to the other, and then the newest alone", async () => {
+  test("both secrets sign during a rotation, and only the newest one afterwards", async () => {
     const { id } = await harness.anEndpoint();
     const seal = (secret: string) => harness.box.seal(secret, secretOwner(id));
     const expiresAt = new Date(harness.clock.now().getTime() + HOUR_MS);
@@ -348,7 +351,7 @@ describe("the secrets of an endpoint", () => {
     ]);
   });
 
-  test("of another endpoint do not open, and the failure says what to do", async () => {
+  test("a secret of another endpoint does not open, and the failure says what to do", async () => {
     const endpoint = await harness.anEndpoint({
       secrets: [{ sealed: harness.box.seal("whsec_1", secretOwner("other")) }],
     });
@@ -366,7 +369,7 @@ describe("the secrets of an endpoint", () => {
   });
 });
 
-test("a sender whose storage is away says so, and goes on when it is back", async () => {
+test("a sender without storage logs that and continues when the storage is back", async () => {
   const delivery = await harness.aDelivery(await harness.anEndpoint());
   const take = vi.spyOn(harness.storage.webhooks.outbox, "take").mockRejectedValueOnce(new Error("away"));
 

@@ -19,7 +19,7 @@ function start(): void {
   stop = startWebhooks({ clock, fanOut, log, pubsub, sender, history: storage.webhooks.history });
 }
 
-test("what happens is told soon, by news alone", async () => {
+test("a notification alone leads to a delivery soon", async () => {
   await harness.anEndpoint();
   await harness.aRun();
   harness.pubsub.publish(["log"]);
@@ -29,7 +29,7 @@ test("what happens is told soon, by news alone", async () => {
   expect(harness.receivers.posts).toHaveLength(1);
 });
 
-test("what happens is told without news", async () => {
+test("events are delivered without a notification", async () => {
   await harness.anEndpoint();
   await harness.aRun();
 
@@ -39,7 +39,7 @@ test("what happens is told without news", async () => {
   expect(harness.receivers.posts).toHaveLength(1);
 });
 
-test("much news is one look at the log", async () => {
+test("many notifications lead to one read of the log", async () => {
   await harness.anEndpoint();
   await harness.aRun();
   for (let index = 0; index < 10; index += 1) {
@@ -52,11 +52,11 @@ test("much news is one look at the log", async () => {
   await harness.aRun();
   await harness.clock.advance(190);
 
-  // Nothing is left of the first news, so the look for this run is still to come.
+  // The first notifications are used up, so the log has not been read for this run yet.
   expect(harness.receivers.posts).toHaveLength(1);
 });
 
-test("history is kept for thirty days", async () => {
+test("the history of deliveries is kept for thirty days", async () => {
   const endpoint = await harness.anEndpoint();
   for (let index = 0; index < 3; index += 1) await harness.aDelivery(endpoint);
   await harness.send();
@@ -68,13 +68,13 @@ test("history is kept for thirty days", async () => {
   };
 
   await passDays(29);
-  expect(await harness.told(endpoint)).toHaveLength(3);
+  expect(await harness.deliveriesOf(endpoint)).toHaveLength(3);
   await passDays(1);
 
-  expect(await harness.told(endpoint)).toEqual([]);
+  expect(await harness.deliveriesOf(endpoint)).toEqual([]);
 });
 
-test("nothing is sent any more after the stop", async () => {
+test("nothing is sent after the stop", async () => {
   harness.pubsub.publish(["log"]);
   await quiet();
   await stop();

@@ -23,7 +23,7 @@ describe("a worker", () => {
     });
   });
 
-  test("lives as long as it beats, and is gone when it stops", async () => {
+  test("a worker is listed while it sends heartbeats and until it stops", async () => {
     await heartbeat.start();
     for (let minute = 0; minute < 2; minute += 1) await harness.clock.advance(60_000);
 
@@ -33,7 +33,7 @@ describe("a worker", () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  test("takes the runs that ask for its name or for none, and leaves the others alone", async () => {
+  test("a worker takes the runs that request its name or no name, and no others", async () => {
     const ask = async (host?: string) =>
       (await harness.create(host === undefined ? {} : { config: { worker_host: host } })).id;
     const [any, ours, other] = [await ask(), await ask("build-box"), await ask("other-box")];
@@ -45,7 +45,7 @@ describe("a worker", () => {
     expect(states).toEqual(["SUCCEEDED", "SUCCEEDED", "QUEUED"]);
   });
 
-  test("without a name leaves alone what asks for one", async () => {
+  test("a worker without a name takes no runs that request a name", async () => {
     const { id } = await harness.create({ config: { worker_host: "other-box" } });
 
     await harness.worker().work(id, new AbortController().signal);
@@ -54,7 +54,7 @@ describe("a worker", () => {
   });
 });
 
-test("the job of a run asks for the workers that the run asks for, also when it is made anew", async () => {
+test("the job of a run requests the same workers as the run, also when it is created again", async () => {
   const harness = new CoreHarness();
   const { id } = await harness.create({ config: { worker_host: "build-box" } });
   const sent = harness.queue.list();
@@ -78,14 +78,14 @@ test("the job of a run asks for the workers that the run asks for, also when it 
 
 describe("capacity", () => {
   const clock = new ManualClock();
-  let asked: (string | undefined)[];
+  let requestedNames: (string | undefined)[];
   let load: Load | Error;
   let capacity: Capacity;
   beforeEach(() => {
-    asked = [];
+    requestedNames = [];
     load = { slots: 2, taken: 1 };
     const look = async (host: string | undefined) => {
-      asked.push(host);
+      requestedNames.push(host);
       if (load instanceof Error) throw load;
       return load;
     };
@@ -96,13 +96,13 @@ describe("capacity", () => {
     [{ slots: 2, taken: 1 }, false],
     [{ slots: 2, taken: 2 }, true],
     [{ slots: 0, taken: 0 }, true],
-  ])("of %j is used up: %s", async (told, isFull) => {
-    load = told;
+  ])("the capacity of %j is used up: %s", async (currentLoad, isFull) => {
+    load = currentLoad;
 
     expect(await capacity.isFull(undefined)).toBe(isFull);
   });
 
-  test("is asked for once a second and name", async () => {
+  test("the capacity is read at most once per second and name", async () => {
     await Promise.all([
       capacity.isFull("a"),
       capacity.isFull("a"),
@@ -111,21 +111,21 @@ describe("capacity", () => {
     ]);
     await clock.advance(999);
     await capacity.isFull("a");
-    expect(asked).toEqual(["a", "b", undefined]);
+    expect(requestedNames).toEqual(["a", "b", undefined]);
     await clock.advance(1);
     await capacity.isFull("a");
 
-    expect(asked).toEqual(["a", "b", undefined, "a"]);
+    expect(requestedNames).toEqual(["a", "b", undefined, "a"]);
   });
 
-  test("that cannot be asked for fails nobody", async () => {
+  test("a failure to read the capacity fails no request", async () => {
     load = new Error("away");
 
     expect(await capacity.isFull(undefined)).toBeUndefined();
   });
 });
 
-test("workers of one name are told as one, from the oldest's start to the newest's beat", () => {
+test("workers of one name are listed as one, from the oldest start to the newest heartbeat", () => {
   const at = (second: number) => new Date(second * 1_000);
   const live = (id: string, host: string | undefined, started: number, seen: number): LiveWorker => ({
     ...{ id, slots: 1, sandbox: { name: "local", isolated: false } },

@@ -35,7 +35,7 @@ async function more(id: RunId): Promise<void> {
   await freed(id);
 }
 
-/** Hashing is not done by promises alone. */
+/** Hashing takes more than microtasks, so the helper waits until the run is freed. */
 async function freed(id: RunId): Promise<Run> {
   const look = async () => {
     const run = await harness.run(id);
@@ -59,8 +59,8 @@ async function problemsOf(id: RunId): Promise<readonly string[]> {
   return bodies.flatMap((body) => (body.kind === "changes.not_kept" ? [body.reason] : []));
 }
 
-describe("what a turn changed", () => {
-  test("is a patch of its own, beside that of all turns", async () => {
+describe("the changes of a turn", () => {
+  test("the changes of a turn are a patch of their own, beside that of all turns", async () => {
     harness.changes.sinceMark.set("acme/widgets", "one");
     harness.changes.sinceClone.set("acme/widgets", "one");
     const id = await perform();
@@ -89,7 +89,7 @@ describe("what a turn changed", () => {
     expect(harness.changes.marks).toBe(2);
   });
 
-  test("is stored with the end of the turn, so that whoever sees the end finds it", async () => {
+  test("the patch is stored before the end of the turn becomes visible", async () => {
     harness.changes.sinceClone.set("acme/widgets", "one");
     const id = await perform();
 
@@ -97,7 +97,7 @@ describe("what a turn changed", () => {
     expect(kinds.indexOf("artifact.added")).toBeLessThan(kinds.indexOf("turn.ended"));
   });
 
-  test("that changed nothing is none; and the same again is no new version", async () => {
+  test("a turn without changes has no patch, and an unchanged patch gets no new version", async () => {
     const id = await perform();
     expect(await filesOf(id)).toEqual({});
 
@@ -108,7 +108,7 @@ describe("what a turn changed", () => {
     expect(await harness.storage.files.artifactsOf([id])).toMatchObject([{ version: 1, turn: 2 }]);
   });
 
-  test("while follow-ups wait is the turn's alone", async () => {
+  test("while follow-ups wait, a turn computes only its own patch", async () => {
     harness.changes.sinceMark.set("acme/widgets", "one");
     harness.changes.sinceClone.set("acme/widgets", "one");
     harness.agents.scripts.push(async () => {
@@ -124,7 +124,7 @@ describe("what a turn changed", () => {
     ]);
   });
 
-  test("in repositories of one name is told apart by their owners", async () => {
+  test("patches of repositories with the same name are distinguished by their owners", async () => {
     await harness.storage.environments.add(anEnvironment("e", "acme/widgets", "other/Widgets"));
     harness.changes.sinceClone.set("acme/widgets", "a");
     harness.changes.sinceClone.set("other/Widgets", "b");
@@ -137,7 +137,7 @@ describe("what a turn changed", () => {
     });
   });
 
-  test("is not marked anew when a lost turn is taken up again", async () => {
+  test("a resumed turn takes no second snapshot of the repository", async () => {
     const other = new CoreHarness();
     other.agents.scripts.push(untilCancelled);
     const { id: lost } = await other.create(HOME);
@@ -155,12 +155,12 @@ describe("what a turn changed", () => {
   });
 });
 
-describe("a patch of all the work", () => {
+describe("a patch of all changes", () => {
   beforeEach(() => {
     harness.changes.sinceClone.set("acme/widgets", "half");
   });
 
-  test("is left by a cancel, before the lease is given back", async () => {
+  test("a cancel leaves a patch of all changes before the lease is released", async () => {
     harness.agents.scripts.push(untilCancelled);
     const id = await begin();
     await harness.cancel(id);
@@ -193,7 +193,7 @@ describe("a patch of all the work", () => {
       },
     ],
     ["a time-out", () => new Promise(() => undefined)],
-  ])("is left by %s, ahead of the end", async (_what, script) => {
+  ])("a run that ends by %s leaves a patch of all changes before its end", async (_what, script) => {
     harness.agents.scripts.push(script);
     const id = await begin({ ...HOME, config: { budget: { max_tokens: 5 } } });
     await harness.clock.advance(LIMITS.inactivityMs + 5_000);
@@ -207,15 +207,18 @@ describe("a patch of all the work", () => {
     expect(bodies.findIndex(({ kind }) => kind === "artifact.added")).toBeLessThan(end);
   });
 
-  test.each(["refusal", "max_tokens"] as const)("is left by %s", async (stopReason) => {
-    harness.agents.scripts.push(async () => ({ stopReason }));
-    const id = await perform();
+  test.each(["refusal", "max_tokens"] as const)(
+    "a run that ends by %s leaves a patch of all changes",
+    async (stopReason) => {
+      harness.agents.scripts.push(async () => ({ stopReason }));
+      const id = await perform();
 
-    expect((await harness.run(id)).state).toBe("FAILED");
-    expect(await filesOf(id)).toEqual({ "changes/widgets/all.diff": "half" });
-  });
+      expect((await harness.run(id)).state).toBe("FAILED");
+      expect(await filesOf(id)).toEqual({ "changes/widgets/all.diff": "half" });
+    },
+  );
 
-  test("is not left by a worker that stops, which takes the files along", async () => {
+  test("a worker that stops leaves no patch, because it stores the files", async () => {
     const other = new CoreHarness();
     other.changes.sinceClone.set("acme/widgets", "half");
     other.agents.scripts.push(untilCancelled);
@@ -230,15 +233,15 @@ describe("a patch of all the work", () => {
     expect(await other.run(id)).toMatchObject({ state: "QUEUED", checkpoint: "checkpoint-1" });
   });
 
-  test("is not looked for where there are no repositories", async () => {
+  test("a run without repositories computes no patch", async () => {
     await perform({});
 
     expect(harness.journal).toEqual(["workspace stored", "agent closed", "gateway closed"]);
   });
 });
 
-describe("work that cannot be kept", () => {
-  test("is told in the log, and changes nothing about the end", async () => {
+describe("changes that cannot be stored", () => {
+  test("changes that cannot be stored are mentioned in the log and do not affect the end", async () => {
     harness.changes.markFaults.push(new Error("EACCES"));
     harness.changes.diffFaults.push(
       new AppError("internal_error", "git said s3cret"),
@@ -255,7 +258,7 @@ describe("work that cannot be kept", () => {
     ]);
   });
 
-  test("at a cancel does not hold the run", async () => {
+  test("changes that cannot be stored do not delay a cancel", async () => {
     harness.agents.scripts.push(untilCancelled);
     const id = await begin();
     harness.changes.diffFaults.push(new Error("no such directory"));
@@ -267,7 +270,7 @@ describe("work that cannot be kept", () => {
     expect(await problemsOf(id)).toHaveLength(1);
   });
 
-  test("even in the database leaves the run free, and ended as it ended", async () => {
+  test("changes that the database cannot store leave the run free and its end unchanged", async () => {
     harness.changes.sinceClone.set("acme/widgets", "half");
     harness.agents.scripts.push(async () => {
       throw new AppError("agent_process_failed", "It died.");

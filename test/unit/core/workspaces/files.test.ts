@@ -32,8 +32,8 @@ async function eventsOf(run: Run, kind: string): Promise<readonly unknown[]> {
   return (await harness.events(run.id)).map(({ body }) => body).filter((body) => body.kind === kind);
 }
 
-describe("what is given to a run", () => {
-  test("is put into its first workspace and named in its first turn alone", async () => {
+describe("input files of a run", () => {
+  test("input files are put into the first workspace and named in the first turn only", async () => {
     const run = await perform(text("a.txt", "one"), text("../a.txt", "two"));
     await harness.followUp(run.id, "more");
 
@@ -46,7 +46,7 @@ describe("what is given to a run", () => {
     expect(harness.agents.prompts[1]).toBe("more");
   });
 
-  test("images come with the first prompt, and as files", async () => {
+  test("images are sent with the first prompt and as files", async () => {
     const run = await perform(IMAGE, text("a.txt", "one"));
     await harness.followUp(run.id, "more");
 
@@ -59,7 +59,7 @@ describe("what is given to a run", () => {
     );
   });
 
-  test("stands in the log, without its bytes", async () => {
+  test("input files are logged without their bytes", async () => {
     const run = await perform(IMAGE);
 
     expect(await eventsOf(run, "run.created")).toEqual([
@@ -72,11 +72,11 @@ describe("what is given to a run", () => {
   });
 });
 
-describe("what a run leaves", () => {
-  const report = found("artifacts/report.md", "1");
+describe("artifacts of a run", () => {
+  const report = collectedFile("artifacts/report.md", "1");
 
-  test("becomes its artifacts with the end of the turn", async () => {
-    harness.workspaces.found.push({ files: [report, found("artifacts/b/c.bin", "2")], leftOut: [] });
+  test("files that a turn leaves become artifacts at its end", async () => {
+    harness.workspaces.found.push({ files: [report, collectedFile("artifacts/b/c.bin", "2")], leftOut: [] });
 
     const run = await perform();
 
@@ -103,7 +103,7 @@ describe("what a run leaves", () => {
     harness.workspaces.found.push({ files: [report], leftOut: [] });
     const run = await perform();
     const [before] = await harness.storage.files.artifactsOf([run.id]);
-    harness.workspaces.found.push({ files: [found("artifacts/report.md", "2")], leftOut: [] });
+    harness.workspaces.found.push({ files: [collectedFile("artifacts/report.md", "2")], leftOut: [] });
     await harness.followUp(run.id, "again");
 
     const artifacts = await harness.storage.files.artifactsOf([run.id]);
@@ -111,12 +111,12 @@ describe("what a run leaves", () => {
     expect(harness.workspaces.known.at(-1)).toEqual(new Map([["artifacts/report.md", "hash-1"]]));
   });
 
-  test("what was left out is said, without secrets", async () => {
+  test("files that were left out are logged without secrets", async () => {
     const leftOut = Array.from({ length: 30 }, (_, index) => ({
       path: `artifacts/s3cret-${index}`,
       reason: "is a link",
     }));
-    harness.workspaces.found.push({ files: [found("artifacts/s3cret.txt", "1")], leftOut });
+    harness.workspaces.found.push({ files: [collectedFile("artifacts/s3cret.txt", "1")], leftOut });
 
     const run = await perform();
 
@@ -128,7 +128,7 @@ describe("what a run leaves", () => {
     ]);
   });
 
-  test("also when the turn was cancelled", async () => {
+  test("files of a cancelled turn become artifacts too", async () => {
     harness.workspaces.found.push({ files: [report], leftOut: [] });
     harness.agents.scripts.push(async ({ cancelled }) => {
       await new Promise((resolve) => cancelled.addEventListener("abort", resolve, { once: true }));
@@ -142,6 +142,6 @@ describe("what a run leaves", () => {
   });
 });
 
-function found(path: string, name: string): CollectedFile {
+function collectedFile(path: string, name: string): CollectedFile {
   return { path, blobId: `blob-${name}`, hash: `hash-${name}`, sizeBytes: 1 };
 }

@@ -29,8 +29,8 @@ async function aSecret(name: string, value: string): Promise<void> {
   });
 }
 
-describe("a tool server", () => {
-  test("that is a program is started by the agent, with its secrets in its environment alone", async () => {
+describe("an MCP server", () => {
+  test("the agent starts a local MCP server, whose environment alone has its secrets", async () => {
     await aSecret("WIKI_KEY", "the-key-of-the-wiki");
 
     await perform({ wiki: { command: "wiki-mcp", args: ["--all"], env: { TOKEN: `Bearer ${KEY}` } } });
@@ -41,7 +41,7 @@ describe("a tool server", () => {
     expect(harness.gateways.grants[0]?.mcpServers).toEqual({});
   });
 
-  test("that is remote is reached through the gateway, and the agent learns no key", async () => {
+  test("the agent reaches a remote MCP server through the gateway and learns no key", async () => {
     await aSecret("WIKI_KEY", "the-key-of-the-wiki");
 
     const run = await perform({
@@ -59,7 +59,7 @@ describe("a tool server", () => {
   });
 
   test.each(["constructor", "NOT_THERE"])(
-    "that needs the secret %s, which is not there, fails",
+    "an MCP server that needs the missing secret %s fails the run",
     async (name) => {
       const run = await perform({ wiki: { command: "w", env: { TOKEN: `$\{${name}}` } } });
 
@@ -75,7 +75,7 @@ describe("a tool server", () => {
     },
   );
 
-  test("whose secret would break its headers fails, without telling it", async () => {
+  test("an MCP server whose secret would break its headers fails the run without revealing it", async () => {
     await aSecret("WIKI_KEY", "two\nlines-of-key");
 
     const run = await perform({ wiki: { url: "https://wiki.example", headers: { A: KEY } } });
@@ -91,7 +91,7 @@ describe("a tool server", () => {
   });
 });
 
-describe("at creation", () => {
+describe("MCP servers in a request", () => {
   const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`s${index}`, { command: "c" }]));
 
   test.each<[string, NonNullable<RunConfig["mcp_servers"]>, string]>([
@@ -120,7 +120,7 @@ describe("at creation", () => {
     });
   });
 
-  test("a shared server is refused in words: there are none", async () => {
+  test("a shared MCP server is refused with a message, because none exist", async () => {
     const config = { mcp_servers: { wiki: { warp_id: "w" } } };
 
     await expect(harness.create({ config })).rejects.toMatchObject({
@@ -129,7 +129,7 @@ describe("at creation", () => {
     });
   });
 
-  test("a limit that nobody would keep is refused", async () => {
+  test("an unknown limit in a budget is refused", async () => {
     await expect(harness.create({ config: { budget: { max_beer: 1 } } })).rejects.toMatchObject({
       code: "operation_not_supported",
       options: { issues: [{ path: "config.budget.max_beer" }] },

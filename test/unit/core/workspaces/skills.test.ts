@@ -24,7 +24,7 @@ describe("a run of a skill", () => {
     return id;
   }
 
-  test("has its instructions before the caller's own, and says where its files are", async () => {
+  test("a run of a skill has its instructions before the caller's own and the path of its files", async () => {
     await perform({ config: { skill_spec: "acme/tools:deploy", base_prompt: "Softly." } });
 
     const { basePrompt = "" } = harness.agents.starts[0] ?? {};
@@ -35,7 +35,7 @@ describe("a run of a skill", () => {
     ]);
   });
 
-  test("has the skill's files in its first workspace", async () => {
+  test("a run of a skill has the files of the skill in its first workspace", async () => {
     await perform({ config: { skill_spec: "acme/tools:deploy" } });
 
     const { skill } = harness.workspaces.beginnings[0] ?? {};
@@ -43,7 +43,7 @@ describe("a run of a skill", () => {
     expect(skill?.files.map(({ path }) => path)).toEqual(["SKILL.md", "scripts/run.sh"]);
   });
 
-  test("is told to carry it out where nothing else is asked, in the first turn alone", async () => {
+  test("a run of a skill without a prompt is told to carry out the skill, in the first turn only", async () => {
     const id = await perform({ prompt: " ", config: { skill_spec: "acme/tools:deploy" } });
     await harness.followUp(id, "And once more.");
 
@@ -53,13 +53,13 @@ describe("a run of a skill", () => {
     ]);
   });
 
-  test("is told what is asked", async () => {
+  test("a run of a skill with a prompt gets that prompt", async () => {
     await perform({ prompt: "The blue one.", config: { skill_spec: "acme/tools:deploy" } });
 
     expect(harness.agents.prompts).toEqual(["The blue one."]);
   });
 
-  test("goes on with what the skill said when it was created", async () => {
+  test("a run of a skill keeps the instructions from its creation", async () => {
     const id = await perform({ config: { skill_spec: "acme/tools:deploy" } });
     harness.skills.put("acme/tools", { [`${FOLDER}/SKILL.md`]: "Do something else." });
     await harness.followUp(id, "Again.");
@@ -68,7 +68,7 @@ describe("a run of a skill", () => {
     expect((await harness.run(id)).skillSnapshot?.basePrompt).toBe("Deploy it with scripts/run.sh.");
   });
 
-  test("that brings its skill along does not look for it again", async () => {
+  test("a run with an embedded skill does not look for the skill", async () => {
     const first = await harness.run(await perform({ config: { skill_spec: "acme/tools:deploy" } }));
     harness.skills.put("acme/tools", {});
 
@@ -80,16 +80,16 @@ describe("a run of a skill", () => {
     expect(again.skillSnapshot).toEqual(first.skillSnapshot);
   });
 
-  test("fails where the files of the skill are gone", async () => {
-    const gone = new AppError("resource_not_found", "no longer has the commit");
-    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } }, () => Promise.reject(gone));
+  test("a run of a skill fails if the files of the skill are gone", async () => {
+    const notFound = new AppError("resource_not_found", "no longer has the commit");
+    const id = await perform({ config: { skill_spec: "acme/tools:deploy" } }, () => Promise.reject(notFound));
 
     const { state, statusMessage } = await harness.run(id);
     expect([state, statusMessage?.errorCode]).toEqual(["FAILED", "environment_setup_failed"]);
     expect(statusMessage?.message).toContain("no longer has the commit");
   });
 
-  test("waits for a while where the repository is away", async () => {
+  test("a run of a skill waits for a while if the repository is unavailable", async () => {
     const away = new AppError("resource_unavailable", "not in time");
     const tries: SkillLibrary["readFiles"][] = [() => Promise.reject(away), harness.skills.readFiles];
     const id = await perform({ config: { skill_spec: "acme/tools:deploy" } }, (...asked) =>
@@ -102,7 +102,7 @@ describe("a run of a skill", () => {
     expect((await harness.run(id)).state).toBe("SUCCEEDED");
   });
 
-  test("of a root skill has its files by the repository's name", async () => {
+  test("a run of a root skill has its files under the name of the repository", async () => {
     harness.skills.put("acme/whole", { "SKILL.md": "All of it.", "lib/a.txt": "a" });
     await perform({ config: { skill_spec: "acme/whole:SKILL.md" } });
 
@@ -112,7 +112,7 @@ describe("a run of a skill", () => {
   });
 });
 
-test("a run without a skill has the caller's base prompt alone, and no files", async () => {
+test("a run without a skill has only the caller's base prompt and no files", async () => {
   const harness = new CoreHarness();
   await harness.start();
   await harness.create({ config: { base_prompt: "Softly." } });
