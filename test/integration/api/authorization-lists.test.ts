@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
 import { anInboxEvent } from "../../support/run-builders.ts";
+import { waitFor } from "../../support/wait-for.ts";
 import {
   type AuthorizationHarness,
   addressOf,
@@ -36,6 +37,8 @@ test("every list shows a team its own objects and nothing of another team", asyn
   const { admin, operator, stranger } = harness;
   const [ours, theirs] = [await oneOfEach(admin), await oneOfEach(stranger)];
 
+  await untilLogged(admin, ours);
+  await untilLogged(stranger, theirs);
   const [toUs, toThem] = [await listsFor(admin), await listsFor(stranger)];
 
   expect([ours.length, toUs.length].map((count) => count > 15)).toEqual([true, true]);
@@ -68,6 +71,20 @@ async function oneOfEach(owner: Caller): Promise<readonly string[]> {
   const result = { inboxId: event.id, disposition: "refused", teamId: owner.team.id as TeamId } as const;
   await api.storage.inbox.complete(result);
   return [...filled.flat(), environment, event.id, owner.uid];
+}
+
+/**
+ * Waits until the log of all runs contains events of the objects. The log leaves out events that are newer than the
+ * oldest open transaction of the PostgreSQL server, and tests in other databases of the same server open transactions.
+ */
+async function untilLogged(caller: Caller, ids: readonly string[]): Promise<void> {
+  const name = "GET /agent/events";
+  const cell = cellsOf([caller]).find((candidate) => candidate.name === name);
+  if (cell === undefined) {
+    throw new Error(`No cell is named ${name}.`);
+  }
+  const page = async () => (await harness.ask(cell, `${addressOf(name)}${QUERIES[name]}`)).text;
+  await waitFor(async () => hasAny(await page(), ids), { what: "events in the log of all runs" });
 }
 
 /**

@@ -29,7 +29,9 @@ beforeEach(async () => {
   harness = await benchOf();
 });
 afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
+  for (const each of open.splice(0)) {
+    await each.close();
+  }
 });
 afterAll(() => server.stop());
 
@@ -257,8 +259,8 @@ test("without a network there is no way, and the reason is told", async () => {
   const asked = await askRaw(inside.gateway, `http://${NAME}:${server.port}/`, { headers });
 
   expect(inside.gateway.proxyUrl).toBeUndefined();
-  expect(answer).toMatch(/^HTTP\/1\.1 403 .*no network/s);
-  expect([asked.status, asked.body]).toEqual([403, expect.stringContaining("no network")]);
+  expect(answer).toMatch(/^HTTP\/1\.1 403 .*have the network `internet`/s);
+  expect([asked.status, asked.body]).toEqual([403, expect.stringContaining("have the network `internet`")]);
   expect(server.requests).toEqual([]);
 });
 
