@@ -34,7 +34,9 @@ async function measureAll(context: Omit<Bench, "cleanup">): Promise<readonly Row
   const { figures } = context.options;
   const rows: Row[] = [];
   for (const { measure, names } of FIGURES) {
-    if (figures.length > 0 && !names.some((name) => figures.includes(name))) continue;
+    if (figures.length > 0 && !names.some((name) => figures.includes(name))) {
+      continue;
+    }
     await using cleanup = new AsyncDisposableStack();
     rows.push(...(await measure({ ...context, cleanup })));
   }
@@ -54,6 +56,8 @@ function machine({ rounds, seconds }: BenchOptions, postgresVersion: string): st
 }
 
 /** Exits in the normal way, so that the started servers are stopped too. */
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(signal, () => process.exit(1));
+}
 
 await main(readOptions(process.argv.slice(2)));

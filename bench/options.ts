@@ -52,12 +52,16 @@ export function readOptions(words: readonly string[]): BenchOptions {
 
 function countOf(text: string | undefined, usual: number): number {
   const count = text === undefined ? usual : Number(text);
-  if (!(count > 0)) throw new Error(USAGE);
+  if (!(count > 0)) {
+    throw new Error(USAGE);
+  }
   return count;
 }
 
 function durationOf(text: string): number {
   const [, count, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
-  if (count === undefined) throw new Error(USAGE);
+  if (count === undefined) {
+    throw new Error(USAGE);
+  }
   return Number(count) * SECONDS_OF[unit as keyof typeof SECONDS_OF];
 }

@@ -69,18 +69,24 @@ function cellsOf(cells: readonly string[]): string {
 }
 
 export function formatSpread(value: Spread | Goal): string {
-  if ("reach" in value) return `${value.wants === "more" ? "≥" : "≤"} ${value.reach} (${value.aim})`;
+  if ("reach" in value) {
+    return `${value.wants === "more" ? "≥" : "≤"} ${value.reach} (${value.aim})`;
+  }
   return `${round(value.median)} (${round(value.min)}–${round(value.max)})`;
 }
 
 function verdictOf(value: number, { reach, aim, wants }: Goal): string {
   const meets = (goal: number) => (wants === "more" ? value >= goal : value <= goal);
-  if (meets(aim)) return "aim met";
+  if (meets(aim)) {
+    return "aim met";
+  }
   return meets(reach) ? "reached" : "MISSED";
 }
 
 /** Rounds to three significant digits, because the measurement is not more precise. */
 export function round(value: number): string {
-  if (!Number.isFinite(value)) return "?";
+  if (!Number.isFinite(value)) {
+    return "?";
+  }
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }

@@ -32,7 +32,9 @@ export async function measureInTurns<Name extends string>(
 ): Promise<Record<Name, readonly Window[]>> {
   const names = Object.keys(sides) as Name[];
   const windows = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Window[]>;
-  for (const name of names) await loadBefore(bench, sides[name]);
+  for (const name of names) {
+    await loadBefore(bench, sides[name]);
+  }
   for (let index = 0; index < bench.options.rounds; index += 1) {
     for (const name of index % 2 === 0 ? names : names.toReversed()) {
       const window = await measureQuietly(bench, sides[name], before);
@@ -69,9 +71,13 @@ async function measureQuietly(bench: Bench, side: Side, before: () => Promise<vo
   for (let left = TRIES; ; left -= 1) {
     await before();
     const { window, foreignCores } = await measure(bench, side);
-    if (foreignCores <= FOREIGN_CORES) return window;
+    if (foreignCores <= FOREIGN_CORES) {
+      return window;
+    }
     bench.log(`  others used ${round(foreignCores)} cores: ${describe(window)}`);
-    if (left > 1) continue;
+    if (left > 1) {
+      continue;
+    }
     bench.remark(`A window is kept in which others used ${round(foreignCores)} cores.`);
     return window;
   }

@@ -12,9 +12,13 @@ const MODULES_MIN = 100;
 /** `npm run layers`: reports every import that `.dependency-cruiser.cjs` forbids. */
 async function checkLayers(): Promise<number> {
   const { moduleCount, violations } = await inspectLayers(ROOT, ["src", "test", "scripts"]);
-  for (const violation of violations) console.error(violation);
+  for (const violation of violations) {
+    console.error(violation);
+  }
   console.error(`${moduleCount} modules inspected, ${violations.length} violations.`);
-  if (moduleCount >= MODULES_MIN) return violations.length === 0 ? 0 : 1;
+  if (moduleCount >= MODULES_MIN) {
+    return violations.length === 0 ? 0 : 1;
+  }
   console.error(
     `Fewer than ${MODULES_MIN} modules were inspected: the check itself is broken. Is TypeScript 6 installed?`,
   );

@@ -9,8 +9,9 @@ async function makeConfigurationDocs(isCheck: boolean): Promise<number> {
   let status = 0;
   for (const [name, text] of Object.entries(configurationDocs())) {
     const file = resolve(ROOT, name);
-    if (!isCheck) await writeFile(file, text);
-    else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
+    if (!isCheck) {
+      await writeFile(file, text);
+    } else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
       console.error(`${name} differs from the configuration schemas. Run: npm run config:docs`);
       status = 1;
     }

@@ -12,7 +12,9 @@ async function makeOpenapi(isCheck: boolean): Promise<number> {
     console.log(`Wrote ${FILE}.`);
     return 0;
   }
-  if ((await readFile(FILE, "utf8").catch(() => "")) === text) return 0;
+  if ((await readFile(FILE, "utf8").catch(() => "")) === text) {
+    return 0;
+  }
   console.error("docs/openapi.json is not of the routes and their schemas: npm run openapi");
   return 1;
 }

@@ -65,9 +65,15 @@ async function play(): Promise<void> {
 
 async function runCommand(stage: Stage, line: string): Promise<void> {
   const [, where, isNew, text = ""] = /^(slack|github|press)(\s+new)?(?:\s+(.+))?$/i.exec(line) ?? [];
-  if (text === "") return void process.stdout.write(line === "" ? "" : HELP);
-  if (where === "press") return press(stage, text);
-  if (where === "slack") return postInSlack(stage, text, isNew !== undefined);
+  if (text === "") {
+    return void process.stdout.write(line === "" ? "" : HELP);
+  }
+  if (where === "press") {
+    return press(stage, text);
+  }
+  if (where === "slack") {
+    return postInSlack(stage, text, isNew !== undefined);
+  }
   return commentOnGithub(stage, text, isNew !== undefined);
 }
 
@@ -89,7 +95,9 @@ async function postInSlack(stage: Stage, text: string, isNew: boolean): Promise<
 async function requirePermissions(service: Service): Promise<void> {
   const rule = { name: "Ask in threads", match: {}, config: { permission_policy: "ask" } };
   const { body, status } = await createApiClient(service).call("POST", "/agent/routing-rules", rule);
-  if (status !== 201) throw new Error(`The routing rule was answered ${status}: ${JSON.stringify(body)}`);
+  if (status !== 201) {
+    throw new Error(`The routing rule was answered ${status}: ${JSON.stringify(body)}`);
+  }
 }
 
 async function press({ slack, service, threadTs = "" }: Stage, label: string): Promise<void> {
@@ -97,7 +105,9 @@ async function press({ slack, service, threadTs = "" }: Stage, label: string): P
   for (const { ts, blocks } of slack.threadMessages(channel, threadTs).toReversed()) {
     const elements = blocks.flatMap((block) => (Array.isArray(block.elements) ? block.elements : []));
     const button = elements.filter(isRecord).find((one) => isRecord(one.text) && one.text.text === label);
-    if (button === undefined) continue;
+    if (button === undefined) {
+      continue;
+    }
     const { action_id: actionId, value } = button;
     const pressed = { actionId: String(actionId), value: String(value), user: slack.alice };
     await slack.sendButton(`${service.url}/webhooks/slack`, { ...pressed, message: { channel, ts } });
@@ -130,7 +140,9 @@ function printChanges(stage: Stage, onChange: () => void): NodeJS.Timeout {
       process.stdout.write(`\r--- ${place}${shown.has(place) ? ", edited" : ""}\n${text}\n\n`);
       shown.set(place, text);
     }
-    if (changes.length > 0) onChange();
+    if (changes.length > 0) {
+      onChange();
+    }
   }, POLL_MS);
 }
 
@@ -145,9 +157,15 @@ function shownInSlack({ slack }: Stage): (readonly [string, string])[] {
 /** The texts of a block, with its buttons in brackets. */
 function textOf(block: unknown): string[] {
   const { type, text, elements } = asRecord(block);
-  if (type === "button") return [`[${textOf(text).join()}]`];
-  if (typeof text === "string") return [text];
-  if (isRecord(text)) return textOf(text);
+  if (type === "button") {
+    return [`[${textOf(text).join()}]`];
+  }
+  if (typeof text === "string") {
+    return [text];
+  }
+  if (isRecord(text)) {
+    return textOf(text);
+  }
   return Array.isArray(elements) ? elements.flatMap(textOf) : [];
 }
 

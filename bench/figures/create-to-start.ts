@@ -77,8 +77,9 @@ async function measurePace(
   bench.log(`P6: create to ${pace.reportedStates.at(-1)}, ${pace.perSecond} a second`);
   const rounds: Waits[] = [];
   await measure(bench, service, databaseUrl, pace);
-  for (let index = 0; index < bench.options.rounds; index += 1)
+  for (let index = 0; index < bench.options.rounds; index += 1) {
     rounds.push(await measure(bench, service, databaseUrl, pace));
+  }
   return pace.reportedStates.flatMap((state) =>
     [0.5, 0.99].map((share) => rowOf(pace, state, share, rounds)),
   );
@@ -115,7 +116,9 @@ async function create(
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify({ prompt: "Say hello.", config }),
   });
-  if (!answer.ok) throw new Error(`Create was answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) {
+    throw new Error(`Create was answered ${answer.status}: ${await answer.text()}`);
+  }
   sentAtMs.set(((await answer.json()) as { run_id: string }).run_id, sent);
 }
 
@@ -143,7 +146,9 @@ async function readWaits(databaseUrl: string, sentAtMs: ReadonlyMap<string, numb
   const ids = [...sentAtMs.keys()];
   const deadline = Date.now() + WAIT_LIMIT_MS;
   while ((await query(databaseUrl, PUT_AWAY, [ids])).length < ids.length) {
-    if (Date.now() > deadline) throw new Error("The runs do not come to their end.");
+    if (Date.now() > deadline) {
+      throw new Error("The runs do not come to their end.");
+    }
     await pause(WAIT_MS);
   }
   const reached = await query<Reached>(databaseUrl, REACHED, [ids]);

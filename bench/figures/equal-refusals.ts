@@ -35,14 +35,17 @@ export const equalRefusals: Figure = {
         timesMs.anothers.push(await refusalMs(url, id, headers));
         timesMs.absent.push(await refusalMs(url, randomUUID(), headers));
       }
-      if (index === 0) continue;
-      for (const name of ["anothers", "absent"] as const)
+      if (index === 0) {
+        continue;
+      }
+      for (const name of ["anothers", "absent"] as const) {
         medians[name].push(
           quantile(
             timesMs[name].toSorted((a, b) => a - b),
             0.5,
           ),
         );
+      }
     }
     return [rowOf(medians)];
   },
@@ -71,6 +74,8 @@ async function refusalMs(
   const begunMs = performance.now();
   const answer = await fetch(`${url}/api/v1/agent/runs/${id}`, { headers });
   await answer.arrayBuffer();
-  if (answer.status !== 404) throw new Error(`A run that is not to be seen was answered ${answer.status}.`);
+  if (answer.status !== 404) {
+    throw new Error(`A run that is not to be seen was answered ${answer.status}.`);
+  }
   return performance.now() - begunMs;
 }

@@ -28,8 +28,9 @@ export const hostileBodies: Figure = {
     bench.log("P17: get beside hostile bodies");
     const path = `/api/v1/agent/runs/${await createRun(service)}`;
     const p99s: number[] = [];
-    for (let index = 0; index < bench.options.rounds; index += 1)
+    for (let index = 0; index < bench.options.rounds; index += 1) {
       p99s.push(await measure(bench, service, path));
+    }
     return [valueRow({ figure: "P17", what: "get beside hostile bodies, p99" }, spreadOf(p99s), GOAL, "ms")];
   },
 };
@@ -62,7 +63,9 @@ async function sendUntil(over: AbortSignal, { headers, url }: Service): Promise<
     // The server closes the connection while a body that is too large is still being sent.
     const answer = await fetch(`${url}/api/v1/agent/runs`, init).catch(() => undefined);
     await answer?.arrayBuffer();
-    if (answer?.ok) throw new Error("A hostile body was taken.");
+    if (answer?.ok) {
+      throw new Error("A hostile body was taken.");
+    }
   }
   return sent;
 }

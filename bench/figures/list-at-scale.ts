@@ -64,7 +64,9 @@ export const listAtScale: Figure = {
     const [once, all]: [QuestionTimings[], QuestionTimings[]] = [[], []];
     for (const [index, question] of large.questions.entries()) {
       const smaller = small.questions[index];
-      if (smaller === undefined) continue;
+      if (smaller === undefined) {
+        continue;
+      }
       const measured = (times: number) =>
         measure(small.service, smaller, large.service, question, times * rounds);
       const first = await measured(ROUNDS);
@@ -200,7 +202,9 @@ async function pagesRow(
       }
     }
   });
-  if (isWellPlanned) remark("Every list is answered by an index.");
+  if (isWellPlanned) {
+    remark("Every list is answered by an index.");
+  }
   return {
     ...{ figure: FIGURE, ratio: "", goal: "", verdict: "" },
     what: `list, pages looked at, ${options.rows} runs, and for an answer as long`,
@@ -252,6 +256,8 @@ async function knownIds(url: string): Promise<KnownIds> {
      FROM runs WHERE team_id = $1 AND team_id <> $2 AND ancestor_ids <> '{}' LIMIT 1`,
     [TEAM, OLD_TEAM],
   );
-  if (ids === undefined) throw new Error("The table has no run with a parent.");
+  if (ids === undefined) {
+    throw new Error("The table has no run with a parent.");
+  }
   return ids;
 }

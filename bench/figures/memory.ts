@@ -40,7 +40,9 @@ export const memory: Figure = {
     const minutes = options.soakSeconds / 60;
     const row = (name: keyof typeof GOALS, what: string, values: readonly number[], unit: string) =>
       valueRow({ figure: "P16", what }, spreadOf(values), GOALS[name], unit);
-    if (minutes < 30) remark(`P16 was watched for ${round(minutes)} min: give --soak 30m for the slope.`);
+    if (minutes < 30) {
+      remark(`P16 was watched for ${round(minutes)} min: give --soak 30m for the slope.`);
+    }
     return [
       row(
         "idle",

@@ -18,8 +18,9 @@ const MIDDLE = `
 export async function middleCursors(databaseUrl: string): Promise<(parameters: string) => string> {
   const [viewer] = await query<{ id: string }>(databaseUrl, ADMINISTRATOR, [TEAM]);
   const [middle] = await query<{ id: RunId; updated_at: Date }>(databaseUrl, MIDDLE, [TEAM]);
-  if (viewer === undefined || middle === undefined)
+  if (viewer === undefined || middle === undefined) {
     throw new Error("There are no runs to stand in the middle of.");
+  }
   const cursors = new Cursors(deriveKey(SECRET_KEY, "cookies"));
   const position = { value: middle.updated_at.toISOString(), id: middle.id };
   return (parameters) => {

@@ -11,7 +11,9 @@ const listener = new pg.Client({ connectionString: url });
 const viewers = new Set<ServerResponse>();
 await listener.connect();
 listener.on("notification", ({ payload }) => {
-  for (const viewer of viewers) viewer.write(`data: ${payload}\n\n`);
+  for (const viewer of viewers) {
+    viewer.write(`data: ${payload}\n\n`);
+  }
 });
 await listener.query("LISTEN floor");
 

@@ -40,7 +40,9 @@ export class Connection {
   #take(bytes: string): void {
     this.#received += bytes;
     this.#length ??= this.#readHead();
-    if (this.#length === undefined || this.#received.length < this.#length) return;
+    if (this.#length === undefined || this.#received.length < this.#length) {
+      return;
+    }
     this.#received = "";
     this.#length = undefined;
     this.#onAnswer(this, this.#status, this.#sinceMs);
@@ -49,11 +51,15 @@ export class Connection {
   /** The length of the whole answer, as soon as its head has arrived. */
   #readHead(): number | undefined {
     const end = this.#received.indexOf(HEAD_END);
-    if (end === -1) return undefined;
+    if (end === -1) {
+      return undefined;
+    }
     const head = this.#received.slice(0, end);
     this.#status = Number(head.slice(STATUS_START, STATUS_START + STATUS_LENGTH));
     const bodyLength = CONTENT_LENGTH.exec(head)?.[1];
-    if (bodyLength === undefined) throw new Error(`An answer without a length:\n${head}`);
+    if (bodyLength === undefined) {
+      throw new Error(`An answer without a length:\n${head}`);
+    }
     return end + HEAD_END.length + Number(bodyLength);
   }
 }

@@ -18,14 +18,18 @@ export class LoadProcess {
   async perform(order: LoadOrder, onMeasuring: () => void = () => undefined): Promise<LoadResult> {
     const result = await this.#perform(order, onMeasuring);
     const refused = Object.entries(result.refused);
-    if (refused.length === 0 && result.answers > 0) return result;
+    if (refused.length === 0 && result.answers > 0) {
+      return result;
+    }
     const counts = refused.map(([status, count]) => `${count} x ${status}`).join(", ");
     const [request] = order.requests;
     throw new Error(`${request?.method} ${request?.path} was answered ${result.answers} x 2xx, ${counts}.`);
   }
 
   stop(): void {
-    if (this.#child.connected) this.#child.disconnect();
+    if (this.#child.connected) {
+      this.#child.disconnect();
+    }
   }
 
   #perform(order: LoadOrder, onMeasuring: () => void): Promise<LoadResult> {
@@ -33,9 +37,13 @@ export class LoadProcess {
       const fail = () => reject(new Error("The load process has ended."));
       const take = (message: unknown) => {
         const { kind, ...rest } = message as LoadMessage;
-        if (kind === "measuring") return onMeasuring();
+        if (kind === "measuring") {
+          return onMeasuring();
+        }
         this.#child.off("message", take).off("exit", fail);
-        if ("result" in rest) resolve(rest.result);
+        if ("result" in rest) {
+          resolve(rest.result);
+        }
       };
       this.#child.on("message", take).once("exit", fail);
       this.#child.send(order);

@@ -27,7 +27,9 @@ export class LoadRun {
     this.#order = order;
     this.#writer = new RequestWriter(order.requests, url.host);
     const lost = (error: Error) => {
-      if (!this.#isOver) this.#ended.reject(error);
+      if (!this.#isOver) {
+        this.#ended.reject(error);
+      }
     };
     this.#connections = Array.from(
       { length: order.connections },
@@ -39,8 +41,13 @@ export class LoadRun {
   async perform(onMeasuring: () => void): Promise<LoadResult> {
     const { perSecond, seconds, warmUpSeconds } = this.#order;
     const startMs = performance.now();
-    if (perSecond === undefined) for (const connection of this.#connections) this.#send(connection);
-    else this.#pace(startMs, perSecond);
+    if (perSecond === undefined) {
+      for (const connection of this.#connections) {
+        this.#send(connection);
+      }
+    } else {
+      this.#pace(startMs, perSecond);
+    }
     setTimeout(() => {
       this.#measuredFromMs = performance.now();
       onMeasuring();
@@ -54,18 +61,25 @@ export class LoadRun {
     this.#free.push(...this.#connections);
     let started = 0;
     const timer = setInterval(() => {
-      if (this.#isOver) clearInterval(timer);
+      if (this.#isOver) {
+        clearInterval(timer);
+      }
       const nowMs = performance.now();
       const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000);
-      for (; started < due && !this.#isOver; started += 1) this.#start(nowMs);
+      for (; started < due && !this.#isOver; started += 1) {
+        this.#start(nowMs);
+      }
     }, TICK_MS);
   }
 
   #start(nowMs: number): void {
     // Connections are used in rotation, because the server closes idle ones.
     const connection = this.#free.shift();
-    if (connection === undefined) this.#waiting.push(nowMs);
-    else this.#send(connection, nowMs);
+    if (connection === undefined) {
+      this.#waiting.push(nowMs);
+    } else {
+      this.#send(connection, nowMs);
+    }
   }
 
   #send(connection: Connection, sinceMs = performance.now()): void {
@@ -80,8 +94,12 @@ export class LoadRun {
       return;
     }
     const isGood = status >= 200 && status < 300;
-    if (!isGood) this.#refused[status] = (this.#refused[status] ?? 0) + 1;
-    if (isGood && sinceMs >= this.#measuredFromMs) this.#latenciesMs.push(performance.now() - sinceMs);
+    if (!isGood) {
+      this.#refused[status] = (this.#refused[status] ?? 0) + 1;
+    }
+    if (isGood && sinceMs >= this.#measuredFromMs) {
+      this.#latenciesMs.push(performance.now() - sinceMs);
+    }
     this.#goOn(connection);
   }
 
@@ -91,12 +109,17 @@ export class LoadRun {
       return;
     }
     const dueMs = this.#waiting.shift();
-    if (dueMs === undefined) this.#free.push(connection);
-    else this.#send(connection, dueMs);
+    if (dueMs === undefined) {
+      this.#free.push(connection);
+    } else {
+      this.#send(connection, dueMs);
+    }
   }
 
   #end(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     this.#isOver = true;
     this.#seconds = (performance.now() - this.#measuredFromMs) / 1_000;
     this.#finish();
@@ -104,8 +127,12 @@ export class LoadRun {
 
   /** Waits for outstanding requests, because otherwise they would fall into the next window. */
   #finish(): void {
-    if (this.#underWay > 0) return;
-    for (const connection of this.#connections) connection.close();
+    if (this.#underWay > 0) {
+      return;
+    }
+    for (const connection of this.#connections) {
+      connection.close();
+    }
     const sorted = Float64Array.from(this.#latenciesMs).sort();
     this.#ended.resolve({
       answers: sorted.length,

@@ -22,7 +22,9 @@ export class RequestWriter {
 
 function textOf({ method, path, headers, body = "" }: RequestShape, host: string): string {
   // Requests are sent as latin1, so a character outside ASCII would not have the announced length.
-  if (!/^[\x20-\x7e]*$/.test(body)) throw new Error("A body of the benchmark has to be printable ASCII.");
+  if (!/^[\x20-\x7e]*$/.test(body)) {
+    throw new Error("A body of the benchmark has to be printable ASCII.");
+  }
   const lines = [
     `${method} ${path} HTTP/1.1`,
     `host: ${host}`,

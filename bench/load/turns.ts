@@ -30,14 +30,20 @@ export async function takeTurns<Name extends string>(
   const all = [first, ...askers.values()];
   try {
     for (let round = 0; round < warmUpRounds + rounds; round += 1) {
-      if (round === warmUpRounds) for (const asker of all) asker.latenciesMs.length = 0;
+      if (round === warmUpRounds) {
+        for (const asker of all) {
+          asker.latenciesMs.length = 0;
+        }
+      }
       for (const asker of askers.values()) {
         await first.ask();
         await asker.ask();
       }
     }
   } finally {
-    for (const asker of all) asker.close();
+    for (const asker of all) {
+      asker.close();
+    }
   }
   const latencies = Array.from(askers, ([name, asker]) => [name, asker.latenciesMs]);
   return { subject: first.latenciesMs, others: Object.fromEntries(latencies) as Record<Name, number[]> };
@@ -67,7 +73,9 @@ class Asker {
   }
 
   async ask(): Promise<void> {
-    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#lost !== undefined) {
+      throw this.#lost;
+    }
     this.#answer = Promise.withResolvers();
     this.#connection.send(this.#writer.next(), performance.now());
     return this.#answer.promise;
@@ -80,7 +88,10 @@ class Asker {
   #take(status: number, latencyMs: number): void {
     const { method, path } = this.#target.request;
     this.latenciesMs.push(latencyMs);
-    if (status >= 200 && status < 300) this.#answer.resolve();
-    else this.#answer.reject(new Error(`${method} ${path} was answered ${status}.`));
+    if (status >= 200 && status < 300) {
+      this.#answer.resolve();
+    } else {
+      this.#answer.reject(new Error(`${method} ${path} was answered ${status}.`));
+    }
   }
 }

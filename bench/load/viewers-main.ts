@@ -20,11 +20,15 @@ function send(message: ViewerMessage): void {
 async function watch(order: ViewerOrder): Promise<ViewerResult> {
   const latenciesMs: number[] = [];
   const take = (text: string) => {
-    for (const [, sentAt] of text.matchAll(SENT_AT)) latenciesMs.push(performance.now() - Number(sentAt));
+    for (const [, sentAt] of text.matchAll(SENT_AT)) {
+      latenciesMs.push(performance.now() - Number(sentAt));
+    }
   };
   for (let start = 0; start < order.viewers.length; start += OPENING) {
     const opened = order.viewers.slice(start, start + OPENING).map((headers) => open(order, headers));
-    for (const stream of await Promise.all(opened)) stream.setEncoding("utf8").on("data", take);
+    for (const stream of await Promise.all(opened)) {
+      stream.setEncoding("utf8").on("data", take);
+    }
   }
   send({ kind: "watching" });
   const posts = await post(order);
@@ -45,7 +49,9 @@ async function open(
 ): Promise<IncomingMessage> {
   const asking = request(new URL(streamPath, url), { headers, agent: new Agent() }).end();
   const [stream] = (await once(asking, "response")) as [IncomingMessage];
-  if (stream.statusCode !== 200) throw new Error(`A stream was answered ${stream.statusCode}.`);
+  if (stream.statusCode !== 200) {
+    throw new Error(`A stream was answered ${stream.statusCode}.`);
+  }
   return stream;
 }
 
@@ -57,7 +63,9 @@ async function post({ url, postPath, poster, postsPerSecond, seconds }: ViewerOr
     const headers = { ...poster, "content-type": "application/json" };
     posting.push(
       fetch(new URL(postPath, url), { method: "POST", headers, body }).then((answer) => {
-        if (!answer.ok) throw new Error(`A post was answered ${answer.status}.`);
+        if (!answer.ok) {
+          throw new Error(`A post was answered ${answer.status}.`);
+        }
       }),
     );
     await pause(1_000 / postsPerSecond);

@@ -9,8 +9,11 @@ export function watchStreams(order: ViewerOrder, onWatching: () => void): Promis
     child.once("exit", () => reject(new Error("The viewers' process has ended.")));
     child.on("message", (message) => {
       const answer = message as ViewerMessage;
-      if (answer.kind === "watching") onWatching();
-      else resolve(answer.result);
+      if (answer.kind === "watching") {
+        onWatching();
+      } else {
+        resolve(answer.result);
+      }
     });
     child.send(order);
   });

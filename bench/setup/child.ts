@@ -64,7 +64,9 @@ function spawnChild({ program, parameters, environment, account, outputFile }: C
 
 async function readReady(child: ChildProcess, options: ChildOptions): Promise<RegExpExecArray | null> {
   const written = await readFile(options.outputFile, "utf8");
-  if (!isGone(child)) return options.ready.exec(written);
+  if (!isGone(child)) {
+    return options.ready.exec(written);
+  }
   process.stderr.write(written);
   process.exit(1);
 }
@@ -74,7 +76,9 @@ function isGone({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (isGone(child)) return;
+  if (isGone(child)) {
+    return;
+  }
   const gone = once(child, "exit");
   child.kill(signal);
   await gone;

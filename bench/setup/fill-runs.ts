@@ -28,12 +28,16 @@ export async function fillRuns(databaseUrl: string, rows: number): Promise<void>
   try {
     await client.query(FUNCTIONS);
     const indexes = (await client.query<{ name: string; made: string }>(INDEXES)).rows;
-    for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
+    for (const { name } of indexes) {
+      await client.query(`DROP INDEX ${name}`);
+    }
     await client.query(fill.replaceAll("{rows}", String(rows)));
     await client.query(TEXTS);
     // Indexes are dropped and created again afterwards, because updating them row by row would take many times as
     // long.
-    for (const { made } of indexes) await client.query(made);
+    for (const { made } of indexes) {
+      await client.query(made);
+    }
     await client.query("VACUUM (ANALYZE)");
   } finally {
     await client.end();

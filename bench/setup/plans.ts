@@ -28,7 +28,9 @@ export async function plansOf(
   { outputFile }: Postgres,
   ask: () => Promise<unknown>,
 ): Promise<readonly PlanNode[]> {
-  for (let index = 1; index < REPEATS; index += 1) await ask();
+  for (let index = 1; index < REPEATS; index += 1) {
+    await ask();
+  }
   const { size } = await stat(outputFile);
   await ask();
   await pause(WRITTEN_MS);
@@ -64,15 +66,18 @@ export async function withPlans<T>(databaseUrl: string, work: () => Promise<T>):
 
 async function setPlans(databaseUrl: string, minDuration: string): Promise<void> {
   await query(databaseUrl, `ALTER SYSTEM SET auto_explain.log_min_duration = '${minDuration}'`);
-  for (const name of ["log_analyze", "log_buffers"])
+  for (const name of ["log_analyze", "log_buffers"]) {
     await query(databaseUrl, `ALTER SYSTEM SET auto_explain.${name} = ${minDuration === "0"}`);
+  }
   await query(databaseUrl, "SELECT pg_reload_conf()");
   await pause(WRITTEN_MS);
 }
 
 function faultsAt(node: PlanNode, table: string): readonly string[] {
   // The node was planned but never executed.
-  if (node["Actual Loops"] === 0) return [];
+  if (node["Actual Loops"] === 0) {
+    return [];
+  }
   const isOfTable = node["Relation Name"] === table;
   const removed = (node["Rows Removed by Filter"] ?? 0) * (node["Actual Loops"] ?? 1);
   return [

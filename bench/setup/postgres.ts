@@ -66,7 +66,9 @@ export async function startPostgres(folder: string): Promise<Postgres> {
 
 async function ensureDatabase(addressOf: (name: string) => string, name: string): Promise<string> {
   const rows = await query(addressOf("postgres"), "SELECT FROM pg_database WHERE datname = $1", [name]);
-  if (rows.length === 0) await query(addressOf("postgres"), `CREATE DATABASE ${name}`);
+  if (rows.length === 0) {
+    await query(addressOf("postgres"), `CREATE DATABASE ${name}`);
+  }
   return addressOf(name);
 }
 

@@ -17,7 +17,9 @@ export async function secondsOf<Name extends string>(
   const processes = await readProcesses();
   const ticksOf = (pid: number): number => {
     const times = processes.get(pid);
-    if (times === undefined) return 0;
+    if (times === undefined) {
+      return 0;
+    }
     const below = [...processes].filter(([, { parent }]) => parent === pid);
     return below.reduce((sum, [child]) => sum + ticksOf(child), times.own + times.ended);
   };
@@ -53,7 +55,9 @@ async function readProcesses(): Promise<ReadonlyMap<number, Times>> {
 /** Undefined if the process has just ended. */
 async function readTimes(pid: number): Promise<Times | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
-  if (stat === undefined) return undefined;
+  if (stat === undefined) {
+    return undefined;
+  }
   const fields = stat
     .slice(stat.lastIndexOf(")") + 2)
     .split(" ")

@@ -29,8 +29,12 @@ interface Choosing extends AgentChooserOptions {
 
 /** The agent for runs that name neither an agent nor a model. */
 export function defaultAgentName(setting: AgentSetting, servers: ModelServers): string {
-  if (setting !== "auto") return setting;
-  if (hasCompatible(servers)) return "opencode";
+  if (setting !== "auto") {
+    return setting;
+  }
+  if (hasCompatible(servers)) {
+    return "opencode";
+  }
   const provider = (["anthropic", "openai", "gemini"] as const).find((each) => servers[each] !== undefined);
   return provider === undefined ? "demo" : NATIVE[provider];
 }
@@ -56,14 +60,18 @@ export function createAgentChooser(chooserOptions: AgentChooserOptions): AgentCh
 }
 
 function modelAskedFor({ harness, model_id: id }: RunConfig, member: string): ModelRequest | undefined {
-  if (harness?.model_id) return { id: harness.model_id, path: `${member}.harness.model_id` };
+  if (harness?.model_id) {
+    return { id: harness.model_id, path: `${member}.harness.model_id` };
+  }
   return id ? { id, path: `${member}.model_id` } : undefined;
 }
 
 function byName(options: Choosing, type: string, modelRequest: ModelRequest | undefined): AgentDefinition {
   const { catalogue, member } = options;
   const agent = catalogue.get(type);
-  if (agent !== undefined) return usable(options, agent, modelRequest);
+  if (agent !== undefined) {
+    return usable(options, agent, modelRequest);
+  }
   const names = Array.from(catalogue.keys()).join(", ");
   throw refused(
     `There is no agent named "${type}" here.`,
@@ -79,18 +87,25 @@ function byName(options: Choosing, type: string, modelRequest: ModelRequest | un
 function byModel(options: Choosing, modelRequest: ModelRequest | undefined): AgentDefinition {
   const { servers, setting } = options;
   const usual = known(options, defaultAgentName(setting, servers));
-  if (modelRequest === undefined || usual.isDemo) return usable(options, usual, undefined);
-  if (setting !== "auto" && typeof modelFor(usual, modelRequest.id, servers) !== "string")
+  if (modelRequest === undefined || usual.isDemo) {
+    return usable(options, usual, undefined);
+  }
+  if (setting !== "auto" && typeof modelFor(usual, modelRequest.id, servers) !== "string") {
     return usable(options, usual, modelRequest);
+  }
   const placed = placeModel(modelRequest.id, servers);
-  if (placed === undefined) throw unknownModel(modelRequest);
+  if (placed === undefined) {
+    throw unknownModel(modelRequest);
+  }
   const isForAny = placed.provider === "openai" && hasCompatible(servers);
   return usable(options, known(options, isForAny ? "opencode" : NATIVE[placed.provider]), modelRequest);
 }
 
 function known({ catalogue }: AgentChooserOptions, name: string): AgentDefinition {
   const agent = catalogue.get(name);
-  if (agent === undefined) throw new Error(`There is no agent ${name} in the catalogue.`);
+  if (agent === undefined) {
+    throw new Error(`There is no agent ${name} in the catalogue.`);
+  }
   return agent;
 }
 
@@ -109,8 +124,9 @@ function usable(
     });
   }
   const model = modelRequest === undefined ? undefined : modelFor(agent, modelRequest.id, servers);
-  if (modelRequest !== undefined && typeof model === "string")
+  if (modelRequest !== undefined && typeof model === "string") {
     throw refused(model, modelRequest.path, "cannot be had by this agent here", about);
+  }
   return agent;
 }
 
@@ -140,10 +156,14 @@ function requirePrice(
   { budget }: RunConfig,
   modelRequest: ModelRequest | undefined,
 ): void {
-  if (budget?.max_cost_usd === undefined || agent.reportsCost) return;
+  if (budget?.max_cost_usd === undefined || agent.reportsCost) {
+    return;
+  }
   const wanted = modelRequest === undefined ? defaultModelFor(agent, servers, defaultModel) : undefined;
   const model = modelRequest === undefined ? wanted : modelFor(agent, modelRequest.id, servers);
-  if (typeof model === "object" && isPriced(model.id)) return;
+  if (typeof model === "object" && isPriced(model.id)) {
+    return;
+  }
   const name = typeof model === "object" ? `The model ${model.id}` : agent.displayName;
   throw new AppError(
     "operation_not_supported",

@@ -13,8 +13,9 @@ export function missingFor(
   { displayName, providers }: AgentDefinition,
   servers: ModelServers,
 ): string | undefined {
-  if (providers.length === 0 || providers.some((provider) => servers[provider] !== undefined))
+  if (providers.length === 0 || providers.some((provider) => servers[provider] !== undefined)) {
     return undefined;
+  }
   const variables = providers.map((provider) => PROVIDER_VARIABLES[provider]).join(", ");
   const which = providers.length === 1 ? variables : `one of ${variables}`;
   return `${displayName} needs ${which}.`;
@@ -32,9 +33,15 @@ export function modelFor(
   const own = serversOf(agent, servers);
   const placed = placeModel(modelId, own);
   const first = agent.providers.find((provider) => own[provider] !== undefined);
-  if (first === undefined) return missingFor(agent, servers);
-  if (placed === undefined) return { provider: first, id: modelId };
-  if (own[placed.provider] !== undefined) return placed;
+  if (first === undefined) {
+    return missingFor(agent, servers);
+  }
+  if (placed === undefined) {
+    return { provider: first, id: modelId };
+  }
+  if (own[placed.provider] !== undefined) {
+    return placed;
+  }
   return agent.providers.includes(placed.provider)
     ? `The model ${modelId} needs ${PROVIDER_VARIABLES[placed.provider]}.`
     : `${agent.displayName} does not work with the model ${modelId}.`;
@@ -53,7 +60,9 @@ export function defaultModelFor(
   operators: string | undefined,
 ): PlacedModel | undefined {
   const chosen = operators === undefined ? undefined : modelFor(agent, operators, servers);
-  if (typeof chosen === "object") return chosen;
+  if (typeof chosen === "object") {
+    return chosen;
+  }
   const [first] = modelsOf(agent, servers);
   return first?.by === undefined ? undefined : { provider: first.by, id: first.id };
 }

@@ -37,7 +37,9 @@ async function entryOf(options: CatalogueViewOptions, agent: AgentDefinition): P
 }
 
 function notInstalled({ npmPackage }: AgentDefinition): string {
-  if (npmPackage === undefined) return "Its program is not on this machine.";
+  if (npmPackage === undefined) {
+    return "Its program is not on this machine.";
+  }
   return `It is installed when a run first needs it (${npmPackage.name}@${npmPackage.version} from npm).`;
 }
 
@@ -48,7 +50,9 @@ function modelsFor(
 ): readonly AgentModel[] {
   const models = modelsOf(agent, servers).map(({ by: _, ...model }) => model);
   const first = defaultModelFor(agent, servers, defaultModel)?.id;
-  if (first === undefined) return models;
+  if (first === undefined) {
+    return models;
+  }
   const listed = models.find(({ id }) => id === first);
   const own = { id: first, displayName: first, provider: "of this server", seesImages: true };
   return [listed ?? own, ...models.filter((model) => model !== listed)];

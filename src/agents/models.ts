@@ -46,9 +46,15 @@ export function hasCompatible({ openai }: ModelServers): boolean {
  */
 export function placeModel(modelId: string, servers: ModelServers): PlacedModel | undefined {
   const provider = PREFIXES.find(([pattern]) => pattern.test(modelId))?.[1];
-  if (provider !== undefined && servers[provider] !== undefined) return { provider, id: modelId };
-  if (hasCompatible(servers)) return { provider: "openai", id: modelId };
-  if (provider !== undefined) return { provider, id: modelId };
+  if (provider !== undefined && servers[provider] !== undefined) {
+    return { provider, id: modelId };
+  }
+  if (hasCompatible(servers)) {
+    return { provider: "openai", id: modelId };
+  }
+  if (provider !== undefined) {
+    return { provider, id: modelId };
+  }
   const slash = modelId.indexOf("/");
   const named = NAMED[modelId.slice(0, Math.max(slash, 0))];
   return named === undefined ? undefined : { provider: named, id: modelId.slice(slash + 1) };

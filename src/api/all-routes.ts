@@ -28,7 +28,9 @@ export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise
   await server.register(signInRoutes(deps, auth));
   await server.register(pageRoutes(deps, auth));
   await server.register(problemPages);
-  for (const routes of deps.adapterRoutes) await server.register(routes);
+  for (const routes of deps.adapterRoutes) {
+    await server.register(routes);
+  }
 }
 
 function authDeps(deps: ApiDeps): AuthDeps {
@@ -47,6 +49,8 @@ function api(deps: ApiDeps, auth: AuthDeps, limit: RateLimit): (app: FastifyInst
     app.addHook("onRequest", async (_request, reply) => {
       reply.header("cache-control", "no-store");
     });
-    for (const routes of apiRoutes) await app.register(routes(deps, idempotency));
+    for (const routes of apiRoutes) {
+      await app.register(routes(deps, idempotency));
+    }
   };
 }

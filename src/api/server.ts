@@ -25,7 +25,9 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   announceDeprecations(server);
   await server.register(healthRoutes(deps));
   // Loaded only where the routes are served, because they are most of this folder.
-  if (deps.serves === "everything") await (await import("./all-routes.ts")).addRoutes(server, deps);
+  if (deps.serves === "everything") {
+    await (await import("./all-routes.ts")).addRoutes(server, deps);
+  }
   await server.ready();
   return server;
 }

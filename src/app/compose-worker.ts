@@ -49,7 +49,9 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const log = plainLog(logger);
   const chosen = await composeSandbox(config);
   const usual = deps.agents.catalogue.get(deps.agents.defaultName);
-  if (usual !== undefined) chosen.requireFor(usual);
+  if (usual !== undefined) {
+    chosen.requireFor(usual);
+  }
   const host = hostOf(config);
   // The random part makes the name unique, even beside a process with the same number on a host with the same name.
   const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;

@@ -19,7 +19,9 @@ const OPEN_STEPS = /(?<=^|,)(\w+)\/(\d+)/g;
 
 export const nextDue: NextDue = (expression, after) => {
   const fields = expression.trim().split(/\s+/);
-  if (!EXPRESSION.test(fields.join(" "))) return undefined;
+  if (!EXPRESSION.test(fields.join(" "))) {
+    return undefined;
+  }
   const closed = fields.map(withClosedSteps).join(" ");
   try {
     return new Cron(closed, { mode: "5-part", timezone: "UTC", paused: true }).nextRun(after) ?? undefined;

@@ -19,7 +19,9 @@ export async function serve(environment: Parameters<typeof readConfig>[0]): Prom
   try {
     await start(environment);
   } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
+    if (!(error instanceof StartupError)) {
+      throw error;
+    }
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
@@ -28,18 +30,25 @@ export async function serve(environment: Parameters<typeof readConfig>[0]): Prom
 async function start(environment: Parameters<typeof readConfig>[0]): Promise<void> {
   const config = readConfig(environment);
   // The reader of our output may be gone, or the disk may be full. The service continues without output.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", () => undefined);
+  }
   const app = await startApp(config);
   process.stdout.write(startupMessage(app, config));
   process.once("uncaughtException", (error) => breakDown(app, error));
   setTimeout(collectGarbage, STARTED_MS).unref();
   let wishedAt: number | undefined;
   const wish = (signal: NodeJS.Signals) => {
-    if (wishedAt === undefined) void stop(app, signal);
-    else if (Date.now() - wishedAt > SAME_WISH_MS) process.exit(1);
+    if (wishedAt === undefined) {
+      void stop(app, signal);
+    } else if (Date.now() - wishedAt > SAME_WISH_MS) {
+      process.exit(1);
+    }
     wishedAt ??= Date.now();
   };
-  for (const signal of STOP_SIGNALS) process.on(signal, wish);
+  for (const signal of STOP_SIGNALS) {
+    process.on(signal, wish);
+  }
 }
 
 /**

@@ -73,7 +73,9 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   // Closes before the server, which answers callers that wait for a repository.
   undo.defer(() => deps.repositories.close());
   undo.defer(() => deps.agents.programs.close());
-  if (worker !== undefined) await startWorker(config, deps, worker, undo);
+  if (worker !== undefined) {
+    await startWorker(config, deps, worker, undo);
+  }
   const sandboxName = worker?.chosen.sandbox.name;
   const log = plainLog(bootstrap.logger);
   log.info("app.started", { role: config.role, address: server.listeningOrigin, sandboxName });
@@ -102,7 +104,9 @@ async function prepare(
   const log = plainLog(logger);
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log, undo));
   await applyMigrations(databaseUrl, log);
-  if (await repairLog(databaseUrl)) log.warn("event_log.positions.moved");
+  if (await repairLog(databaseUrl)) {
+    log.warn("event_log.positions.moved");
+  }
   const address = { url: config.publicUrl ?? ownUrl(config) };
   return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl: () => address.url, address };
 }
@@ -138,7 +142,9 @@ async function listen(
   } catch (error) {
     throw new StartupError(`Cannot listen on ${config.host}:${config.port}: ${reasonOf(error)}`);
   }
-  if (config.publicUrl === undefined) address.url = server.listeningOrigin;
+  if (config.publicUrl === undefined) {
+    address.url = server.listeningOrigin;
+  }
   return server;
 }
 
@@ -154,10 +160,16 @@ async function prepareWorker(
   const log = plainLog(bootstrap.logger);
   const { composeWorker } = await import("./compose-worker.ts");
   const worker = await composeWorker(bootstrap, deps);
-  for (const note of worker.chosen.notes) log.info("sandbox.not_used", { note });
-  for (const warning of worker.chosen.warnings) log.warn("sandbox.warning", { warning });
+  for (const note of worker.chosen.notes) {
+    log.info("sandbox.not_used", { note });
+  }
+  for (const warning of worker.chosen.warnings) {
+    log.warn("sandbox.warning", { warning });
+  }
   const swept = await worker.chosen.sweep();
-  if (swept > 0) log.warn("sandbox.orphans.killed", { count: swept });
+  if (swept > 0) {
+    log.warn("sandbox.orphans.killed", { count: swept });
+  }
   undo.defer(() => worker.heartbeat.stop());
   await worker.heartbeat.start();
   return worker;
@@ -198,7 +210,9 @@ async function makeDataDir(path: string): Promise<void> {
 }
 
 async function readTls({ tls }: Config): Promise<Bootstrap["tls"]> {
-  if (tls === undefined) return undefined;
+  if (tls === undefined) {
+    return undefined;
+  }
   try {
     const [cert, key] = await Promise.all([readFile(tls.certFile, "utf8"), readFile(tls.keyFile, "utf8")]);
     return { cert, key };

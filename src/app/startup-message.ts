@@ -4,13 +4,24 @@ import type { App } from "./start.ts";
 /** What the user sees at the start: the address, the key, a command to try, and what is missing. */
 export function startupMessage({ agentName, keyFile, sandboxName, url }: App, config: Config): string {
   const lines = [`Errand is ready at ${url}`, ""];
-  if (keyFile !== undefined) lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");
-  if (keyFile !== undefined) lines.push(`To watch runs, open ${url} and sign in with the key.`);
-  if (keyFile === undefined && config.apiKey === undefined) lines.push(ELSEWHERE);
-  if (agentName === "demo") lines.push(DEMO);
-  if (sandboxName === "local") lines.push(LOCAL);
-  if (config.databaseUrl === undefined)
+  if (keyFile !== undefined) {
+    lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");
+  }
+  if (keyFile !== undefined) {
+    lines.push(`To watch runs, open ${url} and sign in with the key.`);
+  }
+  if (keyFile === undefined && config.apiKey === undefined) {
+    lines.push(ELSEWHERE);
+  }
+  if (agentName === "demo") {
+    lines.push(DEMO);
+  }
+  if (sandboxName === "local") {
+    lines.push(LOCAL);
+  }
+  if (config.databaseUrl === undefined) {
     lines.push(`Everything is kept in ${config.dataDir}. Stop with Ctrl-C.`);
+  }
   return `${lines.join("\n")}\n`;
 }
 

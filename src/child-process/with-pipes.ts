@@ -8,7 +8,9 @@ import { AppError } from "../core/errors.ts";
  */
 export function withPipes<Child extends ChildProcess>(child: Child): Child {
   // The types do not describe a child without pipes.
-  if ((child.stdio as unknown) !== undefined) return child;
+  if ((child.stdio as unknown) !== undefined) {
+    return child;
+  }
   child.once("error", () => undefined);
   throw new AppError("resource_unavailable", "No program can be started: too many files are open.", {
     remedy: "Ask the operator of this server for a higher limit of open files (ulimit -n).",

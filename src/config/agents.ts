@@ -20,7 +20,9 @@ const command = z
   .string()
   .transform((text, context) => {
     const words = parseCommand(text);
-    if (words !== undefined) return words;
+    if (words !== undefined) {
+      return words;
+    }
     context.addIssue({
       code: "custom",
       message: "must be a JSON array of strings, or a command line in shell syntax",

@@ -127,7 +127,9 @@ export function readConfig(environment: Env): Config {
     ...(parsed.success ? problemsOf(parsed.data) : problemsOfInvalid(env, parsed.error.issues)),
     ...adapters.flatMap(({ problems }) => problems),
   ];
-  if (!parsed.success || problems.length > 0) throw new StartupError(problems.join("\n"));
+  if (!parsed.success || problems.length > 0) {
+    throw new StartupError(problems.join("\n"));
+  }
   const switchedOn = adapters.flatMap(({ create }) => create ?? []);
   return Object.freeze({ ...configOf(parsed.data, env), adapters: switchedOn, secrets: secretsIn(env) });
 }
@@ -187,7 +189,9 @@ function problemsOf(values: Variables): string[] {
     );
   }
   const missing = values.ERRAND_ROLE === "all" ? [] : missingForRole(values);
-  if (missing.length > 0) problems.push(`ERRAND_ROLE=${values.ERRAND_ROLE} needs ${missing.join(", and ")}.`);
+  if (missing.length > 0) {
+    problems.push(`ERRAND_ROLE=${values.ERRAND_ROLE} needs ${missing.join(", and ")}.`);
+  }
   if ((values.ERRAND_TLS_CERT === undefined) !== (values.ERRAND_TLS_KEY === undefined)) {
     problems.push("ERRAND_TLS_CERT and ERRAND_TLS_KEY belong together: set both or neither.");
   }

@@ -132,6 +132,8 @@ function provider(
   baseUrl: string | undefined,
   defaultUrl: string,
 ): ModelProvider | undefined {
-  if (key === undefined && baseUrl === undefined) return undefined;
+  if (key === undefined && baseUrl === undefined) {
+    return undefined;
+  }
   return { key, baseUrl: baseUrl ?? defaultUrl };
 }

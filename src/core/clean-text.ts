@@ -13,9 +13,15 @@ export function cleaned<T>(value: T, redact: (text: string) => string): T {
  * The approximate length of `value` as JSON, with at most `textMax` characters of each text. Escapes do not count.
  */
 export function lengthOf(value: unknown, textMax = Infinity, depth = 0): number {
-  if (typeof value === "string") return Math.min(value.length, textMax) + 2;
-  if (typeof value !== "object" || value === null) return String(value).length;
-  if (depth === DEPTH_MAX) return CUT.length + 2;
+  if (typeof value === "string") {
+    return Math.min(value.length, textMax) + 2;
+  }
+  if (typeof value !== "object" || value === null) {
+    return String(value).length;
+  }
+  if (depth === DEPTH_MAX) {
+    return CUT.length + 2;
+  }
   const lengths = Array.isArray(value)
     ? value.map((member) => lengthOf(member, textMax, depth + 1) + 1)
     : Object.entries(value).map(([key, member]) => key.length + 4 + lengthOf(member, textMax, depth + 1));
@@ -24,10 +30,18 @@ export function lengthOf(value: unknown, textMax = Infinity, depth = 0): number 
 }
 
 function clean(value: unknown, redact: (text: string) => string, depth = 0): unknown {
-  if (typeof value === "string") return cleanText(value, redact);
-  if (typeof value !== "object" || value === null) return value;
-  if (depth === DEPTH_MAX) return CUT;
-  if (Array.isArray(value)) return value.map((member) => clean(member, redact, depth + 1));
+  if (typeof value === "string") {
+    return cleanText(value, redact);
+  }
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  if (depth === DEPTH_MAX) {
+    return CUT;
+  }
+  if (Array.isArray(value)) {
+    return value.map((member) => clean(member, redact, depth + 1));
+  }
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [cleanText(key, redact), clean(member, redact, depth + 1)]),
   );
@@ -38,6 +52,8 @@ function cleanText(text: string, redact: (text: string) => string): string {
 }
 
 export function cutText(text: string, max: number): string {
-  if (text.length <= max) return text;
+  if (text.length <= max) {
+    return text;
+  }
   return `${text.slice(0, max).toWellFormed()}… [${text.length - max} characters cut]`;
 }

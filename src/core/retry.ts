@@ -27,7 +27,9 @@ const PAUSE_MAX_MS = 20_000;
 /** For other systems that refuse for now: after the time they name, else after a pause that doubles. */
 export const THREE_TRIES: RetryPolicy = {
   pauseMs: (error, tries) => {
-    if (!(error instanceof AppError) || !error.retryable || tries >= TRIES_MAX) return undefined;
+    if (!(error instanceof AppError) || !error.retryable || tries >= TRIES_MAX) {
+      return undefined;
+    }
     const pauseMs = error.options.retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1);
     return pauseMs > PAUSE_MAX_MS ? undefined : pauseMs;
   },
@@ -43,7 +45,9 @@ export async function retry<T>(clock: Clock, policy: RetryPolicy, work: () => Pr
         return await work();
       } catch (error) {
         const pauseMs = policy.pauseMs(error, tries);
-        if (pauseMs === undefined || isOver) throw error;
+        if (pauseMs === undefined || isOver) {
+          throw error;
+        }
         // A timer, because a wall clock that jumps must not end the tries.
         if (policy.limitMs !== undefined) {
           stop ??= clock.after(policy.limitMs, () => {

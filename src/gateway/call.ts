@@ -32,11 +32,15 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 
 /** The body in pieces, up to a limit. A reader that stops leaves the connection open for the response. */
 export async function* bodyOf(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer, void> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
+    throw tooLarge(maxBytes);
+  }
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) {
+      throw tooLarge(maxBytes);
+    }
     yield chunk;
   }
 }

@@ -57,7 +57,9 @@ export class GatewayServer {
   async close(): Promise<void> {
     this.#closing.abort();
     const closed = new Promise((resolve) => this.server.close(resolve));
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets) {
+      socket.destroy();
+    }
     await closed;
   }
 
@@ -84,7 +86,9 @@ export class GatewayServer {
 
   /** One connection can send many requests before it is answered, and each may open another connection. */
   #refuseMore(): void {
-    if (this.#calls <= this.#options.limits.connections) return;
+    if (this.#calls <= this.#options.limits.connections) {
+      return;
+    }
     throw new Refusal(429, "Too many requests at a time.", { "retry-after": "2" });
   }
 
@@ -97,9 +101,13 @@ export class GatewayServer {
     const { path: whole = "", query } = splitTarget(target);
     const { token, part = "", path = "" } = PATH.exec(whole)?.groups ?? {};
     this.#options.token.require(token);
-    if (TRICK.test(path)) throw new Refusal(400, "The path is not written in its plain form.");
+    if (TRICK.test(path)) {
+      throw new Refusal(400, "The path is not written in its plain form.");
+    }
     const serve = Object.hasOwn(this.#options.parts, part) ? this.#options.parts[part] : undefined;
-    if (serve === undefined) throw new Refusal(404, "Here are /models, /git and /tools, and nothing else.");
+    if (serve === undefined) {
+      throw new Refusal(404, "Here are /models, /git and /tools, and nothing else.");
+    }
     return serve({ request, response, path, query, signal });
   }
 
@@ -121,22 +129,30 @@ export class GatewayServer {
   }
 
   #refusalOf(error: unknown, signal: AbortSignal): Refusal {
-    if (error instanceof Refusal) return error;
+    if (error instanceof Refusal) {
+      return error;
+    }
     // A call that the client or we have aborted ends without a report.
     const { log, runId } = this.#options;
-    if (!signal.aborted) log.error("gateway.call.failed", { runId, error });
+    if (!signal.aborted) {
+      log.error("gateway.call.failed", { runId, error });
+    }
     return new Refusal(500, "The gateway failed.");
   }
 }
 
 /** With status 426 agents continue without an upgrade. */
 function refuseUpgrade({ headers }: IncomingMessage): void {
-  if (!/websocket/i.test(headers.upgrade ?? "")) return;
+  if (!/websocket/i.test(headers.upgrade ?? "")) {
+    return;
+  }
   throw new Refusal(426, "WebSockets do not pass the gateway. Use HTTP.");
 }
 
 function splitTarget(target: string): { readonly path: string; readonly query: string } {
   const mark = target.indexOf("?");
-  if (mark === -1) return { path: target, query: "" };
+  if (mark === -1) {
+    return { path: target, query: "" };
+  }
   return { path: target.slice(0, mark), query: target.slice(mark) };
 }

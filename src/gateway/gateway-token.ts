@@ -15,12 +15,16 @@ export class GatewayToken {
   }
 
   require(given: string | undefined): void {
-    if (!isSame(given ?? "", this.text)) throw new Refusal(404, "There is nothing at this address.");
+    if (!isSame(given ?? "", this.text)) {
+      throw new Refusal(404, "There is nothing at this address.");
+    }
   }
 
   requireProxy({ headers }: IncomingMessage): void {
     const [, given = ""] = /^Basic +(\S+)$/i.exec(headers["proxy-authorization"] ?? "") ?? [];
-    if (isSame(Buffer.from(given, "base64").toString(), this.userInfo)) return;
+    if (isSame(Buffer.from(given, "base64").toString(), this.userInfo)) {
+      return;
+    }
     const challenge = { "proxy-authenticate": 'Basic realm="errand"' };
     throw new Refusal(407, "The proxy wants the name and password of HTTP_PROXY.", challenge);
   }

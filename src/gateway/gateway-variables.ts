@@ -15,7 +15,9 @@ export function gatewayVariables(gateway: Pick<Gateway, "address" | "proxyUrl">,
 
 /** Programs differ in the spelling that they read. */
 function proxyVariables(proxyUrl: string | undefined): Variables {
-  if (proxyUrl === undefined) return {};
+  if (proxyUrl === undefined) {
+    return {};
+  }
   const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
   const entries = [...names.map((name) => [name, proxyUrl] as const), ["NO_PROXY", DIRECT] as const];
   const both = entries.flatMap(([name, value]) => [
@@ -54,9 +56,13 @@ const SETTINGS = [
  */
 function spellingsOf(gitUrl: string): readonly string[] {
   const { host, hostname, pathname, protocol } = new URL(gitUrl);
-  if (protocol === "file:") return [];
+  if (protocol === "file:") {
+    return [];
+  }
   const written = [`${gitUrl}/`];
-  if (pathname !== "/") return written;
+  if (pathname !== "/") {
+    return written;
+  }
   const other = protocol === "https:" ? "http:" : "https:";
   const shells = [`git@${hostname}:`, `ssh://git@${hostname}/`, `git+ssh://git@${hostname}/`];
   return [...written, `${other}//${host}/`, `git://${hostname}/`, ...shells];

@@ -25,7 +25,9 @@ export function without(headers: Headers, dropped: readonly string[]): Record<st
   const named = String(headers.connection ?? "").split(",");
   const drop = new Set([...HOP_BY_HOP, ...dropped, ...named.map((name) => name.trim().toLowerCase())]);
   const kept = Object.entries(headers).flatMap(([name, value]) => {
-    if (value === undefined || drop.has(name.toLowerCase())) return [];
+    if (value === undefined || drop.has(name.toLowerCase())) {
+      return [];
+    }
     return [[name, typeof value === "string" ? value : [...value]] as const];
   });
   return Object.fromEntries(kept);

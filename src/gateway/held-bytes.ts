@@ -18,7 +18,9 @@ export class HeldBytes {
     try {
       while (bytes <= maxBytes && this.#left > 0) {
         const next = await iterator.next();
-        if (next.done === true) return { whole: Buffer.concat(held), release };
+        if (next.done === true) {
+          return { whole: Buffer.concat(held), release };
+        }
         held.push(next.value);
         bytes += next.value.length;
         this.#left -= next.value.length;

@@ -31,7 +31,9 @@ export class KeyMask extends Transform {
   #covered(bytes: Buffer): Buffer {
     for (const key of this.#keys) {
       let at = bytes.indexOf(key);
-      for (; at !== -1; at = bytes.indexOf(key, at + key.length)) bytes.fill(STAR, at, at + key.length);
+      for (; at !== -1; at = bytes.indexOf(key, at + key.length)) {
+        bytes.fill(STAR, at, at + key.length);
+      }
     }
     return bytes;
   }
@@ -40,7 +42,9 @@ export class KeyMask extends Transform {
 /** The number of bytes at the end that may be the beginning of a key. */
 function begunAtEnd(bytes: Buffer, key: Buffer): number {
   for (let length = Math.min(key.length - 1, bytes.length); length > 0; length -= 1) {
-    if (bytes.subarray(-length).equals(key.subarray(0, length))) return length;
+    if (bytes.subarray(-length).equals(key.subarray(0, length))) {
+      return length;
+    }
   }
   return 0;
 }

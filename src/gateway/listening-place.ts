@@ -23,7 +23,9 @@ export async function listenOnPort(server: Server): Promise<ListeningPlace> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The gateway has no port.");
+  if (address === null || typeof address === "string") {
+    throw new Error("The gateway has no port.");
+  }
   return { port: address.port, remove: async () => undefined };
 }
 

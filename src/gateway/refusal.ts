@@ -25,6 +25,9 @@ export function sendWhole(
   headers: Readonly<Record<string, string>>,
   body: string | Buffer,
 ): void {
-  if (response.headersSent) response.destroy();
-  else response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
+  if (response.headersSent) {
+    response.destroy();
+  } else {
+    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
+  }
 }

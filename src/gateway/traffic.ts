@@ -44,7 +44,9 @@ export class Traffic {
 
   #become(traffic: GatewayTraffic): void {
     this.#current = traffic;
-    for (const watcher of this.#watchers) watcher(traffic);
+    for (const watcher of this.#watchers) {
+      watcher(traffic);
+    }
   }
 }
 

@@ -61,7 +61,9 @@ export class Upstream {
 }
 
 function streamed(body: Question["body"]): Readable | Buffer | null {
-  if (body === undefined || Buffer.isBuffer(body)) return body ?? null;
+  if (body === undefined || Buffer.isBuffer(body)) {
+    return body ?? null;
+  }
   return Readable.from(body, { objectMode: false });
 }
 
@@ -76,7 +78,9 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_/;
 
 /** Uses only the code of the error, because its message contains addresses of the operator's network. */
 export function reasonOf(error: unknown): [status: number, reason: string] {
-  if (error instanceof ForbiddenDestination) return [403, error.message];
+  if (error instanceof ForbiddenDestination) {
+    return [403, error.message];
+  }
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   const usual = CERTIFICATE.test(code) ? "its certificate does not hold" : "the connection broke off";
   const status = code === "UND_ERR_HEADERS_TIMEOUT" ? 504 : 502;

@@ -4,7 +4,9 @@ import { fetchError } from "./git-error.ts";
 
 /** Why a repository is not in the workspace of its run. Only a temporary failure is retryable. */
 export function cloneError(repository: string, error: unknown): unknown {
-  if (!(error instanceof GitFailure)) return error;
+  if (!(error instanceof GitFailure)) {
+    return error;
+  }
   const { message, options, retryable } = cloneFailureOf(repository, error);
   return new AppError("environment_setup_failed", message, { ...options, cause: error, retryable });
 }

@@ -50,7 +50,9 @@ export async function git(call: GitCall): Promise<Buffer> {
   const child = start(call);
   const abort = (): void => killGroup(child.pid);
   call.signal.addEventListener("abort", abort, { once: true });
-  if (call.signal.aborted) abort();
+  if (call.signal.aborted) {
+    abort();
+  }
   try {
     return await outcome(child, call);
   } finally {
@@ -120,15 +122,25 @@ async function outcome(child: Child, { input, maxOutputBytes, signal }: GitCall)
     text(child.stderr).then((said) => said.slice(-STDERR_CHARS).trim()),
     exit,
   ]);
-  if (signal.aborted) throw new GitFailure("aborted", "git was ended");
-  if (output === undefined) throw new GitFailure("too-large", `git said more than ${maxOutputBytes} bytes`);
-  if (code === 0) return output;
+  if (signal.aborted) {
+    throw new GitFailure("aborted", "git was ended");
+  }
+  if (output === undefined) {
+    throw new GitFailure("too-large", `git said more than ${maxOutputBytes} bytes`);
+  }
+  if (code === 0) {
+    return output;
+  }
   throw failureOf(code, complaint);
 }
 
 function failureOf(code: number | undefined, complaint: string): GitFailure {
-  if (code === undefined || code === NOT_FOUND_BY_SHELL) return new GitFailure("missing", "there is no git");
-  if (LIMIT_MET.test(complaint) && !BROKEN_OFF.test(complaint)) return new GitFailure("too-large", complaint);
+  if (code === undefined || code === NOT_FOUND_BY_SHELL) {
+    return new GitFailure("missing", "there is no git");
+  }
+  if (LIMIT_MET.test(complaint) && !BROKEN_OFF.test(complaint)) {
+    return new GitFailure("too-large", complaint);
+  }
   return new GitFailure("failed", complaint === "" ? `git ended with ${code}` : complaint);
 }
 
@@ -146,20 +158,27 @@ async function collect(child: Child, maxBytes: number): Promise<Buffer | undefin
   let bytes = 0;
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= maxBytes) chunks.push(chunk);
-    else killGroup(child.pid);
+    if (bytes <= maxBytes) {
+      chunks.push(chunk);
+    } else {
+      killGroup(child.pid);
+    }
   }
   return bytes <= maxBytes ? Buffer.concat(chunks) : undefined;
 }
 
 function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
+  if (pid === undefined) {
+    return;
+  }
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
     // The process is already gone. macOS reports that differently before the parent has waited for it.
     const isGone =
       error instanceof Error && "code" in error && ["ESRCH", "EPERM"].includes(String(error.code));
-    if (!isGone) throw error;
+    if (!isGone) {
+      throw error;
+    }
   }
 }

@@ -21,10 +21,18 @@ export function isEmptyRepository(error: unknown): boolean {
 
 /** The expected failure when `repository` could not be read. Git's output goes only to the log. */
 export function fetchError(repository: string, error: GitFailure): AppError {
-  if (error.kind === "missing") return withoutGit(error);
-  if (error.kind === "too-large") return tooLarge(repository, error);
-  if (NOT_THERE.test(error.message)) return withoutCommit(repository, error);
-  if (NOT_READABLE.some((words) => words.test(error.message))) return notReadable(repository, error);
+  if (error.kind === "missing") {
+    return withoutGit(error);
+  }
+  if (error.kind === "too-large") {
+    return tooLarge(repository, error);
+  }
+  if (NOT_THERE.test(error.message)) {
+    return withoutCommit(repository, error);
+  }
+  if (NOT_READABLE.some((words) => words.test(error.message))) {
+    return notReadable(repository, error);
+  }
   return new AppError("resource_unavailable", `The repository ${repository} could not be fetched.`, {
     cause: error,
   });

@@ -48,7 +48,9 @@ export class HistoryMirrorCache {
     const { log, maxMirrors, root } = this.#options;
     await mkdir(root, { recursive: true, mode: 0o700 });
     const keys = await readdir(root);
-    if (keys.length <= maxMirrors) return;
+    if (keys.length <= maxMirrors) {
+      return;
+    }
     const ages = await Promise.all(keys.map(async (key) => ({ key, usedAt: await usedAt(join(root, key)) })));
     const oldest = ages.sort((left, right) => left.usedAt - right.usedAt).slice(0, -maxMirrors);
     for (const { key } of oldest) {

@@ -33,14 +33,18 @@ export class HistoryMirror {
 
   /** Whether the mirror has the commit with its whole history, and the branch points to it. */
   async isAt(commit: string, branch: string | undefined): Promise<boolean> {
-    if (branch === undefined) return false;
+    if (branch === undefined) {
+      return false;
+    }
     await this.#make();
     try {
       const args = ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`];
       const words = await this.#git(args, this.#look());
       return words.toString().trim() === commit;
     } catch (error) {
-      if (error instanceof GitFailure && error.kind === "failed") return false;
+      if (error instanceof GitFailure && error.kind === "failed") {
+        return false;
+      }
       throw error;
     }
   }
@@ -87,10 +91,14 @@ export class HistoryMirror {
 
   /** Can be repeated. Git writes completely or not at all, unless it was killed. */
   async #make(): Promise<void> {
-    if (this.#isMade) return;
+    if (this.#isMade) {
+      return;
+    }
     await mkdir(this.path, { recursive: true, mode: 0o700 });
     for (const entry of await readdir(this.path, { recursive: true, withFileTypes: true })) {
-      if (entry.isFile() && LEFT_BY_KILLED.test(entry.name)) await rm(join(entry.parentPath, entry.name));
+      if (entry.isFile() && LEFT_BY_KILLED.test(entry.name)) {
+        await rm(join(entry.parentPath, entry.name));
+      }
     }
     await this.#git(["init", "--quiet", "--bare", "--template="], this.#look());
     this.#isMade = true;

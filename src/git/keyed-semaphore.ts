@@ -31,14 +31,20 @@ export class KeyedSemaphore {
   /** Passes its place to the next waiting call, so that no other call takes it first. */
   #leave(key: string): void {
     const [next, ...rest] = this.#waiting.get(key) ?? [];
-    if (rest.length > 0) this.#waiting.set(key, rest);
-    else this.#waiting.delete(key);
+    if (rest.length > 0) {
+      this.#waiting.set(key, rest);
+    } else {
+      this.#waiting.delete(key);
+    }
     if (next !== undefined) {
       next();
       return;
     }
     const inside = (this.#inside.get(key) ?? 1) - 1;
-    if (inside > 0) this.#inside.set(key, inside);
-    else this.#inside.delete(key);
+    if (inside > 0) {
+      this.#inside.set(key, inside);
+    } else {
+      this.#inside.delete(key);
+    }
   }
 }

@@ -47,7 +47,9 @@ export class MirrorCache {
     const held = this.#held.get(key) ?? { mirror: new Mirror(program, join(root, key)) };
     this.#held.delete(key);
     this.#held.set(key, held);
-    if (this.#held.size > maxMirrors) this.#dropOldest();
+    if (this.#held.size > maxMirrors) {
+      this.#dropOldest();
+    }
     return held;
   }
 
@@ -60,7 +62,9 @@ export class MirrorCache {
   #dropOldest(): void {
     const { locks, log } = this.#options;
     const [oldest] = this.#held.entries();
-    if (oldest === undefined) return;
+    if (oldest === undefined) {
+      return;
+    }
     const [key, { mirror }] = oldest;
     this.#held.delete(key);
     // Not awaited, because the holder of its lock may be waiting for a lock that we hold. Skipped if the mirror is in

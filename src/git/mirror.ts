@@ -46,7 +46,9 @@ export class Mirror implements MirrorReader {
     try {
       await this.#fetch(`+HEAD:${HEAD}`, options);
     } catch (error) {
-      if (isEmptyRepository(error)) return undefined;
+      if (isEmptyRepository(error)) {
+        return undefined;
+      }
       throw error;
     }
     const words = await this.git(["rev-parse", "--verify", `${HEAD}^{commit}`], WORDS_BYTES);
@@ -59,7 +61,9 @@ export class Mirror implements MirrorReader {
       await this.git(["cat-file", "-e", `${commit}^{commit}`], WORDS_BYTES);
       return true;
     } catch (error) {
-      if (error instanceof GitFailure && error.kind === "failed") return false;
+      if (error instanceof GitFailure && error.kind === "failed") {
+        return false;
+      }
       throw error;
     }
   }
@@ -89,7 +93,9 @@ export class Mirror implements MirrorReader {
 
   /** Can be repeated. */
   async #make(): Promise<void> {
-    if (this.#isMade) return;
+    if (this.#isMade) {
+      return;
+    }
     await this.git(["init", "--quiet", "--bare", "--template="], WORDS_BYTES);
     this.#isMade = true;
   }

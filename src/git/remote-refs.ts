@@ -34,7 +34,9 @@ export async function listRefs(
 }
 
 function patternsFor(ref: string | undefined): readonly string[] {
-  if (ref === undefined || isCommitId(ref)) return ["HEAD"];
+  if (ref === undefined || isCommitId(ref)) {
+    return ["HEAD"];
+  }
   return ["HEAD", `${HEADS}${ref}`, `${TAGS}${ref}`, `${TAGS}${ref}^{}`, ...(isFullName(ref) ? [ref] : [])];
 }
 
@@ -44,9 +46,11 @@ function readRemoteRefs(output: string): RemoteRefs {
   let defaultBranch: string | undefined;
   for (const line of output.split("\n")) {
     const [what = "", name = ""] = line.split("\t");
-    if (isCommitId(what)) commits.set(name, what);
-    else if (name === "HEAD" && what.startsWith(`ref: ${HEADS}`))
+    if (isCommitId(what)) {
+      commits.set(name, what);
+    } else if (name === "HEAD" && what.startsWith(`ref: ${HEADS}`)) {
       defaultBranch = what.slice(5 + HEADS.length);
+    }
   }
   const isKnown = defaultBranch !== undefined && isRefName(defaultBranch) && commits.has("HEAD");
   return { commits, defaultBranch: isKnown ? defaultBranch : undefined };
@@ -57,8 +61,12 @@ export function targetOf(
   { commits, defaultBranch }: RemoteRefs,
   ref: string | undefined,
 ): RefTarget | undefined {
-  if (ref === undefined) return named(commits.get("HEAD"), defaultBranch);
-  if (isCommitId(ref)) return { commit: ref };
+  if (ref === undefined) {
+    return named(commits.get("HEAD"), defaultBranch);
+  }
+  if (isCommitId(ref)) {
+    return { commit: ref };
+  }
   return (
     named(commits.get(`${HEADS}${ref}`), ref) ??
     named(commits.get(`${TAGS}${ref}^{}`) ?? commits.get(`${TAGS}${ref}`)) ??
@@ -67,7 +75,9 @@ export function targetOf(
 }
 
 function named(commit: string | undefined, branch?: string): RefTarget | undefined {
-  if (commit === undefined) return undefined;
+  if (commit === undefined) {
+    return undefined;
+  }
   return branch === undefined ? { commit } : { commit, branch };
 }
 

@@ -79,7 +79,9 @@ export class RepositoryClones {
       throw await this.#refused(repository, error);
     });
     const target = targetOf({ commits, defaultBranch }, ref);
-    if (target === undefined) throw unclonable(name, withoutTarget(commits.size === 0, ref));
+    if (target === undefined) {
+      throw unclonable(name, withoutTarget(commits.size === 0, ref));
+    }
     const known = defaultBranch === undefined ? {} : { defaultBranch };
     return { owner: repository.owner, name: repository.name, ...target, ...known };
   }
@@ -90,7 +92,9 @@ export class RepositoryClones {
       await this.#cloneFrom("full", request);
       return { isShallow: false };
     } catch (error) {
-      if (!isTooLarge(error)) throw error;
+      if (!isTooLarge(error)) {
+        throw error;
+      }
       await rm(request.directory, { recursive: true, force: true });
       await this.#cloneFrom("shallow", request);
       return { isShallow: true };
@@ -114,7 +118,9 @@ export class RepositoryClones {
       try {
         await attempt(mirror);
       } catch (error) {
-        if (!mayBeMirrors(error, nameOf(repository))) throw error;
+        if (!mayBeMirrors(error, nameOf(repository))) {
+          throw error;
+        }
         this.#options.log.warn("repository.mirror.broken", { repository: nameOf(repository), error });
         await Promise.all([mirror.remove(), rm(directory, { recursive: true, force: true })]);
         await attempt(mirror);
@@ -139,7 +145,9 @@ export class RepositoryClones {
       await this.#fetch(mirror, kind, request, defaultBranch);
       return found;
     } catch (error) {
-      if (!(error instanceof GitFailure && GONE.test(error.message))) throw error;
+      if (!(error instanceof GitFailure && GONE.test(error.message))) {
+        throw error;
+      }
       await this.#fetch(mirror, kind, request, undefined);
       const { defaultBranch: _, ...rest } = found;
       return branch === defaultBranch ? found : rest;
@@ -171,7 +179,9 @@ export class RepositoryClones {
     try {
       await makeWorkingClone({ ...target, ...places, program, signal: this.#limited(request.signal) });
     } catch (error) {
-      if (error instanceof GitFailure && error.kind === "failed") throw new NotCheckedOut(error.message);
+      if (error instanceof GitFailure && error.kind === "failed") {
+        throw new NotCheckedOut(error.message);
+      }
       throw error;
     }
   }
@@ -198,7 +208,9 @@ export class RepositoryClones {
   async #refused(repository: TeamRepository, error: unknown): Promise<unknown> {
     const told = cloneError(nameOf(repository), error);
     if (told instanceof AppError && !told.retryable && !isTooLarge(told)) {
-      for (const kind of KINDS) await this.#cache.remove(keyOf(repository, kind));
+      for (const kind of KINDS) {
+        await this.#cache.remove(keyOf(repository, kind));
+      }
     }
     return told;
   }
@@ -213,7 +225,9 @@ class NotCheckedOut extends GitFailure {
 
 /** Whether the mirror may be the cause: the host has just confirmed that it has the commit. */
 function mayBeMirrors(error: unknown, repository: string): boolean {
-  if (!(error instanceof GitFailure) || error.kind !== "failed") return false;
+  if (!(error instanceof GitFailure) || error.kind !== "failed") {
+    return false;
+  }
   const told = cloneError(repository, error);
   return error instanceof NotCheckedOut || (told instanceof AppError && told.retryable);
 }
@@ -236,6 +250,8 @@ function uncheckable(repository: RepositoryName, error: NotCheckedOut): AppError
 }
 
 function withoutTarget(isEmpty: boolean, ref: string | undefined): string {
-  if (isEmpty) return "it has no commit yet";
+  if (isEmpty) {
+    return "it has no commit yet";
+  }
   return ref === undefined ? "it has no default branch" : `it has no branch, tag or commit "${ref}"`;
 }

@@ -60,7 +60,9 @@ export class RepositoryMirrors {
     read: (head: MirrorHead) => Promise<T>,
   ): Promise<T> {
     return this.#inTime(repository, async (held, asked) => {
-      if (!this.#isFresh(held, asked, freshness)) await this.#fetchHead(held, asked);
+      if (!this.#isFresh(held, asked, freshness)) {
+        await this.#fetchHead(held, asked);
+      }
       const { commit, mirror } = held;
       return read({ commit, git: (args, maxBytes, input) => mirror.git(args, maxBytes, input) });
     });
@@ -85,8 +87,12 @@ export class RepositoryMirrors {
   }
 
   #isFresh({ fetched }: Held, { moment }: Asked, freshness: "recent" | "now"): boolean {
-    if (fetched === undefined) return false;
-    if (fetched.order > moment.order) return true;
+    if (fetched === undefined) {
+      return false;
+    }
+    if (fetched.order > moment.order) {
+      return true;
+    }
     return freshness === "recent" && moment.at.getTime() - fetched.at.getTime() < this.#limits.maxAgeMs;
   }
 
@@ -107,7 +113,9 @@ export class RepositoryMirrors {
     const { fetchMs, maxPackBytes } = this.#limits;
     const { repository } = asked;
     return this.#fetches.pass(repository.teamId, async () => {
-      if (!asked.isWanted) throw overdue(repository);
+      if (!asked.isWanted) {
+        throw overdue(repository);
+      }
       const url = `${baseUrl}/${repository.owner}/${repository.name}.git`;
       const authorization = await authorize(repository, url);
       const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(fetchMs)]);
@@ -128,12 +136,16 @@ export class RepositoryMirrors {
   #locked<T>(asked: Asked, work: (held: Held, asked: Asked) => Promise<T>): Promise<T> {
     const key = keyOf(asked.repository);
     return this.#locks.pass(key, async () => {
-      if (!asked.isWanted) throw overdue(asked.repository);
+      if (!asked.isWanted) {
+        throw overdue(asked.repository);
+      }
       const held = await this.#cache.take(key);
       try {
         return await work(held, asked);
       } catch (error) {
-        if (!(error instanceof GitFailure)) throw error;
+        if (!(error instanceof GitFailure)) {
+          throw error;
+        }
         // It may contain remains of an aborted fetch, or data that the team may no longer read.
         await this.#cache.drop(key, held);
         throw this.#told(asked, error);
@@ -145,7 +157,9 @@ export class RepositoryMirrors {
     const name = `${repository.owner}/${repository.name}`;
     const error = fetchError(name, failure);
     // A wrong name is the caller's mistake.
-    if (error.code === "resource_not_found") return error;
+    if (error.code === "resource_not_found") {
+      return error;
+    }
     this.#options.log.warn("repository.read.failed", { repository: name, error: failure.message });
     return error;
   }

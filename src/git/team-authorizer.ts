@@ -20,9 +20,13 @@ export function createTeamAuthorizer(
   return async ({ teamId }, url, access = "read") => {
     for (const [adapter, open] of openers) {
       const opened = await open(url);
-      if (opened === undefined) continue;
+      if (opened === undefined) {
+        continue;
+      }
       const installation = await installations.ensure(adapter, opened.installation);
-      if (installation.enabled && installation.teamId === teamId) return opened.authorization(access);
+      if (installation.enabled && installation.teamId === teamId) {
+        return opened.authorization(access);
+      }
     }
     return undefined;
   };

@@ -20,9 +20,13 @@ export function createTeamPullRequests(
   }: TeamRepository): Promise<PullRequestAccess | undefined> => {
     for (const [adapter, open] of openers) {
       const access = await open(repository);
-      if (access === undefined) continue;
+      if (access === undefined) {
+        continue;
+      }
       const installation = await installations.ensure(adapter, access.installation);
-      if (installation.enabled && installation.teamId === teamId) return access;
+      if (installation.enabled && installation.teamId === teamId) {
+        return access;
+      }
     }
     return undefined;
   };

@@ -8,7 +8,9 @@ export interface Transport {
 export function transportSettings({ authorization, url }: Transport): Readonly<Record<string, string>> {
   const { origin, protocol } = new URL(url);
   const allowed = { [`protocol.${protocol.slice(0, -1)}.allow`]: "always" };
-  if (authorization === undefined) return allowed;
+  if (authorization === undefined) {
+    return allowed;
+  }
   const header = { [`http.${origin}/.extraHeader`]: `Authorization: ${authorization}` };
   // A redirect would send the header to another host.
   return { ...allowed, ...header, "http.followRedirects": "false" };

@@ -39,9 +39,13 @@ export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
   const run = (...args: string[]) => runGit(clone, args);
   await run("init", "--quiet", "--template=", `--initial-branch=${branch ?? defaultBranch ?? "main"}`);
   // Programs expect these folders, and git creates them only from its templates.
-  for (const part of ["hooks", "info"]) await mkdir(join(directory, ".git", part));
+  for (const part of ["hooks", "info"]) {
+    await mkdir(join(directory, ".git", part));
+  }
   // Comes first, because git would otherwise write the worker's name into its logs.
-  for (const [key, value] of settingsOf(clone)) await run("config", "--", key, value);
+  for (const [key, value] of settingsOf(clone)) {
+    await run("config", "--", key, value);
+  }
   await fetchFromMirror(clone);
   await checkSize(clone);
   if (defaultBranch !== undefined) {

@@ -20,10 +20,15 @@ export function parseAllowList(text: string): AllowList {
   for (const entry of entries.filter((entry) => entry !== "")) {
     const network = networkIn(entry);
     const host = sameHost(entry);
-    if (network !== undefined) networks.push(network);
+    if (network !== undefined) {
+      networks.push(network);
+    }
     // A mistyped address must not count as a name.
-    else if (HOST_NAME.test(host) && /[a-z]/.test(host)) hosts.add(host);
-    else throw new Error(`"${entry}" is no address, no network such as 10.1.0.0/16 and no host name`);
+    else if (HOST_NAME.test(host) && /[a-z]/.test(host)) {
+      hosts.add(host);
+    } else {
+      throw new Error(`"${entry}" is no address, no network such as 10.1.0.0/16 and no host name`);
+    }
   }
   return { networks, hosts };
 }
@@ -38,8 +43,12 @@ export function isInNetwork(address: Address, [base, bits]: Network): boolean {
 }
 
 function networkIn(entry: string): Network | undefined {
-  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
-  if (!ipaddr.isValid(entry) || !/[.:]/.test(entry)) return undefined;
+  if (ipaddr.isValidCIDR(entry)) {
+    return ipaddr.parseCIDR(entry);
+  }
+  if (!ipaddr.isValid(entry) || !/[.:]/.test(entry)) {
+    return undefined;
+  }
   const address = ipaddr.process(entry);
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }

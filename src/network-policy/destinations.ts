@@ -30,31 +30,51 @@ export class Destinations {
    */
   problemOf(text: string): string | undefined {
     const url = URL.parse(text);
-    if (url === null) return "must be a URL";
+    if (url === null) {
+      return "must be a URL";
+    }
     const { hostname, password, protocol, username } = url;
-    if (protocol !== "https:" && protocol !== "http:") return HTTPS_ONLY;
-    if (username !== "" || password !== "") return "must not hold a user name or a password";
+    if (protocol !== "https:" && protocol !== "http:") {
+      return HTTPS_ONLY;
+    }
+    if (username !== "" || password !== "") {
+      return "must not hold a user name or a password";
+    }
     return this.#problemOfHost(unbracketed(hostname), protocol === "https:");
   }
 
   /** Whether the server may connect there. Must be called with the address that is then connected to. */
   admits({ host, address, isEncrypted }: Destination): boolean {
-    if (this.#allowed.hosts.has(sameHost(host))) return true;
+    if (this.#allowed.hosts.has(sameHost(host))) {
+      return true;
+    }
     const parsed = parse(address);
-    if (parsed === undefined) return false;
-    if (this.#allowed.networks.some((network) => isInNetwork(parsed, network))) return true;
+    if (parsed === undefined) {
+      return false;
+    }
+    if (this.#allowed.networks.some((network) => isInNetwork(parsed, network))) {
+      return true;
+    }
     return isEncrypted && isPublic(parsed);
   }
 
   #problemOfHost(host: string, isEncrypted: boolean): string | undefined {
     if (isIP(host) !== 0) {
-      if (this.admits({ host, address: host, isEncrypted })) return undefined;
+      if (this.admits({ host, address: host, isEncrypted })) {
+        return undefined;
+      }
       return this.admits({ host, address: host, isEncrypted: true }) ? HTTPS_ONLY : NOT_PUBLIC;
     }
-    if (this.#allowed.hosts.has(sameHost(host))) return undefined;
+    if (this.#allowed.hosts.has(sameHost(host))) {
+      return undefined;
+    }
     // Its name may still resolve into one of the allowed networks.
-    if (this.#allowed.networks.length > 0) return undefined;
-    if (!isEncrypted) return HTTPS_ONLY;
+    if (this.#allowed.networks.length > 0) {
+      return undefined;
+    }
+    if (!isEncrypted) {
+      return HTTPS_ONLY;
+    }
     return LOCAL_NAME.test(host) ? NOT_PUBLIC : undefined;
   }
 }
@@ -74,6 +94,8 @@ function parse(address: string): Address | undefined {
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
 function isPublic(address: Address): boolean {
-  if (address.range() !== "unicast") return false;
+  if (address.range() !== "unicast") {
+    return false;
+  }
   return address.kind() === "ipv4" || isInNetwork(address, GLOBAL_IPV6);
 }

@@ -67,9 +67,13 @@ function guardedLookup(
     const answer = (addresses: readonly ResolvedAddress[]): void => {
       const [first] = addresses;
       const isAllowed = addresses.every(({ address }) => destinations.admits({ host, address, isEncrypted }));
-      if (first === undefined || !isAllowed) callback(new ForbiddenDestination(), "");
-      else if (all === true) callback(null, [...addresses]);
-      else callback(null, first.address, first.family);
+      if (first === undefined || !isAllowed) {
+        callback(new ForbiddenDestination(), "");
+      } else if (all === true) {
+        callback(null, [...addresses]);
+      } else {
+        callback(null, first.address, first.family);
+      }
     };
     // The check fails when no file can be opened, because it reads the machine's own addresses each time.
     resolve(host)

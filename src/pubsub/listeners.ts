@@ -9,13 +9,17 @@ export class Listeners {
     this.#byChannel.set(channel, listeners.add(listener));
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.#byChannel.get(channel) === listeners) this.#byChannel.delete(channel);
+      if (listeners.size === 0 && this.#byChannel.get(channel) === listeners) {
+        this.#byChannel.delete(channel);
+      }
     };
   }
 
   call(channels: Iterable<string>): void {
     for (const channel of channels) {
-      for (const listener of this.#byChannel.get(channel) ?? []) listener();
+      for (const listener of this.#byChannel.get(channel) ?? []) {
+        listener();
+      }
     }
   }
 

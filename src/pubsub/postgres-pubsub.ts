@@ -57,8 +57,12 @@ export class PostgresPubSub implements PubSub {
   }
 
   publish(channels: readonly string[]): void {
-    for (const channel of channels) this.#waiting.add(channel);
-    if (this.#stopped || this.#isTelling) return;
+    for (const channel of channels) {
+      this.#waiting.add(channel);
+    }
+    if (this.#stopped || this.#isTelling) {
+      return;
+    }
     this.#isTelling = true;
     setImmediate(() => this.#flush());
   }
@@ -70,7 +74,9 @@ export class PostgresPubSub implements PubSub {
   /** Notifies subscribers of this process at once, and others through the database. */
   #flush(): void {
     this.#isTelling = !this.#stopped && this.#waiting.size > 0;
-    if (!this.#isTelling) return;
+    if (!this.#isTelling) {
+      return;
+    }
     setTimeout(() => this.#flush(), COALESCE_MS);
     const channels = [...this.#waiting];
     this.#waiting.clear();
@@ -92,7 +98,9 @@ export class PostgresPubSub implements PubSub {
     client.on("error", (error) => this.#lost(client, error));
     client.on("end", () => this.#lost(client, new Error("connection ended")));
     client.on("notification", ({ payload, processId }) => {
-      if (processId !== this.#backend) this.#listeners.call(topicsIn(payload));
+      if (processId !== this.#backend) {
+        this.#listeners.call(topicsIn(payload));
+      }
     });
     this.#client = client;
     try {
@@ -110,7 +118,9 @@ export class PostgresPubSub implements PubSub {
   /** One after another, because a connection takes no second query while one is running. */
   #query(text: string, values: string[] = []): void {
     const client = this.#client;
-    if (client === undefined) return;
+    if (client === undefined) {
+      return;
+    }
     this.#asked = this.#asked
       .then(() => client.query(text, values))
       .then(
@@ -121,7 +131,9 @@ export class PostgresPubSub implements PubSub {
 
   /** Reported once: a late event of an old connection says nothing about its successor. */
   #lost(client: pg.Client | undefined, error: unknown): void {
-    if (this.#stopped || client === undefined || client !== this.#client) return;
+    if (this.#stopped || client === undefined || client !== this.#client) {
+      return;
+    }
     this.#options.log.warn("pubsub.connection.lost", { error: String(error) });
     // end() waits for a server that may be silent. The time-outs close the socket.
     void client.end().catch(() => undefined);

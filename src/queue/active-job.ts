@@ -63,7 +63,9 @@ export class ActiveJob {
     try {
       // The library's types leave out the result.
       const { affected } = (await boss.touch(this.#job.name, this.#job)) as { readonly affected?: number };
-      if (affected === 0 && kind !== "run") claim.abort(new Error("Another worker has the job."));
+      if (affected === 0 && kind !== "run") {
+        claim.abort(new Error("Another worker has the job."));
+      }
     } catch (error) {
       log.warn("queue.error", { kind, error: String(error) });
     }
@@ -75,15 +77,21 @@ export class ActiveJob {
    */
   async #end(error: Error | undefined): Promise<void> {
     const { boss, kind, log, stopping } = this.#deps;
-    if (this.#isEnded) return;
+    if (this.#isEnded) {
+      return;
+    }
     this.#isEnded = true;
     try {
-      if (error === undefined) await boss.complete(this.#job.name, this.#job);
-      else await boss.fail(this.#job.name, this.#job, { message: error.message });
+      if (error === undefined) {
+        await boss.complete(this.#job.name, this.#job);
+      } else {
+        await boss.fail(this.#job.name, this.#job, { message: error.message });
+      }
     } catch (cause) {
       log.warn("queue.error", { kind, error: String(cause) });
     }
-    if (error !== undefined && !stopping.aborted)
+    if (error !== undefined && !stopping.aborted) {
       log.warn("job.failed", { kind, key: this.#job.data.key, error: error.message });
+    }
   }
 }

@@ -57,7 +57,9 @@ export class PgBossQueue implements Queue {
   async start(): Promise<void> {
     await this.#boss.start();
     for (const kind of JOB_KINDS) {
-      for (const queue of this.#queuesOf(kind)) await this.#createQueue(queue, kind);
+      for (const queue of this.#queuesOf(kind)) {
+        await this.#createQueue(queue, kind);
+      }
     }
   }
 
@@ -82,9 +84,13 @@ export class PgBossQueue implements Queue {
   }
 
   async stop(graceMs: number): Promise<void> {
-    for (const unsubscribe of this.#unsubscribes) unsubscribe();
+    for (const unsubscribe of this.#unsubscribes) {
+      unsubscribe();
+    }
     this.#stopping.abort();
-    for (const worker of this.#workers) worker.wake();
+    for (const worker of this.#workers) {
+      worker.wake();
+    }
     await withTimeout(Promise.all(this.#workers.map(({ ended }) => ended)), graceMs);
     await Promise.all(this.#workers.map((worker) => worker.abandon()));
     await this.#boss.stop({ graceful: false });

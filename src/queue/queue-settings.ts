@@ -48,7 +48,9 @@ export function settingsOf(kind: JobKind) {
  * digits and `_-./` only, so each other character of a host name becomes `/` and its UTF-8 bytes in hex.
  */
 export function queueOf({ kind, host }: Pick<Job, "kind" | "host">): string {
-  if (host === undefined) return kind;
+  if (host === undefined) {
+    return kind;
+  }
   return `${kind}/${host.replace(/[^\w.-]/gu, inHex)}`;
 }
 

@@ -46,7 +46,9 @@ export class QueueWorker {
     while (!this.#deps.stopping.aborted) {
       this.#isWoken = false;
       await this.#fetch();
-      if (!this.#isWoken) await this.#rest();
+      if (!this.#isWoken) {
+        await this.#rest();
+      }
     }
     await Promise.all(this.#active.values());
   }
@@ -56,9 +58,12 @@ export class QueueWorker {
     try {
       for (const queue of queues) {
         const batchSize = concurrency - this.#active.size;
-        if (batchSize === 0) return;
-        for (const job of await boss.fetch<{ key: string }>(queue, { batchSize }))
+        if (batchSize === 0) {
+          return;
+        }
+        for (const job of await boss.fetch<{ key: string }>(queue, { batchSize })) {
           this.#start(new ActiveJob(this.#deps, job));
+        }
       }
     } catch (error) {
       log.warn("queue.error", { kind, error: String(error) });

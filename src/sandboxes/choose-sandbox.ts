@@ -49,7 +49,9 @@ export async function chooseSandbox(
 
 async function named(choices: SandboxChoices, sandbox: Sandbox): Promise<ChosenSandbox> {
   const problem = await sandbox.unavailable();
-  if (problem === undefined) return await choose(choices, sandbox);
+  if (problem === undefined) {
+    return await choose(choices, sandbox);
+  }
   throw refusal(`The ${sandbox.name} sandbox cannot be used here: ${problem}`);
 }
 
@@ -57,7 +59,9 @@ async function automatic(choices: SandboxChoices): Promise<ChosenSandbox> {
   const problems: string[] = [];
   for (const sandbox of [choices.docker, choices.bubblewrap]) {
     const problem = await sandbox.unavailable();
-    if (problem === undefined) return await choose(choices, sandbox, problems);
+    if (problem === undefined) {
+      return await choose(choices, sandbox, problems);
+    }
     problems.push(`The ${sandbox.name} sandbox cannot be used here: ${problem}`);
   }
   const last = await choose(choices, choices.local, problems);
@@ -80,14 +84,18 @@ async function choose(
 
 /** Without the operator's explicit choice, only the demo agent may run without a sandbox. */
 function requireDemo({ isDemo, name }: { name: string; isDemo: boolean }, problems: readonly string[]): void {
-  if (isDemo) return;
+  if (isDemo) {
+    return;
+  }
   throw refusal(`The agent ${name} is not run without a sandbox, and there is none. ${problems.join(" ")}`);
 }
 
 /** One after another, because they inspect the same processes. */
 async function sweepAll({ bubblewrap, docker, local }: SandboxChoices): Promise<number> {
   let count = 0;
-  for (const sandbox of [local, bubblewrap, docker]) count += await sandbox.sweep();
+  for (const sandbox of [local, bubblewrap, docker]) {
+    count += await sandbox.sweep();
+  }
   return count;
 }
 

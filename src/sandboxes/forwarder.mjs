@@ -26,12 +26,16 @@ const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2"];
 
 async function main(args) {
   const control = args[0] === "--control" ? await receiveCommand(args[1]) : readArguments(args);
-  if (control.portForward !== undefined) await openDoor(control.portForward);
+  if (control.portForward !== undefined) {
+    await openDoor(control.portForward);
+  }
   start(control);
 }
 
 function readArguments([port, socketPath, separator, ...argv]) {
-  if (separator !== "--" || argv.length === 0) throw new Error("usage: <port> <socket> -- <command> …");
+  if (separator !== "--" || argv.length === 0) {
+    throw new Error("usage: <port> <socket> -- <command> …");
+  }
   return { argv, env: released(process.env), portForward: { port: Number(port), socketPath } };
 }
 
@@ -51,7 +55,9 @@ function receiveCommand(path) {
     let text = "";
     giver.on("data", (chunk) => {
       text += chunk;
-      if (text.endsWith("\n")) resolve(JSON.parse(text));
+      if (text.endsWith("\n")) {
+        resolve(JSON.parse(text));
+      }
     });
     giver.on("error", reject);
     giver.once("connect", () => {
@@ -80,7 +86,9 @@ function start({ argv: [program, ...args], env }) {
   child.once("exit", (code, signal) =>
     process.exit(signal === null ? code : SIGNALLED + constants.signals[signal]),
   );
-  for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
+  for (const signal of FORWARDED) {
+    process.on(signal, () => child.kill(signal));
+  }
 }
 
 function fail(error) {

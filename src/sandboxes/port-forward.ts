@@ -13,7 +13,9 @@ const HELD_BACK = "ERRAND_HELD_BACK_";
 /** The command with its port forward; unchanged when it has none. */
 export function withPortForward(command: SandboxCommand): SandboxCommand {
   const { portForward } = command;
-  if (portForward === undefined) return command;
+  if (portForward === undefined) {
+    return command;
+  }
   return {
     ...command,
     argv: [process.execPath, FORWARDER, `${portForward.port}`, portForward.socketPath, "--", ...command.argv],

@@ -36,8 +36,12 @@ export function withLimitNamed(
   { fileBytes, memoryBytes }: SandboxLimits,
   memoryKills: number,
 ): SandboxExit {
-  if (exit.code === 0) return exit;
-  if (memoryKills > 0) return { ...exit, reason: tell("more memory", "MEMORY", memoryBytes) };
+  if (exit.code === 0) {
+    return exit;
+  }
+  if (memoryKills > 0) {
+    return { ...exit, reason: tell("more memory", "MEMORY", memoryBytes) };
+  }
   const hasTooLargeFile = exit.signal === "SIGXFSZ" || exit.code === SIGNALLED + constants.signals.SIGXFSZ;
   return hasTooLargeFile ? { ...exit, reason: tell("a larger file", "FILE", fileBytes) } : exit;
 }

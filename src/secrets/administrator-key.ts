@@ -22,7 +22,9 @@ type KeyHasher = (key: string) => string;
 /** Makes sure that the administrator has a key. Returns the path of its file; undefined: this process has none. */
 export async function ensureAdministratorKey(deps: AdministratorKeyDeps): Promise<string | undefined> {
   const { apiKey, dataDir, hashers, hintOf, isShared, newKey, storage } = deps;
-  if (apiKey === undefined && isShared) return keepFirstKey(deps);
+  if (apiKey === undefined && isShared) {
+    return keepFirstKey(deps);
+  }
   const key = apiKey ?? (await readOrCreateApiKey(dataDir, newKey));
   const [hash, ...former] = hashers;
   const formerHashes = former.map((hashAsFormerly) => hashAsFormerly(key));
@@ -39,19 +41,27 @@ export function readOrCreateApiKey(dataDir: string, newKey: () => string): Promi
 async function keepFirstKey(deps: AdministratorKeyDeps): Promise<string | undefined> {
   const { dataDir, hashers, hintOf, newKey, storage } = deps;
   const kept = await readSecret(dataDir, KEY_FILE);
-  if (kept === undefined && (await storage.administrators.exists())) return undefined;
+  if (kept === undefined && (await storage.administrators.exists())) {
+    return undefined;
+  }
   // Written to the file first, because a key that is stored only as a hash would be lost.
   const key = kept ?? (await readOrCreateApiKey(dataDir, newKey));
   const isFirst = await storage.administrators.setFirst(hashers[0](key), hintOf(key));
   const path = join(dataDir, KEY_FILE);
-  if (isFirst || (await isStored(key, deps))) return path;
-  if (kept === undefined) await rm(path, { force: true });
+  if (isFirst || (await isStored(key, deps))) {
+    return path;
+  }
+  if (kept === undefined) {
+    await rm(path, { force: true });
+  }
   return undefined;
 }
 
 async function isStored(key: string, { hashers, storage }: AdministratorKeyDeps): Promise<boolean> {
   for (const hash of hashers) {
-    if ((await storage.keys.findByHash(hash(key))) !== undefined) return true;
+    if ((await storage.keys.findByHash(hash(key))) !== undefined) {
+      return true;
+    }
   }
   return false;
 }

@@ -113,6 +113,8 @@ function tailOf(text: string, { secret, borders }: Pattern): number {
 /** The length of the prefix that a prefix of `length` characters followed by `code` ends with. */
 function longer(secret: string, borders: Int32Array, length: number, code: number): number {
   let candidate = length;
-  while (candidate > 0 && secret.charCodeAt(candidate) !== code) candidate = borders[candidate - 1] ?? 0;
+  while (candidate > 0 && secret.charCodeAt(candidate) !== code) {
+    candidate = borders[candidate - 1] ?? 0;
+  }
   return secret.charCodeAt(candidate) === code ? candidate + 1 : 0;
 }

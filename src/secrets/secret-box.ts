@@ -17,7 +17,9 @@ export function createSecretBox(keys: readonly [string, ...string[]]): SecretBox
     seal: (text, owner) => seal(text, owner, sealingId, keyOf(byId, sealingId)),
     open(sealed, owner) {
       const [version, keyId = "", payload = ""] = sealed.split(".");
-      if (version !== VERSION) throw unreadable();
+      if (version !== VERSION) {
+        throw unreadable();
+      }
       return open(Buffer.from(payload, "base64url"), owner, keyOf(byId, keyId));
     },
   };
@@ -48,7 +50,9 @@ function open(payload: Buffer, owner: string, key: Buffer): string {
 
 function keyOf(keys: ReadonlyMap<string, Buffer>, id: string): Buffer {
   const key = keys.get(id);
-  if (key === undefined) throw unreadable();
+  if (key === undefined) {
+    throw unreadable();
+  }
   return key;
 }
 

@@ -12,7 +12,9 @@ export function deriveKey(secretKey: string, purpose: string): string {
 /** The secret in a file that only its owner may read. Creates it when there is none. */
 export async function readOrCreateSecret(dataDir: string, name: string, make: () => string): Promise<string> {
   const kept = await readSecret(dataDir, name);
-  if (kept !== undefined) return kept;
+  if (kept !== undefined) {
+    return kept;
+  }
   const path = join(dataDir, name);
   const secret = make();
   // Written under another name first, so that a killed process does not leave half a secret.
@@ -34,6 +36,8 @@ export function randomSecret(): string {
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+    return undefined;
+  }
   throw error;
 }

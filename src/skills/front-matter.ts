@@ -21,8 +21,9 @@ export function readSkillText(text: string): SkillText {
     .toWellFormed()
     .replaceAll("\0", "");
   const found = whole.startsWith("---") ? FRONT_MATTER.exec(whole) : null;
-  if (found === null || found.index !== 0)
+  if (found === null || found.index !== 0) {
     return { name: undefined, description: undefined, body: whole.trim() };
+  }
   const yaml = found.groups?.yaml ?? "";
   const [members, lines] = [membersOf(yaml), linesOf(yaml)];
   return {
@@ -56,7 +57,9 @@ function unquoted(value: string): string {
 
 /** The value as one line with a limited length; undefined when it is empty. */
 function words(value: unknown, length: number): string | undefined {
-  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  if (typeof value !== "string" && typeof value !== "number") {
+    return undefined;
+  }
   const said = String(value)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();

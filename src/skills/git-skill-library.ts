@@ -51,7 +51,9 @@ async function listSkills(place: Place): Promise<readonly Skill[]> {
 }
 
 async function findSkill(place: Place, wanted: WantedSkill): Promise<Skill | undefined> {
-  if (wanted.kind === "name") return findByName(place, wanted.name);
+  if (wanted.kind === "name") {
+    return findByName(place, wanted.name);
+  }
   const files = await listTree(place.mirror, place.commit, [wanted.path]);
   const file = files.find(({ path }) => path === wanted.path);
   return file === undefined ? undefined : readSkill(place, file);
@@ -64,7 +66,9 @@ async function findSkill(place: Place, wanted: WantedSkill): Promise<Skill | und
 async function findByName(place: Place, name: string): Promise<Skill | undefined> {
   const files = await skillFilesOf(place);
   const file = files.find(({ path }) => folderOf(path, place.repository) === name);
-  if (file !== undefined) return readSkill(place, file);
+  if (file !== undefined) {
+    return readSkill(place, file);
+  }
   const skills = await listSkills(place);
   return skills.find((skill) => skill.name === name);
 }

@@ -29,7 +29,9 @@ export function folderOf(path: string, { name }: RepositoryName): string {
 }
 
 function isSkillOf(folder: string, path: string): boolean {
-  if (!path.startsWith(`${folder}/`)) return false;
+  if (!path.startsWith(`${folder}/`)) {
+    return false;
+  }
   const [name = "", file, ...rest] = path.slice(folder.length + 1).split("/");
   return name !== "" && file === SKILL_FILE && rest.length === 0;
 }

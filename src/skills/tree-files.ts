@@ -33,7 +33,9 @@ export async function readTreeFiles(
   mirror: MirrorReader,
   files: readonly TreeFile[],
 ): Promise<readonly Buffer[]> {
-  if (files.length === 0) return [];
+  if (files.length === 0) {
+    return [];
+  }
   const asked = files.map(({ objectId }) => `${objectId}\n`).join("");
   const maxBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes + HEADER_BYTES, 0);
   const answer = await mirror.git(["cat-file", "--batch"], maxBytes, asked);
@@ -47,6 +49,8 @@ export async function readTreeFiles(
 
 function fileOf(entry: string): TreeFile | undefined {
   const { mode, objectId, size, path } = ENTRY.exec(entry)?.groups ?? {};
-  if (objectId === undefined || path === undefined) return undefined;
+  if (objectId === undefined || path === undefined) {
+    return undefined;
+  }
   return { path, objectId, sizeBytes: Number(size), isExecutable: mode === EXECUTABLE };
 }

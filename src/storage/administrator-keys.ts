@@ -31,7 +31,9 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
 
   /** Nearly every start finds the key unchanged. */
   async set(hash: string, hint: string, formerHashes: readonly string[] = []): Promise<void> {
-    if (await this.#isThere(IS_SET, [...ADMINISTRATOR, hash])) return;
+    if (await this.#isThere(IS_SET, [...ADMINISTRATOR, hash])) {
+      return;
+    }
     await this.#deps.database.transaction(async (tx) => {
       const principalId = await this.#administrator(tx);
       const former = { ...ownKeyOf(principalId), hash: { in: [...formerHashes] } };
@@ -46,7 +48,9 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
   async setFirst(hash: string, hint: string): Promise<boolean> {
     return this.#deps.database.transaction(async (tx) => {
       const principalId = await this.#administrator(tx);
-      if ((await tx.apiKey.count({ where: ownKeyOf(principalId) })) > 0) return false;
+      if ((await tx.apiKey.count({ where: ownKeyOf(principalId) })) > 0) {
+        return false;
+      }
       await addOwnKey(tx, principalId, hash, hint);
       return true;
     });

@@ -39,8 +39,12 @@ export class Batcher<Item, Answer> {
   }
 
   #next(): void {
-    if (this.#underWay >= UNDER_WAY_MAX || this.#waiting.length === 0) return;
-    if (this.#waiting.length < this.#itemsUnderWay) return;
+    if (this.#underWay >= UNDER_WAY_MAX || this.#waiting.length === 0) {
+      return;
+    }
+    if (this.#waiting.length < this.#itemsUnderWay) {
+      return;
+    }
     const company = this.#takeBatch();
     this.#underWay += 1;
     this.#itemsUnderWay += company.length;
@@ -57,11 +61,17 @@ export class Batcher<Item, Answer> {
     const keys = new Set<string>();
     const company = new Set<Waiting<Item, Answer>>();
     for (const each of this.#waiting) {
-      if (company.size === itemsMax) break;
+      if (company.size === itemsMax) {
+        break;
+      }
       const key = keyOf?.(each.item);
-      if (key !== undefined && keys.has(key)) continue;
+      if (key !== undefined && keys.has(key)) {
+        continue;
+      }
       company.add(each);
-      if (key !== undefined) keys.add(key);
+      if (key !== undefined) {
+        keys.add(key);
+      }
     }
     this.#waiting = this.#waiting.filter((each) => !company.has(each));
     return [...company];
@@ -74,8 +84,13 @@ export class Batcher<Item, Answer> {
         done(answers[index] as Answer);
       });
     } catch (error) {
-      if (company.length > 1) await Promise.all(company.map((alone) => this.#perform([alone])));
-      else for (const { failed } of company) failed(error);
+      if (company.length > 1) {
+        await Promise.all(company.map((alone) => this.#perform([alone])));
+      } else {
+        for (const { failed } of company) {
+          failed(error);
+        }
+      }
     }
   }
 }

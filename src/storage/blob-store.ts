@@ -27,7 +27,9 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
         const [row] = await database.rows<Piece>({ text: PIECE, values: [id, from, PIECE_LENGTH] });
         const { piece } = row ?? raiseGone();
         isMore = piece.length === PIECE_LENGTH;
-        if (piece.length > 0) yield piece;
+        if (piece.length > 0) {
+          yield piece;
+        }
       }
     },
     async remove(id) {

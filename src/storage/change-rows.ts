@@ -14,12 +14,16 @@ import { toJson } from "./rows.ts";
  * transaction.
  */
 export async function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): Promise<void> {
-  if (expected === undefined) await makeThread(tx, { ...thread });
+  if (expected === undefined) {
+    await makeThread(tx, { ...thread });
+  }
   const { count } = await tx.thread.updateMany({
     where: { id: thread.id, runId: expected ?? null },
     data: { runId },
   });
-  if (count !== 1) throw new UniqueConflict("thread");
+  if (count !== 1) {
+    throw new UniqueConflict("thread");
+  }
   await tx.threadRun.createMany({ data: [{ threadId: thread.id, runId }], skipDuplicates: true });
 }
 
@@ -29,12 +33,18 @@ export async function makeThread(tx: Tx, { id, adapter, installation, key }: Thr
     data: [{ id, adapter, installation, key }],
     skipDuplicates: true,
   });
-  if (made.count === 1) return;
-  if ((await tx.thread.count({ where: { id } })) === 0) throw new UniqueConflict("thread");
+  if (made.count === 1) {
+    return;
+  }
+  if ((await tx.thread.count({ where: { id } })) === 0) {
+    throw new UniqueConflict("thread");
+  }
 }
 
 export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise<void> {
-  if (notices.length === 0) return;
+  if (notices.length === 0) {
+    return;
+  }
   await tx.outboxDelivery.createMany({
     data: notices.map(({ threadId, notice }) => {
       const uid = newId(new Date());
@@ -50,7 +60,9 @@ export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
       data: [{ dedupeKey: meaning, inboxId }],
       skipDuplicates: true,
     });
-    if (count === 0) throw new UniqueConflict("dedupeKey");
+    if (count === 0) {
+      throw new UniqueConflict("dedupeKey");
+    }
   }
   const settled = await tx.inboxEvent.updateMany({
     where: { id: inboxId, disposition: null },
@@ -62,12 +74,16 @@ export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
       completedAt: new Date(),
     },
   });
-  if (settled.count === 0) throw new UniqueConflict("dedupeKey");
+  if (settled.count === 0) {
+    throw new UniqueConflict("dedupeKey");
+  }
 }
 
 export async function storeIdempotentResponse(tx: Tx, answer: IdempotentResponse): Promise<void> {
   const { principalId, key, requestHash, status, body } = answer;
   const row = { principalId, key, requestHash, status, body: toJson(body) };
   const { count } = await tx.idempotentResponse.createMany({ data: [row], skipDuplicates: true });
-  if (count === 0) throw new UniqueConflict("answer");
+  if (count === 0) {
+    throw new UniqueConflict("answer");
+  }
 }

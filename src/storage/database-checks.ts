@@ -26,13 +26,15 @@ async function lookAtDatabase(database: Statements, clock: Clock): Promise<Findi
   );
   const latencyMs = clock.now().getTime() - began;
   const version = row?.version ?? "unknown";
-  if (Number.parseInt(version, 10) < OLDEST_VERSION)
+  if (Number.parseInt(version, 10) < OLDEST_VERSION) {
     return fail(`PostgreSQL ${version} is too old.`, `Use PostgreSQL ${OLDEST_VERSION} or newer.`);
-  if (latencyMs > SLOW_MS)
+  }
+  if (latencyMs > SLOW_MS) {
     return warn(
       `PostgreSQL ${version} took ${latencyMs} ms to answer.`,
       "Look whether it is near, and what keeps it busy.",
     );
+  }
   return ok(`PostgreSQL ${version} answered in ${latencyMs} ms.`);
 }
 
@@ -44,14 +46,16 @@ async function lookAtMigrations(database: Statements): Promise<Finding> {
   const names = new Set(applied.map(({ name }) => name));
   const ours = await listMigrations();
   const missing = ours.filter((name) => !names.has(name));
-  if (missing.length > 0)
+  if (missing.length > 0) {
     return fail(`Not applied: ${missing.join(", ")}.`, "Restart: migrations are applied at the start.");
+  }
   const newer = names.size - ours.length;
-  if (newer > 0)
+  if (newer > 0) {
     return warn(
       `The database is ${newer} migrations ahead: a newer version has been started on it.`,
       "Bring this process to the same version.",
     );
+  }
   return ok(`All ${ours.length} are applied.`);
 }
 
@@ -64,7 +68,9 @@ async function lookAtClocks(database: Statements, clock: Clock): Promise<Finding
   );
   const middle = (began + clock.now().getTime()) / 2;
   const skewMs = Math.round(Math.abs((row?.ms ?? middle) - middle));
-  if (skewMs < SKEW_WARN_MS) return ok("This process and the database agree about the time.");
+  if (skewMs < SKEW_WARN_MS) {
+    return ok("This process and the database agree about the time.");
+  }
   const report = skewMs < SKEW_FAIL_MS ? warn : fail;
   return report(
     `The clocks of this process and of the database are ${Math.round(skewMs / 1_000)} s apart.`,
@@ -75,7 +81,9 @@ async function lookAtClocks(database: Statements, clock: Clock): Promise<Finding
 async function lookAtWebhooks(database: Statements): Promise<Finding> {
   const where = { enabled: false, disabledReason: { not: null } };
   const count = await database.query((client) => client.webhookEndpoint.count({ where }));
-  if (count === 0) return ok("No endpoint was switched off for its failures.");
+  if (count === 0) {
+    return ok("No endpoint was switched off for its failures.");
+  }
   return warn(
     `${count} endpoints were switched off, since they failed for too long.`,
     "Have their teams repair them and switch them on again; what was missed can be replayed.",

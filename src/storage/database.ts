@@ -136,7 +136,9 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isWriteConflict(error) || tries === CONFLICT_TRIES) throw translated(error);
+      if (!isWriteConflict(error) || tries === CONFLICT_TRIES) {
+        throw translated(error);
+      }
     }
   }
 }
@@ -146,8 +148,9 @@ const CONFLICT_CODES = new Set(["40001", "40P01"]);
 
 /** Prisma has its own code for them, except for raw statements. */
 function isWriteConflict(error: unknown): boolean {
-  if (!(error instanceof Prisma.PrismaClientKnownRequestError))
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) {
     return error instanceof pg.DatabaseError && CONFLICT_CODES.has(error.code ?? "");
+  }
   const { driverAdapterError } = (error.meta ?? {}) as {
     driverAdapterError?: { cause?: { kind?: unknown } };
   };
@@ -164,11 +167,16 @@ const LOST_LINK =
  * is a bug.
  */
 function translated(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof AppError) return error;
-  if (isWriteConflict(error)) return unavailable("Others are changing the same.", error);
-  const code = "code" in error ? String(error.code) : "";
-  if (!UNREACHABLE.has(code) && !LOST_LINK.test(`${code} ${error.message} ${String(error.cause ?? "")}`))
+  if (!(error instanceof Error) || error instanceof AppError) {
     return error;
+  }
+  if (isWriteConflict(error)) {
+    return unavailable("Others are changing the same.", error);
+  }
+  const code = "code" in error ? String(error.code) : "";
+  if (!UNREACHABLE.has(code) && !LOST_LINK.test(`${code} ${error.message} ${String(error.cause ?? "")}`)) {
+    return error;
+  }
   return unavailable("The database cannot be reached.", error);
 }
 

@@ -15,7 +15,9 @@ export class PrismaDueSchedules implements DueSchedules {
       const [locked] = await tx.$queryRaw<{ now: Date; due: boolean }[]>`
         SELECT now, coalesce(next_run_at <= now, false) AS due
         FROM schedules, clock_timestamp() AS now WHERE id = ${id}::uuid FOR UPDATE OF schedules`;
-      if (locked === undefined) return undefined;
+      if (locked === undefined) {
+        return undefined;
+      }
       const row = await tx.schedule.findUniqueOrThrow({ where: { id } });
       return { schedule: scheduleOf(row), now: locked.now, isDue: locked.due };
     });

@@ -67,24 +67,38 @@ const REQUIRED_BY_KIND: ReadonlyMap<string, readonly (readonly [member: string, 
  */
 export function parseEventBody(stored: unknown, runId: string, seq: number): RunEventBody {
   const invalidAt = findInvalid(stored);
-  if (invalidAt === undefined) return stored as RunEventBody;
+  if (invalidAt === undefined) {
+    return stored as RunEventBody;
+  }
   throw invalidJson({ table: "run_events", id: `${runId}, ${seq}`, column: "body" }, invalidAt);
 }
 
 /** The path of what does not fit. */
 function findInvalid(stored: unknown): readonly string[] | undefined {
-  if (!isRecord(stored)) return [];
-  if (typeof stored.kind !== "string") return ["kind"];
+  if (!isRecord(stored)) {
+    return [];
+  }
+  if (typeof stored.kind !== "string") {
+    return ["kind"];
+  }
   for (const [name, kind] of REQUIRED_BY_KIND.get(stored.kind) ?? []) {
-    if (!isOfKind(stored[name], kind)) return [name];
+    if (!isOfKind(stored[name], kind)) {
+      return [name];
+    }
   }
   return undefined;
 }
 
 function isOfKind(value: unknown, kind: JsonKind): boolean {
-  if (kind === "any") return true;
-  if (kind === "array") return Array.isArray(value);
-  if (kind === "object") return isRecord(value);
+  if (kind === "any") {
+    return true;
+  }
+  if (kind === "array") {
+    return Array.isArray(value);
+  }
+  if (kind === "object") {
+    return isRecord(value);
+  }
   return typeof value === kind;
 }
 

@@ -27,7 +27,9 @@ export class PrismaFileStore implements FileStore {
   }
 
   async artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]> {
-    if (runIds.length === 0) return [];
+    if (runIds.length === 0) {
+      return [];
+    }
     const rows = await this.#database.rows<ArtifactRow>({ text: ARTIFACTS_OF, values: [runIds] });
     return rows.map(artifactOf);
   }

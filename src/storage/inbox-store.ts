@@ -19,17 +19,23 @@ export class PrismaInboxStore implements InboxStore {
     const stored = await this.#deps.database.transaction(async (tx) => {
       const row = { id, adapter, orderingKey: lane, deliveryId, name, body };
       const { count } = await tx.inboxEvent.createMany({ data: [row], skipDuplicates: true });
-      if (count === 1) await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: lane }]);
+      if (count === 1) {
+        await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: lane }]);
+      }
       return count === 1;
     });
-    if (stored) this.#deps.pubsub.publish([CHANNELS.jobs("inbox")]);
+    if (stored) {
+      this.#deps.pubsub.publish([CHANNELS.jobs("inbox")]);
+    }
     return stored;
   }
 
   async next(lane: string): Promise<InboxEvent | undefined> {
     const query = { where: { orderingKey: lane, disposition: null }, orderBy: { seq: "asc" } } as const;
     const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
-    if (row === null) return undefined;
+    if (row === null) {
+      return undefined;
+    }
     const { id, adapter, deliveryId, name, body, receivedAt } = row;
     return { id, adapter, orderingKey: lane, deliveryId, name, body, receivedAt };
   }
@@ -37,7 +43,9 @@ export class PrismaInboxStore implements InboxStore {
   async complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
       await settleEvent(tx, result);
-      if (says === undefined || !(await isNews(tx, result, says))) return;
+      if (says === undefined || !(await isNews(tx, result, says))) {
+        return;
+      }
       const { thread, notices } = says;
       await makeThread(tx, thread);
       await addNotices(
@@ -46,7 +54,9 @@ export class PrismaInboxStore implements InboxStore {
       );
       await insertJobs(tx, this.#deps.jobInsert, [{ kind: "deliver", key: thread.id }]);
     });
-    if (says !== undefined) this.#deps.pubsub.publish([CHANNELS.jobs("deliver")]);
+    if (says !== undefined) {
+      this.#deps.pubsub.publish([CHANNELS.jobs("deliver")]);
+    }
   }
 
   async countFailure(id: string, error: string): Promise<number> {
@@ -68,7 +78,9 @@ export class PrismaInboxStore implements InboxStore {
 }
 
 async function isNews(tx: Tx, { inboxId }: InboxResult, { once }: ThreadNotices): Promise<boolean> {
-  if (once === undefined) return true;
+  if (once === undefined) {
+    return true;
+  }
   const data = [{ dedupeKey: once, inboxId }];
   return (await tx.inboxDedupeKey.createMany({ data, skipDuplicates: true })).count === 1;
 }

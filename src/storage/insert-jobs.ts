@@ -9,7 +9,9 @@ export async function insertJobs(
   jobs: readonly Job[],
 ): Promise<void> {
   const rows = rowsOf(jobs);
-  if (rows.length === 0) return;
+  if (rows.length === 0) {
+    return;
+  }
   const newJobs = `new_jobs AS (SELECT * FROM json_to_recordset($1::json) AS job (${JOB_COLUMNS}))`;
   await tx.$executeRawUnsafe(`WITH ${newJobs} ${sql}`, JSON.stringify(rows));
 }

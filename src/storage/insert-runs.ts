@@ -90,7 +90,9 @@ export function insertsOf(
  */
 function storedBefore(error: unknown, rows: readonly NewRunRows[]): ReadonlySet<string> {
   const isThere = error instanceof pg.DatabaseError && error.constraint === "runs_pkey";
-  if (rows.length > 1 || !isThere) throw error;
+  if (rows.length > 1 || !isThere) {
+    throw error;
+  }
   return new Set(rows.map(({ origin }) => origin.id));
 }
 

@@ -52,7 +52,9 @@ export class PrismaInstallationStore implements InstallationStore {
       await tx.installation.createMany({ data: [row], skipDuplicates: true });
     });
     const made = await this.#find(adapter, externalId);
-    if (made === undefined) throw new Error("An installation that was just made is gone.");
+    if (made === undefined) {
+      throw new Error("An installation that was just made is gone.");
+    }
     return made;
   }
 }

@@ -24,7 +24,9 @@ export class PrismaKeyStore implements KeyStore {
   async findByHash(hash: string): Promise<KeyHolder | undefined> {
     const { database } = this.#deps;
     const [key] = await database.rows<ApiKeyRow>({ text: FIND_BY_HASH, values: [hash] });
-    if (key === undefined) return undefined;
+    if (key === undefined) {
+      return undefined;
+    }
     const values = [[key.principalId]];
     const [principal] = await database.rows<PrincipalRow>({ text: FIND_PRINCIPALS, values });
     return principal && { key: keyOf(key), principal: principalOf(principal) };
@@ -48,19 +50,25 @@ export class PrismaKeyStore implements KeyStore {
     const { database, pubsub } = this.#deps;
     const changed = await database.transaction(async (tx) => {
       const before = await lockToChange(tx, teamId, id);
-      if (before === undefined) return undefined;
+      if (before === undefined) {
+        return undefined;
+      }
       const after = decide(before);
       const { name, expiresAt = null, revokedAt = null } = after;
       await tx.apiKey.update({ where: { id }, data: { name, expiresAt, revokedAt } });
       return { before, after };
     });
-    if (changed !== undefined) pubsub.publish([CHANNELS.keys]);
+    if (changed !== undefined) {
+      pubsub.publish([CHANNELS.keys]);
+    }
     return changed;
   }
 
   async touch(id: string, at: Date, hash?: string): Promise<void> {
     await this.#deps.database.rows({ text: TOUCH, values: [id, at] });
-    if (hash === undefined) return;
+    if (hash === undefined) {
+      return;
+    }
     await this.#deps.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
   }
 }

@@ -19,7 +19,9 @@ export async function repairLog(url: string): Promise<boolean> {
       // One process at a time. The second finds nothing to do.
       await client.query("SELECT pg_advisory_xact_lock(hashtext('errand log repair'))");
       const ahead = await positionsAhead(client);
-      if (ahead > 0n) await moveBack(client, ahead);
+      if (ahead > 0n) {
+        await moveBack(client, ahead);
+      }
       await client.query("COMMIT");
       return ahead > 0n;
     },

@@ -60,7 +60,9 @@ export async function listMigrations(): Promise<readonly string[]> {
 
 async function requireVersion(client: Client): Promise<void> {
   const { rows } = await client.query("SHOW server_version_num");
-  if (Number(rows[0]?.server_version_num) >= OLDEST_SERVER) return;
+  if (Number(rows[0]?.server_version_num) >= OLDEST_SERVER) {
+    return;
+  }
   throw new StartupError("DATABASE_URL is a PostgreSQL older than 15: use 15 or newer.");
 }
 

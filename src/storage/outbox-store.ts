@@ -27,7 +27,9 @@ export class PrismaOutboxStore implements OutboxStore {
         orderBy: { id: "asc" },
         include: { thread: true },
       });
-      if (first === null || !(await isDue(tx, first.id))) return undefined;
+      if (first === null || !(await isDue(tx, first.id))) {
+        return undefined;
+      }
       await tx.outboxDelivery.update({ where: { id: first.id }, data: { tries: { increment: 1 } } });
       const where = { threadId_messageKey: { threadId, messageKey: first.messageKey } };
       const receipt = await tx.receipt.findUnique({ where });
@@ -57,7 +59,9 @@ export class PrismaOutboxStore implements OutboxStore {
       // Another worker may have sent it meanwhile. Sending it again would show outdated content.
       const where = { uid: deliveryId, state: "waiting" };
       const [row] = await tx.outboxDelivery.updateManyAndReturn({ where, data: { state, error } });
-      if (row === undefined || retryAfterMs === undefined) return;
+      if (row === undefined || retryAfterMs === undefined) {
+        return;
+      }
       await tx.$executeRaw`
         UPDATE outbox_deliveries
         SET due_at = clock_timestamp() + ${Math.ceil(retryAfterMs)}::int * interval '1 millisecond'

@@ -16,8 +16,12 @@ export class PrismaPeopleStore implements PeopleStore {
 
   async ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal> {
     const known = await this.#bySubject(teamId, subject);
-    if (known !== undefined && (displayName === undefined || known.displayName === displayName)) return known;
-    if (known !== undefined) return this.#rename(known, displayName);
+    if (known !== undefined && (displayName === undefined || known.displayName === displayName)) {
+      return known;
+    }
+    if (known !== undefined) {
+      return this.#rename(known, displayName);
+    }
     const wanted = { teamId, subject, displayName };
     return this.#deps.database.transaction((tx) => ensureIdentity(tx, wanted, this.#deps.clock.now()));
   }
@@ -49,14 +53,18 @@ export class PrismaPeopleStore implements PeopleStore {
     const changed = await this.#deps.database.transaction(async (tx) => {
       const locked = await lockToChange(tx, teamId, id);
       const principal = locked.find((one) => one.id === id);
-      if (principal === undefined) return undefined;
+      if (principal === undefined) {
+        return undefined;
+      }
       const administrators = locked.filter(({ administrator, disabled }) => administrator && !disabled);
       const after = decide(principal, administrators);
       const { id: _same, ...columns } = principalColumns(after);
       await tx.principal.update({ where: { id }, data: { ...columns, updatedAt: this.#deps.clock.now() } });
       return after;
     });
-    if (changed !== undefined) this.#deps.pubsub.publish([CHANNELS.keys]);
+    if (changed !== undefined) {
+      this.#deps.pubsub.publish([CHANNELS.keys]);
+    }
     return changed;
   }
 
@@ -70,7 +78,9 @@ export class PrismaPeopleStore implements PeopleStore {
 
   async #rename(known: Principal, displayName: string | undefined): Promise<Principal> {
     const where = { principalId: known.id };
-    if ((await this.#deps.database.query((client) => client.identity.count({ where }))) > 1) return known;
+    if ((await this.#deps.database.query((client) => client.identity.count({ where }))) > 1) {
+      return known;
+    }
     const change = { where: { id: known.id }, data: { displayName: displayName ?? null } };
     return principalOf(await this.#deps.database.query((client) => client.principal.update(change)));
   }
@@ -110,7 +120,9 @@ export async function ensureIdentity(
     data: [{ teamId, subject, principalId: id }],
     skipDuplicates: true,
   });
-  if (count === 0) await tx.principal.delete({ where: { id } });
+  if (count === 0) {
+    await tx.principal.delete({ where: { id } });
+  }
   const where = { teamId_subject: { teamId, subject } };
   const identity = await tx.identity.findUniqueOrThrow({ where, include: { principal: true } });
   return principalOf(identity.principal);

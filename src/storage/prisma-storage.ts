@@ -60,7 +60,9 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
 
 async function now(database: Statements): Promise<Date> {
   const [clock] = await database.rows<{ now: Date }>({ text: "SELECT clock_timestamp() AS now", values: [] });
-  if (clock === undefined) throw new Error("The database told no time.");
+  if (clock === undefined) {
+    throw new Error("The database told no time.");
+  }
   return clock.now;
 }
 
@@ -85,7 +87,9 @@ class PendingNotifications implements PubSub {
   }
 
   publish(channels: readonly string[]): void {
-    for (const channel of channels) this.#topics.add(channel);
+    for (const channel of channels) {
+      this.#topics.add(channel);
+    }
   }
 
   subscribe(channel: string, listener: () => void): Unsubscribe {
@@ -93,7 +97,9 @@ class PendingNotifications implements PubSub {
   }
 
   release(): void {
-    if (this.#topics.size > 0) this.#pubsub.publish([...this.#topics]);
+    if (this.#topics.size > 0) {
+      this.#pubsub.publish([...this.#topics]);
+    }
   }
 }
 

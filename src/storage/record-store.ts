@@ -48,7 +48,9 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
   async add(record: R): Promise<void> {
     const data = [this.#mapping.columnsOf(record)];
     const { count } = await this.#ask((table) => table.createMany({ data, skipDuplicates: true }));
-    if (count === 0) throw new UniqueConflict("name");
+    if (count === 0) {
+      throw new UniqueConflict("name");
+    }
     this.#changed();
   }
 
@@ -80,7 +82,9 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
   }
 
   #tell({ count }: Count): boolean {
-    if (count > 0) this.#changed();
+    if (count > 0) {
+      this.#changed();
+    }
     return count > 0;
   }
 

@@ -11,7 +11,9 @@ export function withoutNulls<T extends object>(row: Nullable<T>): T {
   // Long lists call this for each row, and `Object.entries` takes three times as long as this loop.
   const members: Partial<Nullable<T>> = {};
   for (const name in row) {
-    if (row[name] !== null) members[name] = row[name];
+    if (row[name] !== null) {
+      members[name] = row[name];
+    }
   }
   return members as T;
 }
@@ -41,7 +43,9 @@ export interface JsonPlace {
 /** The value of a JSON column. Throws an error that names the place, and never the content, if it does not fit. */
 export function parseJson<T>(schema: z.ZodType<T>, value: unknown, place: JsonPlace): T {
   const { data, error, success } = schema.safeParse(value);
-  if (success) return data;
+  if (success) {
+    return data;
+  }
   throw invalidJson(place, error.issues[0]?.path ?? []);
 }
 

@@ -173,12 +173,18 @@ export function runOf(row: RunRow): Run {
   const run: Partial<Record<keyof Run, unknown>> = {};
   for (const { member, field, fromRow } of READ_COLUMNS) {
     const stored = row[field];
-    if (stored === null) continue;
+    if (stored === null) {
+      continue;
+    }
     const value = fromRow === undefined ? stored : fromRow(stored as never, row.id);
-    if (value !== undefined) run[member] = value;
+    if (value !== undefined) {
+      run[member] = value;
+    }
   }
   const { leaseToken, leaseWorker } = row;
-  if (leaseToken !== null) run.lease = { token: leaseToken as LeaseToken, worker: leaseWorker ?? "" };
+  if (leaseToken !== null) {
+    run.lease = { token: leaseToken as LeaseToken, worker: leaseWorker ?? "" };
+  }
   return run as Run;
 }
 
@@ -188,7 +194,9 @@ export function valuesOf<Source>(
   source: Source,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  for (const { name, valueIn } of columns) values[name] = valueIn(source);
+  for (const { name, valueIn } of columns) {
+    values[name] = valueIn(source);
+  }
   return values;
 }
 

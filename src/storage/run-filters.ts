@@ -57,8 +57,12 @@ const CONDITIONS: Conditions = {
 /** The runs that a viewer sees: the same rule as `isVisible` of the core. */
 export function visibleTo({ id, teamId, administrator, onlyRunId }: Viewer): Prisma.Sql {
   const ofTeam = sql`team_id = ${teamId}::uuid`;
-  if (onlyRunId !== undefined) return sql`(${ofTeam} AND id = ${onlyRunId}::uuid)`;
-  if (administrator) return ofTeam;
+  if (onlyRunId !== undefined) {
+    return sql`(${ofTeam} AND id = ${onlyRunId}::uuid)`;
+  }
+  if (administrator) {
+    return ofTeam;
+  }
   return sql`(${ofTeam} AND (team_owned OR creator_id = ${id}::uuid))`;
 }
 
@@ -74,9 +78,13 @@ function conditionOf<Filter extends keyof RunFilters>(
   outlook: Outlook,
 ): Prisma.Sql[] {
   const value = filters[filter];
-  if (value === undefined) return [];
+  if (value === undefined) {
+    return [];
+  }
   // Only the environment can be filtered by absence.
-  if (value === null) return [sql`environment_hash IS NULL`];
+  if (value === null) {
+    return [sql`environment_hash IS NULL`];
+  }
   return [CONDITIONS[filter](value as never, outlook)];
 }
 
@@ -106,7 +114,9 @@ function artifactType(type: string): Prisma.Sql {
  */
 function metadata(given: Readonly<Record<string, string>>, { frequentPairs }: Outlook): Prisma.Sql {
   const pairs = pairsOf(given);
-  if (pairs.length === 0) return sql`true`;
+  if (pairs.length === 0) {
+    return sql`true`;
+  }
   const frequent = pairs.filter((pair) => frequentPairs.has(pair));
   const others = pairs.filter((pair) => !frequentPairs.has(pair));
   const walked = frequent.map((pair) => sql`${pair} = ANY (metadata_pairs)`);

@@ -55,7 +55,9 @@ export function readsOf(statements: Pick<Statements, "rows">): Batcher<string, R
 }
 
 export function findStatement(key: Exclude<RunKey, { readonly id: RunId }>): Statement {
-  if ("sessionId" in key) return { text: FIND_BY_SESSION, values: [key.sessionId] };
+  if ("sessionId" in key) {
+    return { text: FIND_BY_SESSION, values: [key.sessionId] };
+  }
   return { text: FIND_NEWEST_OF_CONVERSATION, values: [key.conversationId] };
 }
 
@@ -98,7 +100,9 @@ export function pageOf(
 ): RunPage {
   const page = runs.slice(0, limit);
   const last = page.at(-1);
-  if (runs.length <= limit || last === undefined) return { runs: page };
+  if (runs.length <= limit || last === undefined) {
+    return { runs: page };
+  }
   return { runs: page, next: { ...positionOf(last, sort), ...(until === undefined ? {} : { until }) } };
 }
 
@@ -119,11 +123,15 @@ function piecesOf(query: RunQuery): readonly (readonly Prisma.Sql[])[] {
   const { after, filters, order, sort } = query;
   const { createdBefore } = filters;
   const place = positionAfter(query);
-  if (createdBefore === undefined || sort !== "updated_at") return [place];
+  if (createdBefore === undefined || sort !== "updated_at") {
+    return [place];
+  }
   const end = new Date(createdBefore.getTime() + LONG_MS);
   const untilEnd = sql`updated_at < ${end}::timestamptz`;
   const long = [sql`updated_at >= ${end}::timestamptz`, LONG, ...place];
-  if (order === "asc") return [[untilEnd, ...place], long];
+  if (order === "asc") {
+    return [[untilEnd, ...place], long];
+  }
   // Of two starting points the database would choose either.
   const isBehindEnd = after !== undefined && new Date(after.value) < end;
   return [isBehindEnd ? place : [untilEnd], long];
@@ -131,7 +139,9 @@ function piecesOf(query: RunQuery): readonly (readonly Prisma.Sql[])[] {
 
 function inOne(pieces: readonly Prisma.Sql[], inOrder: Prisma.Sql): Prisma.Sql {
   const [first, ...others] = pieces;
-  if (first !== undefined && others.length === 0) return first;
+  if (first !== undefined && others.length === 0) {
+    return first;
+  }
   return sql`${join(
     pieces.map((piece) => sql`(${piece})`),
     " UNION ALL ",
@@ -140,7 +150,9 @@ function inOne(pieces: readonly Prisma.Sql[], inOrder: Prisma.Sql): Prisma.Sql {
 
 /** As a row comparison, the database starts at the right place of the index. With OR it does not. */
 function positionAfter({ after, sort, order }: RunQuery): Prisma.Sql[] {
-  if (after === undefined) return [];
+  if (after === undefined) {
+    return [];
+  }
   const place = sql`(${after.value}::${raw(TYPES[sort])}, ${after.id}::uuid)`;
   const isBehind = sql`(${raw(sort)}, id) ${raw(order === "desc" ? "<" : ">")} ${place}`;
   return after.until === undefined ? [isBehind] : [isBehind, sql`updated_at <= ${after.until}::timestamptz`];
@@ -148,7 +160,9 @@ function positionAfter({ after, sort, order }: RunQuery): Prisma.Sql[] {
 
 function isEvenlyIndexed(filters: RunFilters): boolean {
   const [filter, ...others] = Object.keys(filters) as (keyof RunFilters)[];
-  if (filter === undefined) return true;
+  if (filter === undefined) {
+    return true;
+  }
   const isEven = filter === "states" ? filters.states?.length === 1 : EVENLY_INDEXED.has(filter);
   return isEven && others.length === 0;
 }

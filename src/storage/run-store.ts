@@ -50,10 +50,14 @@ export class PrismaRunStore implements RunStore {
       ? await this.#inserts.do(rows)
       : await database.transaction(async (tx) => {
           const made = await insertRuns(statementsOf(tx), jobInsert.sql, [rows]);
-          if (made.size > 0) await this.#storeBeside(tx, origin.id, change);
+          if (made.size > 0) {
+            await this.#storeBeside(tx, origin.id, change);
+          }
           return made.size > 0;
         });
-    if (!isMade) throw new UniqueConflict("answer");
+    if (!isMade) {
+      throw new UniqueConflict("answer");
+    }
     this.#tell(origin.id, change);
     return createdRun(origin, change);
   }
@@ -67,8 +71,12 @@ export class PrismaRunStore implements RunStore {
         await lockRun(statementsOf(tx), id);
         return this.#tryChange(statementsOf(tx), id, decide);
       }));
-    if (changed === undefined) throw new AppError("conflict", "The run has changed meanwhile.");
-    if (changed.by !== undefined) this.#tell(id, changed.by);
+    if (changed === undefined) {
+      throw new AppError("conflict", "The run has changed meanwhile.");
+    }
+    if (changed.by !== undefined) {
+      this.#tell(id, changed.by);
+    }
     return changed.run;
   }
 
@@ -76,7 +84,9 @@ export class PrismaRunStore implements RunStore {
   async #tryChange(statements: Statements, id: RunId, decide: Decide): Promise<Changed | undefined> {
     const subject = await readSubject(statements, id);
     const change = decide(subject);
-    if (change === undefined) return { run: subject.run };
+    if (change === undefined) {
+      return { run: subject.run };
+    }
     const run = await this.#store(statements, subject, change);
     return run && { run, by: change };
   }
@@ -88,11 +98,14 @@ export class PrismaRunStore implements RunStore {
   ): Promise<Run | undefined> {
     const at = this.#deps.clock.now();
     const { answer, jobs } = change;
-    if (isAlone(change) && answer === undefined && jobs.length === 0)
+    if (isAlone(change) && answer === undefined && jobs.length === 0) {
       return updateRun(statements, subject, change, at);
+    }
     return statements.transaction(async (tx) => {
       const run = await updateRun(statementsOf(tx), subject, change, at);
-      if (run !== undefined) await this.#storeCaused(tx, run.id, change);
+      if (run !== undefined) {
+        await this.#storeCaused(tx, run.id, change);
+      }
       return run;
     });
   }
@@ -135,16 +148,22 @@ export class PrismaRunStore implements RunStore {
 
   async #storeCaused(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await this.#storeBeside(tx, runId, change);
-    if (change.answer !== undefined) await storeIdempotentResponse(tx, change.answer);
+    if (change.answer !== undefined) {
+      await storeIdempotentResponse(tx, change.answer);
+    }
     await insertJobs(tx, this.#deps.jobInsert, change.jobs);
   }
 
   async #storeBeside(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await addFollowUps(tx, runId, change);
     await addFiles(tx, runId, change);
-    if (change.binding !== undefined) await bindThread(tx, runId, change.binding);
+    if (change.binding !== undefined) {
+      await bindThread(tx, runId, change.binding);
+    }
     await addNotices(tx, change.notices);
-    if (change.inboxResult !== undefined) await settleEvent(tx, change.inboxResult);
+    if (change.inboxResult !== undefined) {
+      await settleEvent(tx, change.inboxResult);
+    }
   }
 
   #tell(id: RunId, change: RunChange): void {
@@ -185,6 +204,8 @@ async function addFollowUps(tx: Tx, runId: RunId, { followUps, takes }: RunChang
       data: followUps.map((row, index) => ({ ...row, seq: lastSeq + index + 1 })),
     });
   }
-  if (takes === undefined) return;
+  if (takes === undefined) {
+    return;
+  }
   await tx.followUp.updateMany({ where: { id: { in: [...takes.ids] } }, data: { turn: takes.turn } });
 }

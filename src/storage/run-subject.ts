@@ -47,7 +47,9 @@ export async function readSubject(
   id: RunId,
 ): Promise<VersionedSubject> {
   const [row] = await statements.rows<SubjectRow>({ text: READ, values: [id] });
-  if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
+  if (row === undefined) {
+    throw new AppError("resource_not_found", "There is no such run.");
+  }
   const followUps = (row.followUps ?? []).map((each) => followUpOf(received(each)));
   return {
     run: runOf(row),

@@ -41,7 +41,9 @@ export class PrismaShareLinkStore implements ShareLinkStore {
     const removal = { where: { runId, id } };
     const { database, pubsub } = this.#deps;
     const { count } = await database.query((client) => client.shareLink.deleteMany(removal));
-    if (count > 0) pubsub.publish([CHANNELS.keys]);
+    if (count > 0) {
+      pubsub.publish([CHANNELS.keys]);
+    }
     return count > 0;
   }
 

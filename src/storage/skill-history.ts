@@ -12,7 +12,9 @@ export function createSkillHistory(database: Statements): SkillHistory {
   return {
     lastRuns: async (viewer, skillIds) => {
       const ids = [...skillIds];
-      if (ids.length === 0) return new Map();
+      if (ids.length === 0) {
+        return new Map();
+      }
       const rows = await database.query(
         (client) => client.$queryRaw<Row[]>`
           SELECT skill, max(created_at) AS last FROM runs

@@ -13,8 +13,12 @@ export class StatementNames {
   /** Empty: the statement gets no name. */
   nameOf(text: string): string {
     const known = this.#names.get(text);
-    if (known !== undefined) return known;
-    if (this.#names.size >= NAMES_MAX) return "";
+    if (known !== undefined) {
+      return known;
+    }
+    if (this.#names.size >= NAMES_MAX) {
+      return "";
+    }
     const name = createHash("sha1").update(text).digest("base64url");
     this.#names.set(text, name);
     return name;

@@ -18,7 +18,9 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_/;
  * message contains resolved addresses, which only the operator may see.
  */
 export function reasonOf(error: unknown): string {
-  if (error instanceof ForbiddenDestination) return error.message;
+  if (error instanceof ForbiddenDestination) {
+    return error.message;
+  }
   const code = codeOf(error);
   const reason =
     REASONS[code] ?? (CERTIFICATE.test(code) ? "The certificate does not hold" : "The connection failed");
@@ -26,6 +28,8 @@ export function reasonOf(error: unknown): string {
 }
 
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown";
+  if (!(error instanceof Error)) {
+    return "unknown";
+  }
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -3,8 +3,12 @@
  * invalid.
  */
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
-  if (typeof header !== "string") return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
+  if (typeof header !== "string") {
+    return undefined;
+  }
+  if (/^\d{1,9}$/.test(header)) {
+    return Number(header) * 1_000;
+  }
   const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }

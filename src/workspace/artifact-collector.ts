@@ -25,7 +25,9 @@ export async function collectArtifacts(
 ): Promise<Collected> {
   const collection = new Collection(await realpath(workspace), blobs, known);
   const found = await collection.find();
-  for (const path of found) await collection.take(path);
+  for (const path of found) {
+    await collection.take(path);
+  }
   return collection;
 }
 
@@ -49,8 +51,11 @@ class Collection implements Collected {
   async find(): Promise<readonly string[]> {
     const found: string[] = [];
     const stat = await lstat(join(this.#root, DIRECTORY)).catch(() => undefined);
-    if (stat?.isDirectory()) await this.#walk(DIRECTORY, 1, found);
-    else if (stat !== undefined) this.#leave(DIRECTORY, "is no directory");
+    if (stat?.isDirectory()) {
+      await this.#walk(DIRECTORY, 1, found);
+    } else if (stat !== undefined) {
+      this.#leave(DIRECTORY, "is no directory");
+    }
     return found.sort();
   }
 
@@ -58,21 +63,30 @@ class Collection implements Collected {
     try {
       await this.#take(path, cleanPath(path));
     } catch (error) {
-      if (!(error instanceof NotTaken)) throw error;
+      if (!(error instanceof NotTaken)) {
+        throw error;
+      }
       this.#leave(path, error.message);
     }
   }
 
   async #take(path: string, name: string): Promise<void> {
-    if (this.#seen.has(name)) throw new NotTaken("has the name of another file");
+    if (this.#seen.has(name)) {
+      throw new NotTaken("has the name of another file");
+    }
     this.#seen.add(name);
     const isNew = !this.#known.has(name);
-    if (isNew && this.#known.size + this.#added() >= FILES_MAX)
+    if (isNew && this.#known.size + this.#added() >= FILES_MAX) {
       throw new NotTaken(`is one more than ${FILES_MAX}`);
+    }
     const bytes = await readInside(this.#root, path, FILE_BYTES_MAX);
     const hash = createHash("sha256").update(bytes).digest("hex");
-    if (this.#known.get(name) === hash) return;
-    if (this.#bytes + bytes.length > TOTAL_BYTES_MAX) throw new NotTaken("is too much for one turn");
+    if (this.#known.get(name) === hash) {
+      return;
+    }
+    if (this.#bytes + bytes.length > TOTAL_BYTES_MAX) {
+      throw new NotTaken("is too much for one turn");
+    }
     this.#bytes += bytes.length;
     const blobId = await this.#blobs.put(bytes);
     this.files.push({ path: name, blobId, sizeBytes: bytes.length, hash });
@@ -85,16 +99,27 @@ class Collection implements Collected {
   async #walk(directory: string, depth: number, found: string[]): Promise<void> {
     // A directory that is unreadable, or was replaced meanwhile, is skipped.
     const entries = await opendir(join(this.#root, directory)).catch(() => undefined);
-    if (entries === undefined) return this.#leave(directory, "cannot be read");
+    if (entries === undefined) {
+      return this.#leave(directory, "cannot be read");
+    }
     for await (const entry of entries) {
       this.#entries += 1;
-      if (this.#entries === ENTRIES_MAX) this.#leave(DIRECTORY, `holds more than ${ENTRIES_MAX} entries`);
-      if (this.#entries >= ENTRIES_MAX) return;
+      if (this.#entries === ENTRIES_MAX) {
+        this.#leave(DIRECTORY, `holds more than ${ENTRIES_MAX} entries`);
+      }
+      if (this.#entries >= ENTRIES_MAX) {
+        return;
+      }
       const path = `${directory}/${entry.name}`;
-      if (entry.isFile()) found.push(path);
-      else if (!entry.isDirectory()) this.#leave(path, entry.isSymbolicLink() ? "is a link" : "is no file");
-      else if (depth < DEPTH_MAX) await this.#walk(path, depth + 1, found);
-      else this.#leave(path, "lies too deep");
+      if (entry.isFile()) {
+        found.push(path);
+      } else if (!entry.isDirectory()) {
+        this.#leave(path, entry.isSymbolicLink() ? "is a link" : "is no file");
+      } else if (depth < DEPTH_MAX) {
+        await this.#walk(path, depth + 1, found);
+      } else {
+        this.#leave(path, "lies too deep");
+      }
     }
   }
 
@@ -105,7 +130,9 @@ class Collection implements Collected {
 
 function cleanPath(path: string): string {
   const clean = plain(path);
-  if (clean.length > PATH_LENGTH_MAX) throw new NotTaken("has too long a path");
+  if (clean.length > PATH_LENGTH_MAX) {
+    throw new NotTaken("has too long a path");
+  }
   return clean;
 }
 

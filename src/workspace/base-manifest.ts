@@ -38,7 +38,9 @@ export async function writeManifest(
     bytes += stat.size;
     entries[path] = identityOf(stat);
   }
-  if (bytes < WORTH_BYTES) return;
+  if (bytes < WORTH_BYTES) {
+    return;
+  }
   const file = join(runPath, FILE);
   await writeFile(`${file}.new`, JSON.stringify({ base, entries }), { mode: 0o600 });
   await rename(`${file}.new`, file);
@@ -48,7 +50,9 @@ export async function findManifest(runPath: string): Promise<BaseManifest | unde
   try {
     return baseManifest.parse(JSON.parse(await readFile(join(runPath, FILE), "utf8")));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      return undefined;
+    }
     throw error;
   }
 }
@@ -62,9 +66,13 @@ export function isOfBase({ entries }: BaseManifest, path: string, stat: Stats): 
 export async function listGone(runPath: string, { entries }: BaseManifest): Promise<readonly string[]> {
   const gone: string[] = [];
   for (const path of Object.keys(entries).sort()) {
-    if (gone.some((above) => path.startsWith(`${above}/`))) continue;
+    if (gone.some((above) => path.startsWith(`${above}/`))) {
+      continue;
+    }
     const stat = await lstat(join(runPath, path)).catch(() => undefined);
-    if (stat === undefined) gone.push(path);
+    if (stat === undefined) {
+      gone.push(path);
+    }
   }
   return gone;
 }
@@ -79,11 +87,17 @@ async function* entriesBelow(
   isLeftOut: (path: string) => boolean,
 ): AsyncGenerator<{ readonly path: string; readonly stat: Stats }> {
   for (const path of paths) {
-    if (isLeftOut(path)) continue;
+    if (isLeftOut(path)) {
+      continue;
+    }
     const stat = await lstat(join(root, path)).catch(() => undefined);
-    if (stat === undefined) continue;
+    if (stat === undefined) {
+      continue;
+    }
     yield { path, stat };
-    if (!stat.isDirectory()) continue;
+    if (!stat.isDirectory()) {
+      continue;
+    }
     const names = await readdir(join(root, path)).catch(() => []);
     yield* entriesBelow(
       root,

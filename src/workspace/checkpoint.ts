@@ -37,7 +37,9 @@ export async function packCheckpoint(runPath: string, maxBytes: number): Promise
       return await packLean(runPath, manifest, limits);
     }
     return await packDirectory(runPath, [...MEMBERS, RECORD], limits).catch((error) => {
-      if (manifest === undefined || !(error instanceof ArchiveTooLarge)) throw error;
+      if (manifest === undefined || !(error instanceof ArchiveTooLarge)) {
+        throw error;
+      }
       return packLean(runPath, manifest, limits);
     });
   } catch (error) {
@@ -76,15 +78,20 @@ export async function restoreCheckpoint(
     const record = await readRecord(incoming);
     await relocate(incoming, record.place, path);
     const about = await findLean(incoming);
-    if (about === undefined) await moveInto(path, incoming);
-    else await mergeInto(about, incoming, restoration);
+    if (about === undefined) {
+      await moveInto(path, incoming);
+    } else {
+      await mergeInto(about, incoming, restoration);
+    }
     await removeTree(incoming);
     return { ...record, place: path };
   });
 }
 
 async function relocate(incoming: string, from: string, to: string): Promise<void> {
-  if (from === "" || from === to) return;
+  if (from === "" || from === to) {
+    return;
+  }
   for (const member of MEMBERS) {
     const place = join(incoming, member);
     const { paths } = await findWritten(place, from);
@@ -108,14 +115,20 @@ async function mergeInto({ base, gone }: Lean, incoming: string, restoration: Re
   await new NewWorkspace({ ...restoration, preparation, initialContents: { files: [] }, repositories }).make(
     undefined,
   );
-  for (const each of gone) await removeBelow(path, each);
-  for (const member of MEMBERS) await mergeTree(join(incoming, member), join(path, member));
+  for (const each of gone) {
+    await removeBelow(path, each);
+  }
+  for (const member of MEMBERS) {
+    await mergeTree(join(incoming, member), join(path, member));
+  }
   // The next checkpoint will be too large as well.
   await rename(join(incoming, LEAN), join(path, LEAN));
 }
 
 async function findLean(directory: string): Promise<Lean | undefined> {
-  if (!(await isThere(join(directory, LEAN)))) return undefined;
+  if (!(await isThere(join(directory, LEAN)))) {
+    return undefined;
+  }
   return lean.parse(JSON.parse(await readFile(join(directory, LEAN), "utf8")));
 }
 

@@ -14,7 +14,9 @@ export function diskCheck(dataDir: string): Check {
       const { bavail, bsize } = await statfs(dataDir);
       const free = bavail * bsize;
       const message = `${(free / GIBIBYTE).toFixed(1)} GiB are free for the data directory.`;
-      if (free >= WARN_BYTES) return ok(message);
+      if (free >= WARN_BYTES) {
+        return ok(message);
+      }
       return (free < FAIL_BYTES ? fail : warn)(
         message,
         "Make room, or move ERRAND_DATA_DIR to a larger disk.",

@@ -34,9 +34,13 @@ export class HeldDirectory implements AsyncDisposable {
   static async open(root: string, path: string): Promise<HeldDirectory | undefined> {
     const place = join(root, path);
     const file = await openNow(place, O_DIRECTORY);
-    if (file === undefined) return undefined;
+    if (file === undefined) {
+      return undefined;
+    }
     const directory = new HeldDirectory(file, HELD === undefined ? place : join(HELD, String(file.fd)));
-    if (HELD === undefined || (await readlink(directory.#place)) === place) return directory;
+    if (HELD === undefined || (await readlink(directory.#place)) === place) {
+      return directory;
+    }
     await file.close();
     return undefined;
   }
@@ -51,10 +55,16 @@ export class HeldDirectory implements AsyncDisposable {
    */
   async look(listed: Dirent): Promise<Held | undefined> {
     const place = join(this.#place, listed.name);
-    if (listed.isFile()) return lookInto(place);
+    if (listed.isFile()) {
+      return lookInto(place);
+    }
     const stat = await lstat(place).catch(goneOr);
-    if (stat?.isDirectory()) return { stat };
-    if (!stat?.isSymbolicLink()) return undefined;
+    if (stat?.isDirectory()) {
+      return { stat };
+    }
+    if (!stat?.isSymbolicLink()) {
+      return undefined;
+    }
     const target = await readlink(place).catch(goneOr);
     return target === undefined ? undefined : { stat, target };
   }
@@ -68,7 +78,9 @@ export class HeldDirectory implements AsyncDisposable {
 async function lookInto(place: string): Promise<Held | undefined> {
   const file = await openNow(place);
   const stat = await file?.stat();
-  if (file !== undefined && stat?.isFile()) return { file, stat };
+  if (file !== undefined && stat?.isFile()) {
+    return { file, stat };
+  }
   await file?.close();
   return undefined;
 }
@@ -78,6 +90,8 @@ function openNow(place: string, flags = 0): Promise<FileHandle | undefined> {
 }
 
 function goneOr(error: unknown): undefined {
-  if (error instanceof Error && "code" in error && GONE.includes(String(error.code))) return undefined;
+  if (error instanceof Error && "code" in error && GONE.includes(String(error.code))) {
+    return undefined;
+  }
   throw error;
 }

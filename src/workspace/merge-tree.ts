@@ -21,7 +21,9 @@ export async function mergeTree(from: string, into: string): Promise<void> {
 
 async function mergeDirectory(source: string, target: string): Promise<void> {
   const { mode } = await stat(source);
-  for (const place of [source, target]) await chmod(place, 0o700);
+  for (const place of [source, target]) {
+    await chmod(place, 0o700);
+  }
   await mergeTree(source, target);
   await rmdir(source);
   await chmod(target, mode & 0o7777);
@@ -30,9 +32,13 @@ async function mergeDirectory(source: string, target: string): Promise<void> {
 /** Removes a path below the root, unless a link leads there. */
 export async function removeBelow(root: string, path: string): Promise<void> {
   const parts = path.split("/");
-  if (path === "" || parts.some((part) => ["", ".", ".."].includes(part))) return;
+  if (path === "" || parts.some((part) => ["", ".", ".."].includes(part))) {
+    return;
+  }
   for (let depth = 1; depth < parts.length; depth += 1) {
-    if (!(await isRealDirectory(join(root, ...parts.slice(0, depth))))) return;
+    if (!(await isRealDirectory(join(root, ...parts.slice(0, depth))))) {
+      return;
+    }
   }
   const place = join(root, ...parts);
   const above = await stat(dirname(place));

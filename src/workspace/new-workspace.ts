@@ -41,13 +41,17 @@ export class NewWorkspace {
   async make(before: WorkspaceRecord | undefined): Promise<WorkspaceRecord> {
     try {
       await this.#find(before);
-      if (before !== undefined) return await this.#build(before, undefined);
+      if (before !== undefined) {
+        return await this.#build(before, undefined);
+      }
       const key = this.#key();
       const record = (await this.#reuse(key)) ?? (await this.#build(undefined, key));
       await this.#noteBase(record);
       return record;
     } catch (error) {
-      for (const { step } of this.#planned) step.end("failed");
+      for (const { step } of this.#planned) {
+        step.end("failed");
+      }
       throw error;
     }
   }
@@ -58,13 +62,17 @@ export class NewWorkspace {
    */
   async #find(before: WorkspaceRecord | undefined): Promise<void> {
     const { preparation, repositories: again } = this.#options;
-    for (const repository of again ?? []) await this.#findAgain(repository);
+    for (const repository of again ?? []) {
+      await this.#findAgain(repository);
+    }
     const { plan } = preparation;
     const known = before?.repositories ?? [];
     const wanted = eachOnce(plan.repositories);
     const folders = foldersFor(wanted);
     for (const [index, planned] of wanted.entries()) {
-      if (known.some((each) => isSameRepository(each, planned))) continue;
+      if (known.some((each) => isSameRepository(each, planned))) {
+        continue;
+      }
       await this.#findNew(planned, await this.#freeFolder(folders[index] ?? planned.name));
     }
   }
@@ -95,7 +103,9 @@ export class NewWorkspace {
     const taken = new Set(this.#planned.map(({ repository }) => repository.folder));
     for (let folder = wanted, number = 2; ; folder = `${wanted}-${number}`, number += 1) {
       const found = await lstat(join(this.#options.run.directory, folder)).catch(() => undefined);
-      if (found === undefined && !taken.has(folder)) return folder;
+      if (found === undefined && !taken.has(folder)) {
+        return folder;
+      }
     }
   }
 
@@ -103,33 +113,51 @@ export class NewWorkspace {
   #key(): string | undefined {
     const { deps, preparation } = this.#options;
     const { setupCommands } = preparation.plan;
-    if (setupCommands.length === 0) return undefined;
+    if (setupCommands.length === 0) {
+      return undefined;
+    }
     const repositories = this.#planned.map(({ repository }) => repository);
     return environmentKey(preparation, repositories, deps.sandbox.name);
   }
 
   async #reuse(key: string | undefined): Promise<WorkspaceRecord | undefined> {
     const { deps, preparation, run, steps } = this.#options;
-    if (key === undefined) return undefined;
+    if (key === undefined) {
+      return undefined;
+    }
     const record = await deps.prepared.copyTo(run.path, key);
-    if (record === undefined) return undefined;
-    for (const { step } of this.#planned) endWith(step, ", reused");
-    for (const command of preparation.plan.setupCommands) endWith(steps.begin(command), "reused");
+    if (record === undefined) {
+      return undefined;
+    }
+    for (const { step } of this.#planned) {
+      endWith(step, ", reused");
+    }
+    for (const command of preparation.plan.setupCommands) {
+      endWith(steps.begin(command), "reused");
+    }
     await this.#writeBeginning();
     return record;
   }
 
   async #build(before: WorkspaceRecord | undefined, key: string | undefined): Promise<WorkspaceRecord> {
     const { deps, preparation, run, steps } = this.#options;
-    for (const each of this.#planned) await this.#clone(each);
+    for (const each of this.#planned) {
+      await this.#clone(each);
+    }
     const cloned = this.#planned.map(({ repository }) => repository);
     const repositories = [...(before?.repositories ?? []), ...cloned];
     const record = { place: run.path, setup: setupOf(preparation), repositories };
-    if (repositories.length > 0) await mkdir(join(run.directory, "artifacts"), { recursive: true });
+    if (repositories.length > 0) {
+      await mkdir(join(run.directory, "artifacts"), { recursive: true });
+    }
     await this.#writeBeginning();
-    if (before?.setup === record.setup && cloned.length === 0) return record;
+    if (before?.setup === record.setup && cloned.length === 0) {
+      return record;
+    }
     await setUp(deps, preparation, await run.workspaceOf(record), steps);
-    if (key !== undefined) await deps.prepared.keep(run.path, key, record, this.#givenPlaces());
+    if (key !== undefined) {
+      await deps.prepared.keep(run.path, key, record, this.#givenPlaces());
+    }
     return record;
   }
 

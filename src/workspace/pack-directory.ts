@@ -32,8 +32,9 @@ export async function packDirectory(
   isLeftOut: IsLeftOut = () => false,
 ): Promise<Uint8Array> {
   const packing = new Packing(limits);
-  for await (const entry of entriesBelow(await realpath(directory), members, isLeftOut))
+  for await (const entry of entriesBelow(await realpath(directory), members, isLeftOut)) {
     await packing.add(entry);
+  }
   return packing.end();
 }
 
@@ -54,8 +55,12 @@ async function* entriesBelow(
       const held = await directory?.look(listed);
       await using _file = held?.file;
       const path = join(above, listed.name);
-      if (held === undefined || isLeftOut(path, held.stat)) continue;
-      if (held.stat.isDirectory()) paths.push(path);
+      if (held === undefined || isLeftOut(path, held.stat)) {
+        continue;
+      }
+      if (held.stat.isDirectory()) {
+        paths.push(path);
+      }
       yield { ...held, path };
     }
   }
@@ -66,9 +71,13 @@ async function listOf(
   members: readonly string[] | undefined,
 ): Promise<readonly Dirent[]> {
   const listed = (await directory?.list()) ?? [];
-  if (members === undefined) return listed;
+  if (members === undefined) {
+    return listed;
+  }
   const missing = members.find((member) => !listed.some(({ name }) => name === member));
-  if (missing !== undefined) throw new Error(`There is no ${missing} to be packed.`);
+  if (missing !== undefined) {
+    throw new Error(`There is no ${missing} to be packed.`);
+  }
   return listed.filter(({ name }) => members.includes(name));
 }
 
@@ -96,10 +105,16 @@ class Packing {
   async add({ file, path, stat, target }: Entry): Promise<void> {
     const { mode, mtime } = stat;
     const about = { path, mode: mode & 0o7777, mtime: wholeSeconds(mtime) };
-    if (target !== undefined) return this.#write({ ...about, type: "SymbolicLink", linkpath: target });
-    if (file === undefined) return this.#write({ ...about, type: "Directory" });
+    if (target !== undefined) {
+      return this.#write({ ...about, type: "SymbolicLink", linkpath: target });
+    }
+    if (file === undefined) {
+      return this.#write({ ...about, type: "Directory" });
+    }
     const first = this.#firstOf(path, stat);
-    if (first !== undefined) return this.#write({ ...about, type: "Link", linkpath: first });
+    if (first !== undefined) {
+      return this.#write({ ...about, type: "Link", linkpath: first });
+    }
     this.#unpackedBytes += stat.size;
     return this.#write({ ...about, type: "File", size: stat.size }, file);
   }
@@ -112,10 +127,14 @@ class Packing {
   }
 
   #firstOf(path: string, { dev, ino, nlink }: Stats): string | undefined {
-    if (nlink === 1) return undefined;
+    if (nlink === 1) {
+      return undefined;
+    }
     const key = `${dev}:${ino}`;
     const first = this.#firsts.get(key);
-    if (first === undefined) this.#firsts.set(key, path);
+    if (first === undefined) {
+      this.#firsts.set(key, path);
+    }
     return first;
   }
 
@@ -123,7 +142,9 @@ class Packing {
     this.#requireRoom();
     const entry = new ReadEntry(new Header({ size: 0, ...about }));
     this.#pack.add(entry);
-    if (file !== undefined) await this.#copy(file, entry);
+    if (file !== undefined) {
+      await this.#copy(file, entry);
+    }
     entry.end();
   }
 
@@ -134,14 +155,18 @@ class Packing {
       // A file that has become shorter is filled with zeros, because its length is already written.
       const piece = bytesRead === 0 ? buffer : buffer.subarray(0, bytesRead);
       left -= piece.length;
-      if (!entry.write(piece)) await Promise.race([drained(entry), this.#ended.promise]);
+      if (!entry.write(piece)) {
+        await Promise.race([drained(entry), this.#ended.promise]);
+      }
       this.#requireRoom();
     }
   }
 
   #requireRoom(): void {
     const { maxBytes, maxUnpackedBytes } = this.#limits;
-    if (this.#bytes <= maxBytes && this.#unpackedBytes <= maxUnpackedBytes) return;
+    if (this.#bytes <= maxBytes && this.#unpackedBytes <= maxUnpackedBytes) {
+      return;
+    }
     throw new ArchiveTooLarge(`over ${maxBytes} bytes, or ${maxUnpackedBytes} bytes unpacked`);
   }
 }

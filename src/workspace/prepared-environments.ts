@@ -48,10 +48,14 @@ export class PreparedEnvironments {
   async copyTo(place: string, key: string): Promise<WorkspaceRecord | undefined> {
     const entry = join(this.#root, key);
     const known = await this.#find(entry);
-    if (known === undefined) return undefined;
+    if (known === undefined) {
+      return undefined;
+    }
     try {
       const record = await readRecord(entry);
-      for (const member of MEMBERS) await rm(join(place, member), { recursive: true });
+      for (const member of MEMBERS) {
+        await rm(join(place, member), { recursive: true });
+      }
       await copyInto(
         place,
         MEMBERS.map((member) => join(entry, member)),
@@ -65,8 +69,12 @@ export class PreparedEnvironments {
     } catch (error) {
       // Another process may have deleted it just now.
       this.#log.warn("prepared_environment.not_copied", { key, error });
-      for (const member of MEMBERS) await removeTree(join(place, member));
-      for (const member of MEMBERS) await mkdir(join(place, member), { mode: 0o700 });
+      for (const member of MEMBERS) {
+        await removeTree(join(place, member));
+      }
+      for (const member of MEMBERS) {
+        await mkdir(join(place, member), { mode: 0o700 });
+      }
       return undefined;
     }
   }
@@ -78,7 +86,9 @@ export class PreparedEnvironments {
       await mkdir(fresh, { recursive: true, mode: 0o700 });
       await this.#fill(fresh, place, record, leftOut);
       await rename(fresh, join(this.#root, key)).catch((error) => {
-        if (!isTaken(error)) throw error;
+        if (!isTaken(error)) {
+          throw error;
+        }
       });
       await this.#dropOldest();
     } catch (error) {
@@ -102,12 +112,16 @@ export class PreparedEnvironments {
       written[member] = [...found.paths];
       bytes += found.bytes;
     }
-    if (bytes > this.#limits.maxBytes / 2) throw new Error(`It has ${bytes} bytes.`);
+    if (bytes > this.#limits.maxBytes / 2) {
+      throw new Error(`It has ${bytes} bytes.`);
+    }
     await copyInto(
       fresh,
       MEMBERS.map((member) => join(place, member)),
     );
-    for (const name of leftOut) await removeTree(join(fresh, "workspace", name));
+    for (const name of leftOut) {
+      await removeTree(join(fresh, "workspace", name));
+    }
     await writeRecord(fresh, record);
     const facts: About = { madeAt: Date.now(), bytes, written };
     await writeFile(join(fresh, ABOUT), JSON.stringify(facts), { mode: 0o600 });
@@ -116,9 +130,13 @@ export class PreparedEnvironments {
   async #find(entry: string): Promise<About | undefined> {
     try {
       const known = about.parse(JSON.parse(await readFile(join(entry, ABOUT), "utf8")));
-      if (Date.now() - known.madeAt <= this.#limits.maxAgeMs) return known;
+      if (Date.now() - known.madeAt <= this.#limits.maxAgeMs) {
+        return known;
+      }
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+        return undefined;
+      }
       this.#log.warn("prepared_environment.broken", { entry, error });
     }
     await this.#drop(entry);
@@ -130,7 +148,9 @@ export class PreparedEnvironments {
     const found = await Promise.all(names.map(async (name) => ({ name, ...(await this.#look(name)) })));
     const now = Date.now();
     for (const { name, usedAt } of found) {
-      if (REMAINS.test(name) && now - usedAt > REMAINS_MS) await removeTree(join(this.#root, name));
+      if (REMAINS.test(name) && now - usedAt > REMAINS_MS) {
+        await removeTree(join(this.#root, name));
+      }
     }
     let count = 0;
     let bytes = 0;
@@ -139,7 +159,9 @@ export class PreparedEnvironments {
       count += 1;
       bytes += entry.bytes;
       const isTooMuch = count > this.#limits.maxEntries || bytes > this.#limits.maxBytes;
-      if (isTooMuch) await this.#drop(join(this.#root, entry.name));
+      if (isTooMuch) {
+        await this.#drop(join(this.#root, entry.name));
+      }
     }
   }
 

@@ -14,7 +14,11 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 async function makeWritable(directory: string): Promise<void> {
-  if (!(await lstat(directory)).isDirectory()) return;
+  if (!(await lstat(directory)).isDirectory()) {
+    return;
+  }
   await chmod(directory, PRIVATE);
-  for (const entry of await readdir(directory)) await makeWritable(join(directory, entry));
+  for (const entry of await readdir(directory)) {
+    await makeWritable(join(directory, entry));
+  }
 }

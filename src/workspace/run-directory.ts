@@ -45,7 +45,9 @@ export class RunDirectory {
       const checkpoints: unknown = JSON.parse(await readFile(join(this.path, MARKER), "utf8"));
       return Array.isArray(checkpoints) ? checkpoints.map(String) : undefined;
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (isMissing(error)) {
+        return undefined;
+      }
       throw error;
     }
   }
@@ -61,7 +63,9 @@ export class RunDirectory {
     await this.clear();
     try {
       const record = await fill();
-      for (const member of MEMBERS) await chmod(join(this.path, member), PRIVATE);
+      for (const member of MEMBERS) {
+        await chmod(join(this.path, member), PRIVATE);
+      }
       await writeRecord(this.path, record);
       await this.writeCheckpoints(checkpoints);
     } catch (error) {
@@ -76,9 +80,13 @@ export class RunDirectory {
     await removeTree(this.#old);
     // Moved first, so that a half-removed directory has no marker.
     await rename(this.path, this.#old).catch((error) => {
-      if (!isMissing(error)) throw error;
+      if (!isMissing(error)) {
+        throw error;
+      }
     });
-    for (const member of MEMBERS) await mkdir(join(this.path, member), { recursive: true, mode: PRIVATE });
+    for (const member of MEMBERS) {
+      await mkdir(join(this.path, member), { recursive: true, mode: PRIVATE });
+    }
     await chmod(this.path, PRIVATE);
     await removeTree(this.#old);
   }
@@ -90,7 +98,9 @@ async function workingDirectory(
   repositories: WorkspaceRecord["repositories"],
 ): Promise<string> {
   const [only, ...others] = repositories;
-  if (only === undefined || others.length > 0) return directory;
+  if (only === undefined || others.length > 0) {
+    return directory;
+  }
   const place = join(directory, only.folder);
   const found = await lstat(place).catch(() => undefined);
   return found?.isDirectory() ? place : directory;

@@ -17,10 +17,16 @@ export async function readInside(root: string, path: string, maxBytes: number): 
   try {
     const { dev, ino, size } = await regular(file);
     const place = join(root, path);
-    if ((await realpath(place)) !== place) throw new NotTaken("is reached by a link");
+    if ((await realpath(place)) !== place) {
+      throw new NotTaken("is reached by a link");
+    }
     const there = await lstat(place);
-    if (there.dev !== dev || there.ino !== ino) throw new NotTaken("was being replaced");
-    if (size > maxBytes) throw new NotTaken(`is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`);
+    if (there.dev !== dev || there.ino !== ino) {
+      throw new NotTaken("was being replaced");
+    }
+    if (size > maxBytes) {
+      throw new NotTaken(`is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`);
+    }
     return await readAll(file, size);
   } finally {
     await file.close();
@@ -38,7 +44,9 @@ async function openFile(path: string): Promise<FileHandle> {
 
 async function regular(file: FileHandle): Promise<{ dev: number; ino: number; size: number }> {
   const stat = await file.stat();
-  if (!stat.isFile()) throw new NotTaken("is no file");
+  if (!stat.isFile()) {
+    throw new NotTaken("is no file");
+  }
   return stat;
 }
 
@@ -47,7 +55,9 @@ async function readAll(file: FileHandle, size: number): Promise<Buffer> {
   let length = 0;
   while (length < size) {
     const { bytesRead } = await file.read(bytes, length, size - length, length);
-    if (bytesRead === 0) break;
+    if (bytesRead === 0) {
+      break;
+    }
     length += bytesRead;
   }
   return bytes.subarray(0, length);

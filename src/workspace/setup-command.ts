@@ -32,7 +32,9 @@ const SHELL = [
 /** Runs the command and ends everything that it leaves running. */
 export async function runSetupCommand(command: SetupCommand): Promise<SetupProblem> {
   const { sandbox, signal, site, timeoutMs } = command;
-  if (signal.aborted) return "stopped";
+  if (signal.aborted) {
+    return "stopped";
+  }
   const inside = sandbox.spawn({ ...site, argv: ["/bin/sh", "-c", SHELL, "sh", command.command] });
   inside.stdin.on("error", () => undefined).end();
   const heard = [inside.stdout, inside.stderr].map((stream) => listen(stream, command.say));
@@ -60,8 +62,12 @@ export function setupFailure(
 }
 
 function wordsFor(problem: Exclude<SetupProblem, undefined>): string {
-  if (problem === "time-out") return "did not end in time and was ended.";
-  if (problem === "stopped") return "was stopped.";
+  if (problem === "time-out") {
+    return "did not end in time and was ended.";
+  }
+  if (problem === "stopped") {
+    return "was stopped.";
+  }
   if (problem.reason !== undefined) {
     return problem.code === 127 ? `could not be run: ${problem.reason}` : `was ended: ${problem.reason}`;
   }

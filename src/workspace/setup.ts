@@ -51,7 +51,9 @@ async function runStep({ command, deadline, deps, preparation, step, what, works
   };
   const timeoutMs = Math.max(1, Math.min(deps.setup.commandMs, deadline - performance.now()));
   const problem = await runSetupCommand({ sandbox: deps.sandbox, site, command, timeoutMs, say, signal });
-  if (problem !== undefined) throw setupFailure(problem, what, tail);
+  if (problem !== undefined) {
+    throw setupFailure(problem, what, tail);
+  }
 }
 
 /** A secret of the same name must not replace a variable of the gateway. */

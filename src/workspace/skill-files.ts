@@ -10,14 +10,17 @@ const PRIVATE = 0o700;
  * there is removed, and nothing is written through a link.
  */
 export async function writeSkillFiles(workspace: string, skill: InitialContents["skill"]): Promise<void> {
-  if (skill === undefined) return;
+  if (skill === undefined) {
+    return;
+  }
   const place = join(workspace, skill.directory);
   await makeDirectory(workspace);
   await makeDirectory(dirname(place));
   await rm(place, { recursive: true, force: true });
   for (const { bytes, isExecutable, path } of skill.files) {
-    if (!path.split("/").every(isName))
+    if (!path.split("/").every(isName)) {
       throw new Error(`A file of the skill leads out of its folder: ${path}`);
+    }
     await mkdir(dirname(join(place, path)), { recursive: true, mode: PRIVATE });
     await writeFile(join(place, path), bytes, { flag: "wx", mode: isExecutable ? 0o700 : 0o600 });
   }

@@ -51,14 +51,18 @@ export class Step {
   }
 
   say(text: string): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     this.#output.add(text);
     this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS);
   }
 
   /** Can be repeated; the first end counts. */
   end(status: "completed" | "failed"): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#send(status, this.#output.end());
@@ -67,7 +71,9 @@ export class Step {
   #flush(): void {
     this.#timer = undefined;
     const output = this.#output.take();
-    if (output !== "") this.#send("running", output);
+    if (output !== "") {
+      this.#send("running", output);
+    }
   }
 
   #send(status: WorkspaceStep["status"], output: string): void {

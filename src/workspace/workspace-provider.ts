@@ -38,11 +38,15 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
 async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<Workspace> {
   const run = new RunDirectory(deps.dataDir, preparation.runId);
   try {
-    if (!continues(await run.findCheckpoints(), preparation.checkpoint)) await build(deps, preparation, run);
+    if (!continues(await run.findCheckpoints(), preparation.checkpoint)) {
+      await build(deps, preparation, run);
+    }
     return await run.workspace();
   } catch (error) {
     // The blob store already says whether a retry can help.
-    if (error instanceof AppError) throw error;
+    if (error instanceof AppError) {
+      throw error;
+    }
     const message = "The run's workspace could not be prepared on this worker.";
     throw new AppError("environment_setup_failed", message, { cause: error });
   }

@@ -38,8 +38,9 @@ export async function readRecord(directory: string): Promise<WorkspaceRecord> {
   try {
     return workspaceRecord.parse(JSON.parse(await readFile(join(directory, RECORD), "utf8")));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
       return workspaceRecord.parse({});
+    }
     throw error;
   }
 }

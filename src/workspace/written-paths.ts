@@ -31,11 +31,17 @@ export async function findWritten(root: string, place: string): Promise<Written>
   let bytes = 0;
   for await (const entry of entriesBelow(root)) {
     const path = join(entry.parentPath, entry.name);
-    if (entry.isSymbolicLink() && (await readlink(path)).includes(place)) paths.push(relative(root, path));
-    if (!entry.isFile()) continue;
+    if (entry.isSymbolicLink() && (await readlink(path)).includes(place)) {
+      paths.push(relative(root, path));
+    }
+    if (!entry.isFile()) {
+      continue;
+    }
     const stat = await lstat(path);
     bytes += stat.size;
-    if (stat.size >= place.length && (await holds(path, place))) paths.push(relative(root, path));
+    if (stat.size >= place.length && (await holds(path, place))) {
+      paths.push(relative(root, path));
+    }
   }
   return { paths, bytes };
 }
@@ -50,7 +56,9 @@ export async function rewrite(
   from: string,
   to: string,
 ): Promise<void> {
-  for (const path of paths) await rewriteOne(join(root, path), from, to);
+  for (const path of paths) {
+    await rewriteOne(join(root, path), from, to);
+  }
 }
 
 /** Does not follow links, and skips directories that we may not read. */
@@ -58,7 +66,9 @@ async function* entriesBelow(directory: string): AsyncGenerator<Dirent> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
     yield entry;
-    if (entry.isDirectory()) yield* entriesBelow(join(directory, entry.name));
+    if (entry.isDirectory()) {
+      yield* entriesBelow(join(directory, entry.name));
+    }
   }
 }
 
@@ -69,9 +79,13 @@ async function rewriteOne(path: string, from: string, to: string): Promise<void>
     await rm(path);
     await symlink(target.replaceAll(from, to), path);
   }
-  if (!stat?.isFile() || stat.size > REWRITE_BYTES_MAX) return;
+  if (!stat?.isFile() || stat.size > REWRITE_BYTES_MAX) {
+    return;
+  }
   const before = await readFile(path);
-  if (from.length !== to.length && before.includes(NO_TEXT)) return;
+  if (from.length !== to.length && before.includes(NO_TEXT)) {
+    return;
+  }
   // In this encoding each byte is one character, whatever it means.
   const after = before.toString("latin1").replaceAll(latin1(from), latin1(to));
   await chmod(path, stat.mode | 0o600);
@@ -88,14 +102,20 @@ function latin1(text: string): string {
 async function holds(path: string, text: string): Promise<boolean> {
   const wanted = Buffer.from(text);
   const file = await open(path, "r").catch(() => undefined);
-  if (file === undefined) return false;
+  if (file === undefined) {
+    return false;
+  }
   try {
     const buffer = Buffer.alloc(CHUNK_BYTES + wanted.length);
     for (let kept = 0; ; ) {
       const { bytesRead } = await file.read(buffer, kept, CHUNK_BYTES);
-      if (bytesRead === 0) return false;
+      if (bytesRead === 0) {
+        return false;
+      }
       const end = kept + bytesRead;
-      if (buffer.subarray(0, end).includes(wanted)) return true;
+      if (buffer.subarray(0, end).includes(wanted)) {
+        return true;
+      }
       // A match may begin in this piece and end in the next.
       kept = Math.min(end, wanted.length - 1);
       buffer.copyWithin(0, end - kept, end);

@@ -58,7 +58,9 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
         type: "text",
         text: expect.stringMatching(`^${value}\\|${harness.workspace.home}\\|/usr/local/sbin:`),
       });
-      for (const argument of [value, `TOKEN=${value}`]) expect(await processesWith(argument)).toEqual([]);
+      for (const argument of [value, `TOKEN=${value}`]) {
+        expect(await processesWith(argument)).toEqual([]);
+      }
     });
 
     test("a follow-up runs in the same session", async () => {

@@ -183,7 +183,9 @@ export function describeHostileAgent(
       const talker = harness.shell("head -c 1000000000 /dev/zero");
       talker.stderr.resume();
       let bytes = 0;
-      for await (const chunk of talker.stdout) bytes += (chunk as Buffer).length;
+      for await (const chunk of talker.stdout) {
+        bytes += (chunk as Buffer).length;
+      }
 
       expect(bytes).toBe(1_000_000_000);
       expect(process.memoryUsage().rss - before).toBeLessThan(200 * MEBIBYTE);
@@ -217,8 +219,11 @@ async function timesThrottled(pid: number): Promise<number> {
 
 async function listen(where: string | number): Promise<Server> {
   const server = createServer((socket) => socket.end("reached"));
-  if (typeof where === "string") server.listen(where);
-  else server.listen(where, "127.0.0.1");
+  if (typeof where === "string") {
+    server.listen(where);
+  } else {
+    server.listen(where, "127.0.0.1");
+  }
   await new Promise((resolve) => server.once("listening", resolve));
   return server;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
 import type { PubSub } from "../../src/core/ports/pubsub.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -19,7 +19,7 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
     });
     afterEach(() => harness.close());
 
-    it.each(["here", "there"] as const)("are heard %s", async (place) => {
+    test.each(["here", "there"] as const)("are heard %s", async (place) => {
       const heard = listen(harness[place], "run:1");
 
       harness.here.publish(["run:0", "run:1"]);
@@ -27,7 +27,7 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       await heard.something();
     });
 
-    it("are not heard by listeners of other topics", async () => {
+    test("are not heard by listeners of other topics", async () => {
       const other = listen(harness.there, "run:2");
       const heard = listen(harness.there, "run:1");
 
@@ -37,7 +37,7 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       expect(other.count).toBe(0);
     });
 
-    it("reach every listener of a topic, until it listens no more", async () => {
+    test("reach every listener of a topic, until it listens no more", async () => {
       const [gone, first, second] = [0, 1, 2].map(() => listen(harness.there, "run:1"));
       gone?.unsubscribe();
 
@@ -48,7 +48,7 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       expect(gone?.count).toBe(0);
     });
 
-    it("a listener may stop listening while it is told, and another may begin", async () => {
+    test("a listener may stop listening while it is told, and another may begin", async () => {
       const heard = listen(harness.there, "run:1");
       const late: (() => void)[] = [];
       const unsubscribe = harness.there.subscribe("run:1", () => {
@@ -59,14 +59,18 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       harness.here.publish(["run:1"]);
 
       await heard.something();
-      for (const stop of late) stop();
+      for (const stop of late) {
+        stop();
+      }
     });
 
-    it("several at once go out as one", async () => {
+    test("several at once go out as one", async () => {
       const heard = listen(harness.there, "run:1");
       const last = listen(harness.there, "last");
 
-      for (let index = 0; index < 500; index += 1) harness.here.publish(["run:1"]);
+      for (let index = 0; index < 500; index += 1) {
+        harness.here.publish(["run:1"]);
+      }
       harness.here.publish(["last"]);
 
       await last.something();
@@ -74,7 +78,7 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       expect(heard.count).toBeLessThan(10);
     });
 
-    it("are heard once where they were told", async () => {
+    test("are heard once where they were told", async () => {
       const heard = listen(harness.here, "run:1");
       const [there, back] = [listen(harness.there, "run:1"), listen(harness.here, "back")];
       harness.here.publish(["run:1"]);
@@ -87,16 +91,18 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       expect(heard.count).toBe(1);
     });
 
-    it("any number of topics goes through", async () => {
+    test("any number of topics goes through", async () => {
       const channels = Array.from({ length: 1_000 }, () => `run:${randomUUID()}`);
       const heard = channels.map((channel) => listen(harness.there, channel));
 
       harness.here.publish(channels);
 
-      for (const one of heard) await one.something();
+      for (const one of heard) {
+        await one.something();
+      }
     });
 
-    it("told in turn, each is heard", async () => {
+    test("told in turn, each is heard", async () => {
       const heard = listen(harness.there, "run:1");
 
       for (let index = 1; index <= 3; index += 1) {

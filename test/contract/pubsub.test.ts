@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
 import { PostgresPubSub } from "../../src/pubsub/postgres-pubsub.ts";
 import { withSession } from "../../src/storage/session.ts";
 import { type RecordedLine, recordingLog } from "../support/logs.ts";
@@ -21,7 +21,7 @@ describe("the PostgreSQL news, when their connections break", () => {
   });
   afterEach(() => harness.close());
 
-  it("connect again and tell their listeners that they may have missed something", async () => {
+  test("connect again and tell their listeners that they may have missed something", async () => {
     const heard = listen(harness.there, "run:1");
 
     await harness.cut();
@@ -30,7 +30,7 @@ describe("the PostgreSQL news, when their connections break", () => {
     expect(harness.losses[0]).toMatchObject({ level: "warn", message: "pubsub.connection.lost" });
   });
 
-  it("bring what is told afterwards", async () => {
+  test("bring what is told afterwards", async () => {
     const heard = listen(harness.there, "run:1");
     await harness.cut();
     await heard.something();
@@ -44,7 +44,7 @@ describe("the PostgreSQL news, when their connections break", () => {
     await waitFor(() => heard.count > before, { what: "news on the new connection" });
   });
 
-  it("tell their own process meanwhile", async () => {
+  test("tell their own process meanwhile", async () => {
     const heard = listen(harness.here, "run:1");
     await harness.cut();
 
@@ -53,7 +53,7 @@ describe("the PostgreSQL news, when their connections break", () => {
     await heard.something();
   });
 
-  it("break again and again, and heal each time", async () => {
+  test("break again and again, and heal each time", async () => {
     for (let index = 0; index < 3; index += 1) {
       const heard = listen(harness.there, `run:${index}`);
       await harness.cut();
@@ -63,7 +63,7 @@ describe("the PostgreSQL news, when their connections break", () => {
 });
 
 describe("the PostgreSQL news, when somebody else notifies", () => {
-  it.each(["NOTIFY errand_news", "NOTIFY errand_news, 'no list'", "NOTIFY errand_news, '{}'"])(
+  test.each(["NOTIFY errand_news", "NOTIFY errand_news, 'no list'", "NOTIFY errand_news, '{}'"])(
     "take no harm from %s",
     async (sql) => {
       await using undo = new AsyncDisposableStack();

@@ -54,7 +54,9 @@ export function describeQueue(name: string, open: OpenQueue): void {
         work.finish("a");
         await harness.until(() => work.started.length === 3, "the second job of the key");
         expect(work.started.toSorted()).toEqual(["a", "a", "b"]);
-        for (const each of [work, other]) each.finishAll();
+        for (const each of [work, other]) {
+          each.finishAll();
+        }
       },
     );
 
@@ -108,7 +110,9 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     test("ensuring a job twice makes one job wait", async () => {
       const work = new Work();
-      for (let index = 0; index < 5; index += 1) await harness.queue.ensure({ kind: "run", key: "a" });
+      for (let index = 0; index < 5; index += 1) {
+        await harness.queue.ensure({ kind: "run", key: "a" });
+      }
       await harness.queue.ensure({ kind: "inbox", key: "a" });
       await harness.queue.ensure({ kind: "run", key: "last" });
 
@@ -185,7 +189,9 @@ export function describeHosts(name: string, open: OpenQueue): void {
   describe(`the ${name} queue, with workers that go by names,`, () => {
     const opened: QueueHarness[] = [];
     afterEach(async () => {
-      for (const harness of opened.splice(0)) await harness.close();
+      for (const harness of opened.splice(0)) {
+        await harness.close();
+      }
     });
     const openFor = async (host?: string) => {
       const harness = await open(host);
@@ -295,9 +301,13 @@ export class Work {
   readonly handler = async (key: string, signal: AbortSignal): Promise<void> => {
     this.started.push(key);
     this.signals.push(signal);
-    if (this.#isHeld && !this.#isOver) await this.#hold(key);
+    if (this.#isHeld && !this.#isOver) {
+      await this.#hold(key);
+    }
     this.failures -= 1;
-    if (this.failures >= 0) throw new Error("not this time");
+    if (this.failures >= 0) {
+      throw new Error("not this time");
+    }
     this.done.push(key);
   };
 
@@ -309,7 +319,9 @@ export class Work {
 
   finishAll(): void {
     this.#isOver = true;
-    for (const key of this.open) this.finish(key);
+    for (const key of this.open) {
+      this.finish(key);
+    }
   }
 
   #hold(key: string): Promise<void> {

@@ -43,8 +43,9 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(end.usage?.totalTokens).toBeGreaterThanOrEqual(2 * USAGE.total_tokens);
       expect(said()).toContain("second answer");
       const asked = real.model.requests().filter((request) => request.includes("second answer"));
-      for (const words of ["made.txt", "Answer as a pirate."])
+      for (const words of ["made.txt", "Answer as a pirate."]) {
         expect(asked.some((request) => request.includes(words))).toBe(true);
+      }
       expect(said()).toContain("HOME=");
       expect(said()).not.toContain(REAL_KEY);
       expect(await processesWith(REAL_KEY)).toEqual([]);
@@ -122,7 +123,9 @@ export async function describeRealAgent(name: string): Promise<void> {
       });
 
       const failed = expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
-      for (const pid of processesOf(real)) kill(pid);
+      for (const pid of processesOf(real)) {
+        kill(pid);
+      }
       await failed;
       await before.session.close();
 

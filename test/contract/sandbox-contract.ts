@@ -171,7 +171,9 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
     });
 
     test("a sandbox without images announces that and rejects an image", async () => {
-      if (harness.sandbox.hasImages) return;
+      if (harness.sandbox.hasImages) {
+        return;
+      }
 
       const refused = harness.spawn({ image: "rust:1" });
 

@@ -52,7 +52,9 @@ export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string)
     });
 
     afterEach(async () => {
-      for (const socket of open) socket.destroy();
+      for (const socket of open) {
+        socket.destroy();
+      }
       await new Promise((resolve) => server.close(resolve));
       await harness.close();
     });

@@ -78,6 +78,8 @@ async function passTime(database: Database, ms: number): Promise<void> {
       "UPDATE outbox_deliveries SET due_at = due_at - $1::int * interval '1 millisecond'",
       "UPDATE webhook_deliveries SET due_at = due_at - $1::int * interval '1 millisecond', created_at = created_at - $1::int * interval '1 millisecond'",
     ];
-    for (const statement of past) await tx.$executeRawUnsafe(statement, ms);
+    for (const statement of past) {
+      await tx.$executeRawUnsafe(statement, ms);
+    }
   });
 }

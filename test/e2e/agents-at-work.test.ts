@@ -95,8 +95,9 @@ describe.skipIf(skipped !== undefined)(
       );
       expect(await ended(runId)).toMatchObject({ state: "SUCCEEDED" });
       const first = await log(runId);
-      for (const words of ["acme/shop", "The shop.", "prepared", "TEAM_TOKEN=[redacted]"])
+      for (const words of ["acme/shop", "The shop.", "prepared", "TEAM_TOKEN=[redacted]"]) {
         expect(first).toContain(words);
+      }
       expect(await diffOf(worker, runId, "changes/shop/turn-1.diff")).toContain("+changed");
 
       const semaphore = join(dataDir, "runs", runId, "workspace", "shop", "go");
@@ -153,8 +154,9 @@ describe.skipIf(skipped !== undefined)(
       expect(await ended(runId)).toMatchObject({ state: "SUCCEEDED" });
       const logText = await log(runId);
       expect(logText).toContain("tried");
-      for (const reached of [OTHER_REPOSITORY, "saw-the-data-directory", "reached-the-"])
+      for (const reached of [OTHER_REPOSITORY, "saw-the-data-directory", "reached-the-"]) {
         expect(logText.replaceAll(/"command":"(?:[^"\\]|\\.)*"|echo [a-z-]+/g, "")).not.toContain(reached);
+      }
       expect(host.requests.filter(({ url }) => url.includes("vault"))).toEqual([]);
       await harness.check({ canaries: CANARIES });
     });
@@ -211,7 +213,9 @@ describe.skipIf(skipped !== undefined)(
 
 async function environmentOf(worker: Worker, config: Record<string, unknown>): Promise<string> {
   const { body, status } = await worker.api.call("POST", "/agent/environments", { config });
-  if (status !== 201) throw new Error(JSON.stringify(body));
+  if (status !== 201) {
+    throw new Error(JSON.stringify(body));
+  }
   return (body as { uid: string }).uid;
 }
 

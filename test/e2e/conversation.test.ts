@@ -74,8 +74,9 @@ describe("messages from programs", () => {
     await thread.untilAnswers(1);
     await issue.untilCard("Done");
 
-    for (const { ts } of thread.messages)
+    for (const { ts } of thread.messages) {
       await thread.deliver(fixture.slack.ownMessageEvent(thread.root.channel.id, ts));
+    }
     const other = await SlackThread.post(fixture, "say hello");
     await other.deliver({ ...other.mention.message, bot_id: "B0OTHER" });
     const { app, otherBot } = fixture.github;

@@ -41,7 +41,9 @@ async function forward(
   { method, path, search, headers, body }: FrontRequest,
 ): Promise<FrontOutcome> {
   const passed = new Headers(headers);
-  for (const name of ["host", "connection", "content-length", "transfer-encoding"]) passed.delete(name);
+  for (const name of ["host", "connection", "content-length", "transfer-encoding"]) {
+    passed.delete(name);
+  }
   const content = method === "GET" || method === "HEAD" ? {} : { body: new Uint8Array(body) };
   try {
     const url = `${origin}${path}${search}`;

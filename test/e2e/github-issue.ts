@@ -27,7 +27,9 @@ export class GithubIssue {
   async comment(text: string, login = this.#fixture.github.writer.login): Promise<Written> {
     const written = await this.#fixture.github.commentAs(login, this.number, text);
     const { status } = await this.#fixture.sendGithub(written);
-    if (status !== 202) throw new Error(`GitHub's delivery was answered ${status}`);
+    if (status !== 202) {
+      throw new Error(`GitHub's delivery was answered ${status}`);
+    }
     return written;
   }
 

@@ -40,7 +40,9 @@ describe("a run over REST (step 1)", () => {
 
     await readStream(runId, async (event) => {
       states.push(...stateTold(event));
-      if (event.to === "INPROGRESS") seenWhileLive.push((await fixture.api.getRun(runId)).state);
+      if (event.to === "INPROGRESS") {
+        seenWhileLive.push((await fixture.api.getRun(runId)).state);
+      }
     });
 
     expect(states).toEqual(STATES);
@@ -309,7 +311,9 @@ function expectSteps(history: readonly string[], words: readonly string[]): void
 }
 
 function stateTold(event: LoggedEvent): string[] {
-  if (event.kind === "run.created") return [String(event.state)];
+  if (event.kind === "run.created") {
+    return [String(event.state)];
+  }
   return event.kind === "run.state" ? [String(event.to)] : [];
 }
 
@@ -321,7 +325,9 @@ async function readStream(runId: string, hear: (event: LoggedEvent) => Promise<v
   const decoder = new TextDecoder();
   for await (const bytes of answer.body ?? []) {
     parser.feed(decoder.decode(bytes, { stream: true }));
-    for (const event of updates.splice(0)) await hear(event);
+    for (const event of updates.splice(0)) {
+      await hear(event);
+    }
   }
 }
 

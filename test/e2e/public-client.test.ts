@@ -153,8 +153,12 @@ describe("the public client lists", () => {
     const idsBy = async (query: object) =>
       (await client.agent.runs.list(query)).runs.map((item) => item.run_id);
 
-    for (const query of holding) expect([query, await idsBy(query)]).toEqual([query, [run_id]]);
-    for (const query of failing) expect([query, await idsBy(query)]).toEqual([query, []]);
+    for (const query of holding) {
+      expect([query, await idsBy(query)]).toEqual([query, [run_id]]);
+    }
+    for (const query of failing) {
+      expect([query, await idsBy(query)]).toEqual([query, []]);
+    }
   });
 
   test("the public client lists runs by their schedule and by their artifacts", async () => {
@@ -225,8 +229,9 @@ describe("the public client lists", () => {
   test("the public client reads a list page by page to its end", async () => {
     const config = { name: "paged" };
     const ids: string[] = [];
-    for (let index = 0; index < 5; index += 1)
+    for (let index = 0; index < 5; index += 1) {
       ids.push((await client.agent.run({ prompt: "say hi", config })).run_id);
+    }
     await Promise.all(ids.map(untilEnded));
 
     const walked: string[] = [];
@@ -350,8 +355,9 @@ async function allowConnections(isAllowed: boolean): Promise<void> {
   const client = new Database({ connectionString: url.href });
   await client.connect();
   await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${isAllowed}`);
-  if (!isAllowed)
+  if (!isAllowed) {
     await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
+  }
   await client.end();
 }
 

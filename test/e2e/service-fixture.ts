@@ -78,7 +78,9 @@ export class Fixture {
   /** The process that was started last. */
   get service(): Service {
     const service = this.#services.at(-1);
-    if (service === undefined) throw new Error("No service was started");
+    if (service === undefined) {
+      throw new Error("No service was started");
+    }
     return service;
   }
 
@@ -133,10 +135,14 @@ export class Fixture {
   }
 
   async close(): Promise<void> {
-    for (const service of this.#services) await service.end("SIGTERM");
+    for (const service of this.#services) {
+      await service.end("SIGTERM");
+    }
     await stopLeftoverPostmaster(join(this.dataDir, "postgres"), SILENT_LOG);
     const parts = [this.slackGate, this.githubGate, this.slack, this.github, this.gitHost];
-    for (const part of parts) await part.stop();
+    for (const part of parts) {
+      await part.stop();
+    }
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
@@ -145,7 +151,9 @@ export class Fixture {
   }
 
   #noted(answer: Response, delivery: Acknowledged): Response {
-    if (answer.ok) this.acknowledged.push(delivery);
+    if (answer.ok) {
+      this.acknowledged.push(delivery);
+    }
     return answer;
   }
 }

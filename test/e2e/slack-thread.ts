@@ -22,7 +22,9 @@ export class SlackThread {
     events: readonly MentionEvent[] = ["appMention"],
   ): Promise<SlackThread> {
     const thread = await SlackThread.post(fixture, text);
-    for (const event of events) await thread.deliver(thread.mention[event]);
+    for (const event of events) {
+      await thread.deliver(thread.mention[event]);
+    }
     return thread;
   }
 
@@ -45,7 +47,9 @@ export class SlackThread {
 
   async deliver(event: SlackEvent): Promise<void> {
     const { status } = await this.#fixture.sendSlack(event);
-    if (status !== 200) throw new Error(`Slack's event was answered ${status}`);
+    if (status !== 200) {
+      throw new Error(`Slack's event was answered ${status}`);
+    }
   }
 
   /** Posts a reply in the thread without a mention. */
@@ -67,12 +71,16 @@ export class SlackThread {
   async press(label: string, user = this.#fixture.slack.bob): Promise<void> {
     const card = this.cards.at(-1);
     const button = buttonsOf(card).find(({ text }) => asRecord(text).text === label);
-    if (card === undefined || button === undefined) throw new Error(`No card with a button ${label}`);
+    if (card === undefined || button === undefined) {
+      throw new Error(`No card with a button ${label}`);
+    }
     const message = { channel: this.root.channel.id, ts: card.ts };
     const { action_id: actionId, value } = button;
     const press = { actionId: String(actionId), value: String(value), user, message };
     const { status } = await this.#fixture.sendButton(press);
-    if (status !== 200) throw new Error(`The button was answered ${status}`);
+    if (status !== 200) {
+      throw new Error(`The button was answered ${status}`);
+    }
   }
 
   /** The part of a URL that the permalink of its first message contains. */

@@ -6,8 +6,12 @@ export function agentChoice(defaultName: string, ...others: readonly string[]): 
   return {
     choose: ({ harness }, member = "config") => {
       const name = harness?.type ?? "oz";
-      if (name === "oz") return defaultName;
-      if (name === defaultName || others.includes(name)) return name;
+      if (name === "oz") {
+        return defaultName;
+      }
+      if (name === defaultName || others.includes(name)) {
+        return name;
+      }
       throw new AppError("invalid_request", `There is no agent named "${name}" here.`, {
         issues: [{ path: `${member}.harness.type`, message: "is not known" }],
       });

@@ -26,9 +26,13 @@ export interface AnsweringServer {
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   const server = createServer(async (request, response) => {
     response.on("error", () => undefined);
-    if (started.early(request, response)) return;
+    if (started.early(request, response)) {
+      return;
+    }
     const body = await buffer(request).catch(() => undefined);
-    if (body === undefined) return;
+    if (body === undefined) {
+      return;
+    }
     const { headers, method = "", url = "" } = request;
     const seen = { method, url, headers, body: body.toString() };
     started.requests.push(seen);

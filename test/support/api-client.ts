@@ -55,8 +55,9 @@ export function createApiClient(service: { readonly url: string; readonly apiKey
   };
   const ok = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
     const answer = await call(method, path, body, headers);
-    if (answer.status !== 200)
+    if (answer.status !== 200) {
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
     return answer.body;
   };
   const getRun: ApiClient["getRun"] = async (runId) => (await ok("GET", `/agent/runs/${runId}`)) as RunItem;
@@ -92,7 +93,9 @@ function createJudge(url: string): (method: string, path: string, answer: ApiAns
     evaluatePolicies ??= await findJudge(url);
     const contentType = headers.get("content-type") ?? "";
     const mismatch = evaluatePolicies?.mismatch({ method, path, status, contentType, body });
-    if (mismatch !== undefined) throw new Error(`Not what the OpenAPI document says: ${mismatch}`);
+    if (mismatch !== undefined) {
+      throw new Error(`Not what the OpenAPI document says: ${mismatch}`);
+    }
   };
 }
 
@@ -114,6 +117,8 @@ async function readAll(get: (path: string) => Promise<unknown>, runId: string): 
       events: LoggedEvent[];
     };
     events.push(...page.events);
-    if (page.events.length < PAGE) return events;
+    if (page.events.length < PAGE) {
+      return events;
+    }
   }
 }

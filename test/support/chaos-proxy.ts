@@ -80,11 +80,15 @@ class ChaoticLinks {
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const deliver of held) deliver();
+    for (const deliver of held) {
+      deliver();
+    }
   }
 
   strandAll(): void {
-    for (const socket of this.#sockets) this.#stranded.add(socket);
+    for (const socket of this.#sockets) {
+      this.#stranded.add(socket);
+    }
   }
 
   setDelay(ms: number): void {
@@ -92,12 +96,16 @@ class ChaoticLinks {
   }
 
   resetAll(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) {
+      socket.resetAndDestroy();
+    }
   }
 
   /** If the target is a path, there are no connections that could be reset. */
   closeAll(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets) {
+      socket.destroy();
+    }
   }
 
   get awaitsCommit(): boolean {
@@ -113,8 +121,11 @@ class ChaoticLinks {
   #pump(from: Socket, to: Socket, isCut: (chunk: Buffer) => boolean): void {
     this.#sockets.add(from);
     from.on("data", (chunk) => {
-      if (isCut(chunk)) this.#cut(from, to, chunk);
-      else this.#deliver(from, () => to.writable && to.write(chunk));
+      if (isCut(chunk)) {
+        this.#cut(from, to, chunk);
+      } else {
+        this.#deliver(from, () => to.writable && to.write(chunk));
+      }
     });
     from.on("end", () => this.#deliver(from, () => to.end()));
     from.on("error", () => this.#stranded.has(from) || to.destroy());
@@ -125,7 +136,9 @@ class ChaoticLinks {
   }
 
   #isCommitToCut(chunk: Buffer): boolean {
-    if (!this.#onCommit) return false;
+    if (!this.#onCommit) {
+      return false;
+    }
     const strings = chunk.toString("latin1").split("\0");
     return strings.slice(0, -1).some((text) => COMMIT.test(text));
   }
@@ -145,14 +158,23 @@ class ChaoticLinks {
       done?.();
     };
     server.once("data", settle).once("close", settle);
-    if (server.destroyed) settle();
-    else server.write(chunk);
+    if (server.destroyed) {
+      settle();
+    } else {
+      server.write(chunk);
+    }
   }
 
   #deliver(from: Socket, act: () => void): void {
-    if (this.#stranded.has(from)) return;
-    if (this.#held) this.#held.push(act);
-    else if (this.#delayMs > 0) setTimeout(act, this.#delayMs);
-    else act();
+    if (this.#stranded.has(from)) {
+      return;
+    }
+    if (this.#held) {
+      this.#held.push(act);
+    } else if (this.#delayMs > 0) {
+      setTimeout(act, this.#delayMs);
+    } else {
+      act();
+    }
   }
 }

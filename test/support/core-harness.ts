@@ -125,7 +125,9 @@ export class CoreHarness {
 
   async run(id: RunId): Promise<Run> {
     const run = await this.storage.runs.find({ id });
-    if (run === undefined) throw new Error("There is no such run.");
+    if (run === undefined) {
+      throw new Error("There is no such run.");
+    }
     return run;
   }
 

@@ -77,7 +77,9 @@ async function startAny(root: string, call: Call): Promise<ChildProcess> {
       timeoutMs: 30_000,
     });
     const ended = once(daemon, "exit").then(() => "");
-    if ((await Promise.race([ready, ended])) === driver) return daemon;
+    if ((await Promise.race([ready, ended])) === driver) {
+      return daemon;
+    }
     ready.catch(() => undefined);
     await end(daemon, "SIGKILL");
   }
@@ -98,7 +100,9 @@ function startDaemon(root: string, driver: string): ChildProcess {
 }
 
 async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (daemon.exitCode !== null || daemon.signalCode !== null) return;
+  if (daemon.exitCode !== null || daemon.signalCode !== null) {
+    return;
+  }
   const exited = once(daemon, "exit");
   daemon.kill(signal);
   await exited;
@@ -115,7 +119,9 @@ async function putAway(daemon: ChildProcess, root: string, call: Call): Promise<
 
 async function removeContainers(call: Call): Promise<void> {
   const ids = (await call("ps", "--all", "--quiet")).split("\n").filter(Boolean);
-  if (ids.length > 0) await call("rm", "--force", "--volumes", ...ids);
+  if (ids.length > 0) {
+    await call("rm", "--force", "--volumes", ...ids);
+  }
 }
 
 /**
@@ -126,12 +132,16 @@ async function killWhatIsLeft(root: string): Promise<boolean> {
   const left: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-    if (!commandLine.includes(root) || !/containerd/.test(commandLine)) continue;
+    if (!commandLine.includes(root) || !/containerd/.test(commandLine)) {
+      continue;
+    }
     // The first process of a container is the child of its shim, and survives it.
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
     left.push(...(commandLine.includes("shim") ? children.split(" ").filter(Boolean) : []), pid);
   }
-  for (const pid of left) process.kill(Number(pid), "SIGKILL");
+  for (const pid of left) {
+    process.kill(Number(pid), "SIGKILL");
+  }
   return left.length === 0;
 }
 
@@ -139,6 +149,7 @@ async function unmountAll(root: string): Promise<void> {
   const mounts = (await readFile("/proc/self/mounts", "utf8"))
     .split("\n")
     .map((line) => line.split(" ")[1] ?? "");
-  for (const mount of mounts.filter((path) => path.startsWith(root)).toReversed())
+  for (const mount of mounts.filter((path) => path.startsWith(root)).toReversed()) {
     await run("umount", ["--lazy", mount]);
+  }
 }

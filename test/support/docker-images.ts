@@ -95,8 +95,12 @@ async function importImage(
   // Links are replaced by their targets, so that a program is at its usual path whatever the folder layout of this
   // machine is.
   await add("--dereference", ...new Set([...paths, ...libraries]));
-  if (folders.length > 0) await add(...folders);
-  if (node !== undefined) await add("--dereference", "--transform", "s,^.*$,usr/local/bin/node,", node);
+  if (folders.length > 0) {
+    await add(...folders);
+  }
+  if (node !== undefined) {
+    await add("--dereference", "--transform", "s,^.*$,usr/local/bin/node,", node);
+  }
   await call("import", "--change", ENVIRONMENT, tarFile, name);
 }
 

@@ -63,7 +63,9 @@ export async function startEmulateService(
   const emulator = await createEmulator({ service, port: 0, baseUrl, seed }).finally(() =>
     waiting.delete(baseUrl),
   );
-  if (!internals) throw new Error("emulate no longer calls register of the plugin in its bundle");
+  if (!internals) {
+    throw new Error("emulate no longer calls register of the plugin in its bundle");
+  }
   const { app, store, tokens } = internals;
   return {
     store,
@@ -80,15 +82,23 @@ export async function startEmulateService(
  */
 export async function loadPlugin(name: string): Promise<Plugin> {
   const manifest = findPackageJSON("emulate", import.meta.url);
-  if (!manifest) throw new Error("emulate is not installed");
+  if (!manifest) {
+    throw new Error("emulate is not installed");
+  }
   const folder = join(dirname(manifest), "dist");
   for (const file of await readdir(folder)) {
-    if (!/^dist-\w+\.js$/.test(file)) continue;
+    if (!/^dist-\w+\.js$/.test(file)) {
+      continue;
+    }
     const path = join(folder, file);
-    if (!new RegExp(`^ {2}${name},?$`, "m").test(await readFile(path, "utf8"))) continue;
+    if (!new RegExp(`^ {2}${name},?$`, "m").test(await readFile(path, "utf8"))) {
+      continue;
+    }
     const exports: Record<string, unknown> = await import(pathToFileURL(path).href);
     const plugin = exports[name];
-    if (isPlugin(plugin)) return plugin;
+    if (isPlugin(plugin)) {
+      return plugin;
+    }
   }
   throw new Error(`emulate's bundle has no ${name} with a register function: its internals have changed`);
 }
@@ -100,7 +110,9 @@ function isPlugin(value: unknown): value is Plugin {
 }
 
 function wrapRegister(plugin: Plugin): void {
-  if (wrapped.has(plugin)) return;
+  if (wrapped.has(plugin)) {
+    return;
+  }
   wrapped.add(plugin);
   const register = plugin.register;
   plugin.register = (app, store, webhooks, baseUrl, tokens) => {

@@ -37,7 +37,9 @@ export interface EmulatedGithubOptions {
 export async function startEmulatedGithub(options: EmulatedGithubOptions = {}): Promise<EmulatedGithub> {
   let api: GithubApi | undefined;
   const front = await startFrontServer((request) => {
-    if (!api) throw new Error("GitHub is still starting");
+    if (!api) {
+      throw new Error("GitHub is still starting");
+    }
     return api.answer(request);
   });
   const fixture = await GithubFixture.start(front.url, { private: options.private ?? false });
@@ -218,8 +220,9 @@ export class EmulatedGithub {
     const body = Buffer.from(content ? JSON.stringify(content) : "");
     const fullPath = `/repos/${this.repo.fullName}${path && `/${path}`}`;
     const answer = await this.#api.respond({ method, path: fullPath, search: "", headers, body });
-    if (answer.status >= 300)
+    if (answer.status >= 300) {
       throw new Error(`${method} ${fullPath} was answered ${answer.status}: ${answer.body}`);
+    }
     return asRecord(jsonOf(answer));
   }
 

@@ -53,7 +53,9 @@ export async function startEmulatedSlack(options: EmulatedSlackOptions = {}): Pr
   };
   let slack: EmulatedSlack | undefined;
   const front = await startFrontServer((request) => {
-    if (!slack) throw new Error("Slack is still starting");
+    if (!slack) {
+      throw new Error("Slack is still starting");
+    }
     return slack.answer(request);
   });
   const main = { teamId: "T0MAIN001", domain: "main", userNames: ["alice", "bob"], baseUrl: front.url };
@@ -120,7 +122,9 @@ export class EmulatedSlack {
 
   async stop(): Promise<void> {
     await this.#front.stop();
-    for (const workspace of this.#workspaces) await workspace.stop();
+    for (const workspace of this.#workspaces) {
+      await workspace.stop();
+    }
   }
 
   get faults(): SlackApi["faults"] {
@@ -238,8 +242,12 @@ export class EmulatedSlack {
 
   /** Answers requests to the address of the emulator. */
   async answer(request: FrontRequest): Promise<FrontOutcome> {
-    if (request.path.startsWith("/api/")) return this.#api.answer(request);
-    if (!request.path.startsWith("/actions/")) return this.workspace.call(request);
+    if (request.path.startsWith("/api/")) {
+      return this.#api.answer(request);
+    }
+    if (!request.path.startsWith("/actions/")) {
+      return this.workspace.call(request);
+    }
     const url = `${this.#front.url}${request.path}`;
     this.#responses.push({ url, body: asRecord(JSON.parse(request.body.toString())) });
     return { status: 200, headers: { "content-type": "text/plain" }, body: "ok" };

@@ -28,7 +28,9 @@ export class FaultQueue<Fault, Call> {
 
   take(call: Call): Fault | undefined {
     const at = this.#once.findIndex((fault) => this.#appliesTo(fault, call));
-    if (at >= 0) return this.#once.splice(at, 1)[0];
+    if (at >= 0) {
+      return this.#once.splice(at, 1)[0];
+    }
     return this.#lasting.find((fault) => this.#appliesTo(fault, call));
   }
 }

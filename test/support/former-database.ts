@@ -20,8 +20,9 @@ export interface FormerDatabase extends AsyncDisposable {
 export async function databaseBefore(migration: string): Promise<FormerDatabase> {
   const database = await createEmptyDatabase();
   const earlier = await makeTemporaryFolder();
-  for (const name of (await readdir(MIGRATIONS)).filter((each) => each < migration))
+  for (const name of (await readdir(MIGRATIONS)).filter((each) => each < migration)) {
     await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });
+  }
   await applyMigrations(database.url, SILENT_LOG, earlier);
   return {
     query: (sql, values) => withSession(database.url, SESSION, (client) => client.query(sql, values)),

@@ -6,6 +6,8 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) throw new Error("a TCP server has an address");
+  if (typeof address !== "object" || address === null) {
+    throw new Error("a TCP server has an address");
+  }
   return address.port;
 }

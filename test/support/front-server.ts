@@ -60,7 +60,9 @@ export function jsonAnswer(
 
 /** The value of a JSON answer; undefined for any other. */
 export function jsonOf(answer: FrontAnswer): unknown {
-  if (!answer.headers["content-type"]?.includes("json") || answer.body.length === 0) return undefined;
+  if (!answer.headers["content-type"]?.includes("json") || answer.body.length === 0) {
+    return undefined;
+  }
   return JSON.parse(answer.body.toString());
 }
 
@@ -83,9 +85,13 @@ async function serve(
 
 async function readRequest(request: IncomingMessage): Promise<FrontRequest> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
+  for await (const chunk of request) {
+    chunks.push(chunk);
+  }
   const { pathname, search } = new URL(request.url ?? "/", "http://front");
   const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) headers.set(name, String(value));
+  for (const [name, value] of Object.entries(request.headers)) {
+    headers.set(name, String(value));
+  }
   return { method: request.method ?? "GET", path: pathname, search, headers, body: Buffer.concat(chunks) };
 }

@@ -53,7 +53,9 @@ export class GitHttpServer {
     const { method = "", url = "" } = request;
     const { authorization } = request.headers;
     this.requests.push({ method, url, authorization });
-    if (this.intercept(request, response)) return;
+    if (this.intercept(request, response)) {
+      return;
+    }
     if (this.authorization !== undefined && authorization !== this.authorization) {
       response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end("Who are you?");
       return;
@@ -117,9 +119,13 @@ async function readHead(output: Readable): Promise<Head> {
   let read = Buffer.alloc(0);
   while (!read.includes(HEAD_END)) {
     const chunk: Buffer | null = output.read();
-    if (chunk !== null) read = Buffer.concat([read, chunk]);
-    else if (output.readableEnded) throw new Error("git http-backend ended without an answer");
-    else await Promise.race([once(output, "readable"), once(output, "end")]);
+    if (chunk !== null) {
+      read = Buffer.concat([read, chunk]);
+    } else if (output.readableEnded) {
+      throw new Error("git http-backend ended without an answer");
+    } else {
+      await Promise.race([once(output, "readable"), once(output, "end")]);
+    }
   }
   const end = read.indexOf(HEAD_END);
   output.unshift(read.subarray(end + HEAD_END.length));

@@ -6,7 +6,9 @@ export function reasonToSkipGit(): string | undefined {
     execFileSync("git", ["--version"], { stdio: "ignore" });
     return undefined;
   } catch (error) {
-    if (process.env.CI === "true") throw new Error("git must be there where CI=true", { cause: error });
+    if (process.env.CI === "true") {
+      throw new Error("git must be there where CI=true", { cause: error });
+    }
     return "there is no git";
   }
 }

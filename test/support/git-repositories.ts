@@ -31,7 +31,9 @@ export class GitRepositories {
 
   /** An empty repository; repeatable. */
   async make(repository: string): Promise<void> {
-    if (this.#heads.has(repository)) return;
+    if (this.#heads.has(repository)) {
+      return;
+    }
     const path = this.pathOf(repository);
     await mkdir(path, { recursive: true });
     await runGit(path, ["init", "--quiet", "--bare", "--initial-branch=main"]);
@@ -74,7 +76,9 @@ async function runGit(gitDir: string, args: readonly string[], input = ""): Prom
     text(child.stderr),
     once(child, "exit"),
   ]);
-  if (code !== 0) throw new Error(`git ${args.join(" ")}: ${complaint}`);
+  if (code !== 0) {
+    throw new Error(`git ${args.join(" ")}: ${complaint}`);
+  }
   return output;
 }
 

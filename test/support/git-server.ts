@@ -40,7 +40,9 @@ export class GitServer {
     this.authorizations.push(request.headers.authorization);
     this.asked.push(request.url ?? "");
     const serve = () => this.#serve(request, response);
-    if (!this.intercept(request, response, serve)) serve();
+    if (!this.intercept(request, response, serve)) {
+      serve();
+    }
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
@@ -59,7 +61,9 @@ function uploadPack(path: string, request: IncomingMessage, response: ServerResp
   const isAsking = request.method === "GET";
   const kind = isAsking ? "advertisement" : "result";
   response.writeHead(200, { "content-type": `application/x-git-upload-pack-${kind}` });
-  if (isAsking) response.write("001e# service=git-upload-pack\n0000");
+  if (isAsking) {
+    response.write("001e# service=git-upload-pack\n0000");
+  }
   const args = ["upload-pack", "--stateless-rpc", ...(isAsking ? ["--http-backend-info-refs"] : []), path];
   const version = String(request.headers["git-protocol"] ?? "");
   const env = { PATH: process.env.PATH, GIT_PROTOCOL: version, GIT_CONFIG_GLOBAL: "/dev/null" };

@@ -7,7 +7,9 @@ export async function findLeakedCanaries(
   canaries: readonly string[],
   texts: readonly string[],
 ): Promise<readonly string[]> {
-  if (canaries.length === 0) return [];
+  if (canaries.length === 0) {
+    return [];
+  }
   const environments = (await listRunProcesses()).map(({ environment }) => environment);
   const inTables = await findInTables(client, canaries);
   return [
@@ -34,7 +36,9 @@ async function findInTables(client: Client, canaries: readonly string[]): Promis
            OR strpos(entry::text, encode(convert_to(canary, 'UTF8'), 'hex')) > 0 LIMIT 1`,
       [canaries],
     );
-    if (found.rows.length > 0) leaked.push(name);
+    if (found.rows.length > 0) {
+      leaked.push(name);
+    }
   }
   return leaked;
 }

@@ -74,10 +74,18 @@ function findWrongMoves(run: LoggedRun): readonly string[] {
   const waiting = new Set<string>();
   let state: string | undefined;
   for (const { kind, body, seq } of run.events) {
-    if (kind === "followup.received" && body.followUpId !== undefined) waiting.add(body.followUpId);
-    if (kind === "turn.started") for (const id of body.followUpIds ?? []) waiting.delete(id);
+    if (kind === "followup.received" && body.followUpId !== undefined) {
+      waiting.add(body.followUpId);
+    }
+    if (kind === "turn.started") {
+      for (const id of body.followUpIds ?? []) {
+        waiting.delete(id);
+      }
+    }
     const to = kind === "run.created" ? body.state : body.to;
-    if (to === undefined || (kind !== "run.created" && kind !== "run.state")) continue;
+    if (to === undefined || (kind !== "run.created" && kind !== "run.state")) {
+      continue;
+    }
     if (!isAllowed(state, to) || (kind === "run.state" && body.from !== state)) {
       violations.push(`I2 run ${run.id} went from ${state} (its log says ${body.from}) to ${to} at ${seq}`);
     }
@@ -86,7 +94,9 @@ function findWrongMoves(run: LoggedRun): readonly string[] {
     }
     state = to;
   }
-  if (state === run.state) return violations;
+  if (state === run.state) {
+    return violations;
+  }
   return [...violations, `I3 run ${run.id} is ${run.state}, its log replays to ${state}`];
 }
 

@@ -26,7 +26,9 @@ async function findRunProcess(pid: number): Promise<RunProcess | undefined> {
   try {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8");
     const runId = HOME_OF_RUN.exec(environment)?.[1];
-    if (runId === undefined) return undefined;
+    if (runId === undefined) {
+      return undefined;
+    }
     return { pid, runId, environment, command: await readFile(`/proc/${pid}/cmdline`, "utf8") };
   } catch {
     // The process has ended meanwhile, or belongs to another user.

@@ -101,7 +101,9 @@ export async function findWrongThreads(
   return rows.flatMap((binding) => {
     const run = runs.get(binding.run_id);
     const reader = readers.find(({ adapter }) => adapter === binding.adapter);
-    if (run === undefined || reader === undefined) return [];
+    if (run === undefined || reader === undefined) {
+      return [];
+    }
     const shown = reader.read(binding.key);
     const answers = reader.saysAnswers ? countAnswers(run.events, binding.thread_id) : 0;
     return [
@@ -124,7 +126,9 @@ function findWrongCard(
 ): readonly string[] {
   const cards = shown.filter(({ messageKey }) => messageKey === `card:${runId}`);
   const isRight = cards.length > 0 && cards.every(({ says }) => STATE_WORDS[state]?.includes(says));
-  if (isRight) return [];
+  if (isRight) {
+    return [];
+  }
   return [
     `I4 run ${runId} is ${state}, its card in ${key} says: ${cards.map(({ says }) => says).join(" and ")}`,
   ];
@@ -139,7 +143,9 @@ function findWrongAnswers(
     ({ messageKey }) => !messageKey.startsWith("card:") || messageKey === `card:${runId}`,
   );
   const said = shown.filter(({ isAnswer }) => isAnswer).length;
-  if (!isOnlyRun || said === answers) return [];
+  if (!isOnlyRun || said === answers) {
+    return [];
+  }
   return [`I4 run ${runId} has closing words of ${answers} ends and turns, ${key} shows ${said}`];
 }
 
@@ -152,11 +158,17 @@ function countAnswers(events: readonly LogEntry[], threadId: string): number {
   let answer = "";
   let count = 0;
   for (const { kind, body, seq } of events) {
-    if (kind === "turn.ended") answer = body.answer ?? "";
+    if (kind === "turn.ended") {
+      answer = body.answer ?? "";
+    }
     const isEnd = kind === "run.state" && isEnded(body.to);
-    if (!isEnd && kind !== "turn.started") continue;
+    if (!isEnd && kind !== "turn.started") {
+      continue;
+    }
     const words = isEnd && body.to !== "SUCCEEDED" ? (body.status?.message ?? "") : answer;
-    if (words !== "" && boundAt !== undefined && seq > boundAt) count += 1;
+    if (words !== "" && boundAt !== undefined && seq > boundAt) {
+      count += 1;
+    }
     answer = "";
   }
   return count;

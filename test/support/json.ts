@@ -5,6 +5,8 @@ export function isRecord(value: unknown): value is JsonRecord {
 }
 
 export function asRecord(value: unknown): JsonRecord {
-  if (!isRecord(value)) throw new Error(`Expected a JSON object, got ${JSON.stringify(value)}`);
+  if (!isRecord(value)) {
+    throw new Error(`Expected a JSON object, got ${JSON.stringify(value)}`);
+  }
   return value;
 }

@@ -48,8 +48,11 @@ export class ManualClock implements Clock {
     await quiet();
     for (let timer = this.#next(target); timer !== undefined; timer = this.#next(target)) {
       this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueAt);
-      if (timer.everyMs === undefined) this.#remove(timer);
-      else timer.dueAt += timer.everyMs;
+      if (timer.everyMs === undefined) {
+        this.#remove(timer);
+      } else {
+        timer.dueAt += timer.everyMs;
+      }
       timer.ring();
       await quiet();
     }

@@ -27,17 +27,22 @@ export async function startMcpServer(): Promise<McpServer> {
   const sessions = new Set<string>();
   const streams = new Set<ServerResponse>();
   server.answer = (response, request) => {
-    if (request.method === "POST") answerMessage(response, request, sessions);
-    else if (!sessions.delete(sessionOf(request))) response.writeHead(404).end();
-    else if (request.method === "DELETE") response.writeHead(204).end();
-    else {
+    if (request.method === "POST") {
+      answerMessage(response, request, sessions);
+    } else if (!sessions.delete(sessionOf(request))) {
+      response.writeHead(404).end();
+    } else if (request.method === "DELETE") {
+      response.writeHead(204).end();
+    } else {
       sessions.add(sessionOf(request));
       streams.add(response.writeHead(200, { "content-type": "text/event-stream" }));
       response.flushHeaders();
     }
   };
   const notify = (text: string): void => {
-    for (const stream of streams) stream.write(eventOf({ jsonrpc: "2.0", method: text }));
+    for (const stream of streams) {
+      stream.write(eventOf({ jsonrpc: "2.0", method: text }));
+    }
   };
   return Object.assign(server, { sessions, notify });
 }
@@ -53,9 +58,11 @@ function answerMessage(response: ServerResponse, request: SeenRequest, sessions:
       id,
       result: { protocolVersion: "2025-06-18", capabilities: { tools: {} } },
     });
-  } else if (!sessions.has(sessionOf(request))) response.writeHead(404).end();
-  else if (id === undefined) response.writeHead(202).end();
-  else {
+  } else if (!sessions.has(sessionOf(request))) {
+    response.writeHead(404).end();
+  } else if (id === undefined) {
+    response.writeHead(202).end();
+  } else {
     const said = { content: [{ type: "text", text: params?.arguments?.text ?? "" }] };
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(eventOf({ jsonrpc: "2.0", id, result: said }, "message"));

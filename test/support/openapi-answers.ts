@@ -58,18 +58,24 @@ export class AnswerJudge {
 
   #reason({ method, path, status, contentType, body }: HttpAnswer): string | undefined {
     const [address = ""] = path.split("?", 1);
-    if (!address.startsWith(API) || address === `${API}openapi.json`) return undefined;
+    if (!address.startsWith(API) || address === `${API}openapi.json`) {
+      return undefined;
+    }
     const [type = ""] = contentType.split(";", 1);
     const place = this.#operation(method, address);
     if (place === undefined) {
       return status === 404 || status === 400 ? this.judgeNamed("Error", body) : "is no operation";
     }
     const answer = this.#document.paths[place[1] ?? ""]?.[place[2] ?? ""]?.responses[String(status)];
-    if (answer === undefined) return "the status is not documented";
+    if (answer === undefined) {
+      return "the status is not documented";
+    }
     const pointer = pointerTo(answer) ?? [...place, "responses", String(status)];
     const content =
       "$ref" in answer ? this.#document.components.responses[pointer[2] ?? ""]?.content : answer.content;
-    if (content?.[type] === undefined) return `the content type ${type} is not documented`;
+    if (content?.[type] === undefined) {
+      return `the content type ${type} is not documented`;
+    }
     return this.#judge([...pointer, "content", type, "schema"], body);
   }
 
@@ -78,7 +84,9 @@ export class AnswerJudge {
     const matching = this.#paths.filter(({ pattern }) => pattern.test(address));
     const [best] = matching.toSorted((left, right) => placeholders(left.path) - placeholders(right.path));
     const name = method === "HEAD" ? "get" : method.toLowerCase();
-    if (best === undefined || this.#document.paths[best.path]?.[name] === undefined) return undefined;
+    if (best === undefined || this.#document.paths[best.path]?.[name] === undefined) {
+      return undefined;
+    }
     return ["paths", best.path, name];
   }
 
@@ -100,8 +108,12 @@ function escaped(part: string): string {
 
 /** Examples are data, not schemas. */
 function close(name: string, schema: unknown): unknown {
-  if (name === "examples") return undefined;
-  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return schema;
+  if (name === "examples") {
+    return undefined;
+  }
+  if (typeof schema !== "object" || schema === null || !("properties" in schema)) {
+    return schema;
+  }
   return "additionalProperties" in schema ? schema : { ...schema, additionalProperties: false };
 }
 

@@ -12,7 +12,9 @@ const junk: fc.Arbitrary<unknown> = fc.oneof(
 
 /** Values close to a schema: mostly of its types and often valid, sometimes something else. */
 export function arbitraryOf(schema: JsonSchema, document: ApiDocument, depth = 0): fc.Arbitrary<unknown> {
-  if (depth > DEPTH_MAX) return junk;
+  if (depth > DEPTH_MAX) {
+    return junk;
+  }
   const acceptable = fittingOf(resolved(schema, document), document, depth);
   return fc.oneof({ arbitrary: acceptable, weight: 9 }, { arbitrary: junk, weight: 1 });
 }
@@ -20,15 +22,23 @@ export function arbitraryOf(schema: JsonSchema, document: ApiDocument, depth = 0
 function fittingOf(schema: JsonSchema, document: ApiDocument, depth: number): fc.Arbitrary<unknown> {
   const { examples = [] } = schema;
   const made = madeOf(schema, document, depth);
-  if (examples.length === 0) return made;
+  if (examples.length === 0) {
+    return made;
+  }
   return fc.oneof({ arbitrary: made, weight: 4 }, { arbitrary: fc.constantFrom(...examples), weight: 1 });
 }
 
 function madeOf(schema: JsonSchema, document: ApiDocument, depth: number): fc.Arbitrary<unknown> {
   const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
-  if (choices !== undefined) return fc.oneof(...choices.map((one) => arbitraryOf(one, document, depth + 1)));
-  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (choices !== undefined) {
+    return fc.oneof(...choices.map((one) => arbitraryOf(one, document, depth + 1)));
+  }
+  if (schema.enum !== undefined) {
+    return fc.constantFrom(...schema.enum);
+  }
+  if (schema.const !== undefined) {
+    return fc.constant(schema.const);
+  }
   switch ([schema.type].flat()[0]) {
     case "object":
       return objectOf(schema, document, depth);

@@ -29,12 +29,16 @@ const installer = new AgentInstaller({ dataDir: AGENT_CACHE, variables });
 /** Why tests of an agent are skipped on this machine, or undefined. In CI nothing is skipped. */
 export async function reasonToSkipAgent(name: string): Promise<string | undefined> {
   const agent = catalogue.get(name);
-  if (agent === undefined) throw new Error(`There is no agent ${name}.`);
+  if (agent === undefined) {
+    throw new Error(`There is no agent ${name}.`);
+  }
   try {
     await installer.provide(agent, () => undefined, new AbortController().signal);
     return undefined;
   } catch (error) {
-    if (process.env.CI === "true") throw error;
+    if (process.env.CI === "true") {
+      throw error;
+    }
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -56,7 +56,9 @@ export class ScriptedAgents implements AgentRunner {
     await this.beforeStart.shift()?.();
     request.signal.throwIfAborted();
     this.open += 1;
-    for (const update of this.earlyUpdates) observer.update(update);
+    for (const update of this.earlyUpdates) {
+      observer.update(update);
+    }
     return new ScriptedSession(this, request, observer);
   }
 }
@@ -78,7 +80,9 @@ class ScriptedSession implements AgentSession {
   }
 
   async prompt(text: string, extras: PromptExtras = {}): Promise<TurnEnd> {
-    if (this.#turn !== undefined) throw new Error("Two turns at a time.");
+    if (this.#turn !== undefined) {
+      throw new Error("Two turns at a time.");
+    }
     const turn = new AbortController();
     this.#turn = turn;
     this.#agents.prompts.push(text);
@@ -93,9 +97,13 @@ class ScriptedSession implements AgentSession {
   }
 
   async steer(text: string): Promise<boolean> {
-    if (this.#turn === undefined) return false;
+    if (this.#turn === undefined) {
+      return false;
+    }
     await this.#agents.beforeSteer.shift()?.();
-    if (this.#agents.takesSteering) this.#agents.steered.push(text);
+    if (this.#agents.takesSteering) {
+      this.#agents.steered.push(text);
+    }
     return this.#agents.takesSteering;
   }
 
@@ -106,7 +114,9 @@ class ScriptedSession implements AgentSession {
   async close(): Promise<void> {
     this.#turn?.abort();
     const fault = this.#agents.closeFaults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     if (this.#isOpen) {
       this.#agents.open -= 1;
       this.#agents.journal.push("agent closed");
@@ -124,7 +134,10 @@ async function sayDone({ say }: ScriptedTurn): Promise<TurnEnd> {
 export function untilCancelled({ cancelled }: ScriptedTurn): Promise<TurnEnd> {
   return new Promise((resolve) => {
     const end = () => resolve({ stopReason: "cancelled" });
-    if (cancelled.aborted) end();
-    else cancelled.addEventListener("abort", end, { once: true });
+    if (cancelled.aborted) {
+      end();
+    } else {
+      cancelled.addEventListener("abort", end, { once: true });
+    }
   });
 }

@@ -80,7 +80,9 @@ async function answer(
   const type = answered.headers.get("content-type") ?? "application/json";
   response.writeHead(answered.status, { "content-type": type });
   const isResponses = path.endsWith("/responses");
-  for await (const event of eventsOf(answered)) response.write(isResponses ? apart(event) : event);
+  for await (const event of eventsOf(answered)) {
+    response.write(isResponses ? apart(event) : event);
+  }
 }
 
 async function* eventsOf({ body }: Response): AsyncGenerator<string> {
@@ -88,7 +90,9 @@ async function* eventsOf({ body }: Response): AsyncGenerator<string> {
   for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const events = (held + text).split("\n\n");
     held = events.pop() ?? "";
-    for (const event of events) yield `${event}\n\n`;
+    for (const event of events) {
+      yield `${event}\n\n`;
+    }
   }
   yield held;
 }
@@ -111,12 +115,19 @@ function scriptedMock(): LLMock {
 function answerTo(request: ChatCompletionRequest) {
   const order = orderOf(request);
   // Agents also ask for titles and the like.
-  if (order === undefined) return { content: "A title", usage: USAGE };
-  if ("fail" in order)
+  if (order === undefined) {
+    return { content: "A title", usage: USAGE };
+  }
+  if ("fail" in order) {
     return { error: { message: order.message ?? `told to fail with ${order.fail}` }, status: order.fail };
-  if ("say" in order) return { content: order.say, usage: USAGE };
+  }
+  if ("say" in order) {
+    return { content: order.say, usage: USAGE };
+  }
   const result = resultOf(request);
-  if (result !== undefined) return { content: `The tool said: ${result}`, usage: USAGE };
+  if (result !== undefined) {
+    return { content: `The tool said: ${result}`, usage: USAGE };
+  }
   return { toolCalls: [callFor(order, request)], usage: USAGE };
 }
 
@@ -125,7 +136,9 @@ function orderOf({ messages, tools }: ChatCompletionRequest): Order | undefined 
     .filter(({ role }) => role === "user")
     .map(textOf)
     .findLast((each) => each.includes(MARK));
-  if (text === undefined) return undefined;
+  if (text === undefined) {
+    return undefined;
+  }
   const order = JSON.parse(text.slice(text.lastIndexOf(MARK) + MARK.length).split("\n", 1)[0] ?? "") as Order;
   const needsTools = "shell" in order || "tool" in order;
   return needsTools && !tools?.length ? undefined : order;
@@ -163,6 +176,8 @@ function streamed(order: Order | undefined): string {
 }
 
 function textOf({ content }: ChatMessage): string {
-  if (typeof content === "string") return content;
+  if (typeof content === "string") {
+    return content;
+  }
   return (content ?? []).map((part) => ("text" in part ? String(part.text) : "")).join("\n");
 }

@@ -99,19 +99,24 @@ async function readyUrl({ child, output }: ServiceProcess): Promise<string> {
     timeoutMs: READY_MS,
   });
   const url = said();
-  if (url === undefined || isGone(child))
+  if (url === undefined || isGone(child)) {
     throw new Error(`The service ended with ${child.exitCode}:\n${output()}`);
+  }
   return url;
 }
 
 function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   const gone = ended(child);
-  if (!isGone(child)) child.kill(signal);
+  if (!isGone(child)) {
+    child.kill(signal);
+  }
   return gone;
 }
 
 async function ended(child: ChildProcess): Promise<number | null> {
-  if (!isGone(child)) await once(child, "exit");
+  if (!isGone(child)) {
+    await once(child, "exit");
+  }
   return child.exitCode;
 }
 

@@ -42,7 +42,9 @@ export class StorageFaults {
   }
 
   async #look<T>(look: () => Promise<T>): Promise<T> {
-    if (this.isAway) throw away();
+    if (this.isAway) {
+      throw away();
+    }
     const seen = await look();
     await this.lateLooks.shift();
     return seen;
@@ -50,11 +52,17 @@ export class StorageFaults {
 
   async #change<T>(change: () => Promise<T>): Promise<T> {
     await this.gates.shift();
-    if (this.isAway) throw away();
+    if (this.isAway) {
+      throw away();
+    }
     const fault = this.changes.shift();
-    if (fault?.when === "before") throw fault.error ?? away();
+    if (fault?.when === "before") {
+      throw fault.error ?? away();
+    }
     const changed = await change();
-    if (fault !== undefined) throw fault.error ?? away();
+    if (fault !== undefined) {
+      throw fault.error ?? away();
+    }
     return changed;
   }
 }

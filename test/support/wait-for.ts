@@ -25,7 +25,9 @@ export async function waitFor<T>(
   do {
     try {
       const value = await check();
-      if (value) return value as Exclude<T, Missing>;
+      if (value) {
+        return value as Exclude<T, Missing>;
+      }
       lastError = undefined;
     } catch (error) {
       lastError = error;
@@ -36,6 +38,8 @@ export async function waitFor<T>(
 }
 
 function reason(error: unknown): string {
-  if (error === undefined) return "";
+  if (error === undefined) {
+    return "";
+  }
   return `: ${error instanceof Error ? error.message : String(error)}`;
 }

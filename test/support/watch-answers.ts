@@ -12,13 +12,17 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
   const mismatches: string[] = [];
   let evaluatePolicies: AnswerJudge | undefined;
   // A worker has no API and no document.
-  if (!server.hasDecorator("swagger")) return { verify: () => undefined };
+  if (!server.hasDecorator("swagger")) {
+    return { verify: () => undefined };
+  }
   server.server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     // The framework shortens the path for routes below a prefix.
     const { method = "", url: path = "" } = request;
     keepBody(response, (bytes) => {
       const contentType = String(response.getHeader("content-type") ?? "");
-      if (!/[/+]json\b/.test(contentType) || method === "HEAD") return;
+      if (!/[/+]json\b/.test(contentType) || method === "HEAD") {
+        return;
+      }
       evaluatePolicies ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
       const body: unknown = JSON.parse(bytes.toString());
       const mismatch = evaluatePolicies.mismatch({
@@ -28,12 +32,16 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
         contentType,
         body,
       });
-      if (mismatch !== undefined) mismatches.push(mismatch);
+      if (mismatch !== undefined) {
+        mismatches.push(mismatch);
+      }
     });
   });
   return {
     verify: () => {
-      if (mismatches.length === 0) return;
+      if (mismatches.length === 0) {
+        return;
+      }
       throw new Error(`Answers that the OpenAPI document does not allow:\n${mismatches.join("\n")}`);
     },
   };
@@ -46,8 +54,11 @@ function keepBody(response: ServerResponse, whenDone: (bytes: Buffer) => void): 
     const original = response[name].bind(response) as (...given: unknown[]) => unknown;
     Reflect.set(response, name, (...given: unknown[]) => {
       const [part, encoding] = given;
-      if (typeof part === "string") parts.push(Buffer.from(part, encodingOf(encoding)));
-      else if (part instanceof Uint8Array) parts.push(Buffer.from(part));
+      if (typeof part === "string") {
+        parts.push(Buffer.from(part, encodingOf(encoding)));
+      } else if (part instanceof Uint8Array) {
+        parts.push(Buffer.from(part));
+      }
       return original(...given);
     });
   }

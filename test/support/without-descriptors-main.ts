@@ -32,13 +32,17 @@ closeSync(taken.pop() ?? 0);
 const told = await Promise.try(() => start?.()).then(String, String);
 // By then an unhandled error would have ended the process.
 await setImmediate();
-for (const descriptor of taken) closeSync(descriptor);
+for (const descriptor of taken) {
+  closeSync(descriptor);
+}
 process.stdout.write(told);
 
 function takeAll(): number[] {
   const descriptors: number[] = [];
   try {
-    for (;;) descriptors.push(openSync("/dev/null", "r"));
+    for (;;) {
+      descriptors.push(openSync("/dev/null", "r"));
+    }
   } catch {
     return descriptors;
   }

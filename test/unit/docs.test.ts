@@ -83,7 +83,9 @@ describe("docs", () => {
     const missing: string[] = [];
     for (const page of await listPages()) {
       for (const [, file = ""] of (await read(page)).matchAll(/`((?:src|test|prisma|scripts)\/[\w./-]+)`/g)) {
-        if (!(await exists(file))) missing.push(`${page}: ${file}`);
+        if (!(await exists(file))) {
+          missing.push(`${page}: ${file}`);
+        }
       }
     }
 
@@ -94,8 +96,9 @@ describe("docs", () => {
     const missing: string[] = [];
     for (const source of await listSources()) {
       for (const [, file = ""] of (await read(source)).matchAll(/`([\w./-]+\.(?:ts|js|mjs))`/g)) {
-        if (!(await exists(join(source, "..", file))) && !(await exists(file)))
+        if (!(await exists(join(source, "..", file))) && !(await exists(file))) {
           missing.push(`${source}: ${file}`);
+        }
       }
     }
 
@@ -106,7 +109,9 @@ describe("docs", () => {
     const missing: string[] = [];
     for (const page of await listPages()) {
       for (const [, target = ""] of (await read(page)).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-        if (!(await exists(join(page, "..", target)))) missing.push(`${page}: ${target}`);
+        if (!(await exists(join(page, "..", target)))) {
+          missing.push(`${page}: ${target}`);
+        }
       }
     }
 
@@ -120,7 +125,9 @@ describe("docs", () => {
         /\]\((?!https?:)([^)#]*)#([^)]+)\)/g,
       )) {
         const headings = await headingsOf(target === "" ? page : join(page, "..", target));
-        if (!headings.includes(anchor)) missing.push(`${page}: ${target}#${anchor}`);
+        if (!headings.includes(anchor)) {
+          missing.push(`${page}: ${target}#${anchor}`);
+        }
       }
     }
 
@@ -149,7 +156,9 @@ describe("docs", () => {
       const text = await read(file);
       const words = Array.from(names.matchAll(/`([\w.]+)`/g), ([, name = ""]) => name.split("."));
       const lost = words.flat().filter((word) => !declares(text, word));
-      if (lost.length > 0) missing.push(`${file}: ${lost.join(", ")}`);
+      if (lost.length > 0) {
+        missing.push(`${file}: ${lost.join(", ")}`);
+      }
     }
 
     expect(missing).toEqual([]);
@@ -194,7 +203,9 @@ describe("docs", () => {
   });
 
   test("the generated configuration docs match the schemas", async () => {
-    for (const [file, text] of Object.entries(configurationDocs())) expect(await read(file)).toBe(text);
+    for (const [file, text] of Object.entries(configurationDocs())) {
+      expect(await read(file)).toBe(text);
+    }
   });
 
   test("docker-compose.yml passes exactly the variables that the docs say", async () => {

@@ -104,7 +104,9 @@ describe("the dependency rules", () => {
     project = await mkdtemp(join(tmpdir(), "errand-layers-"));
     await cp(join(ROOT, "package.json"), join(project, "package.json"));
     await symlink(join(ROOT, "node_modules"), join(project, "node_modules"));
-    for (const [file, text] of Object.entries(SAMPLE_PROJECT)) await write(file, text);
+    for (const [file, text] of Object.entries(SAMPLE_PROJECT)) {
+      await write(file, text);
+    }
   });
 
   afterEach(() => rm(project, { recursive: true }));
@@ -155,7 +157,9 @@ test("the core and the API name no platform, except in the names that the HTTP A
   for (const folder of CORE_AND_API) {
     for (const file of await listFiles(folder)) {
       const text = await readFile(join(ROOT, file), "utf8");
-      if (PLATFORM.test(withoutApiNames(text.replaceAll(COMMENT, "")))) named.push(file);
+      if (PLATFORM.test(withoutApiNames(text.replaceAll(COMMENT, "")))) {
+        named.push(file);
+      }
     }
   }
 
@@ -166,7 +170,9 @@ test("only the process entry points read the environment", async () => {
   const readers: string[] = [];
   for (const file of await listFiles("src")) {
     const text = await readFile(join(ROOT, file), "utf8");
-    if (/process\.env\b/.test(text.replaceAll(COMMENT, ""))) readers.push(file);
+    if (/process\.env\b/.test(text.replaceAll(COMMENT, ""))) {
+      readers.push(file);
+    }
   }
 
   expect(readers.toSorted()).toEqual(["src/agents/demo/main.ts", "src/main.js"]);

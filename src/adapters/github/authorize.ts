@@ -43,7 +43,9 @@ export async function authorize(client: GithubClient, message: InboundMessage): 
   const displayName = found.user.name ?? found.user.login;
   const author = { subject: `github:${actor.id}`, displayName };
   const allowed = { allowed: true, permission: found.role_name || found.permission, author } as const;
-  if (object?.in !== "pull_request") return allowed;
+  if (object?.in !== "pull_request") {
+    return allowed;
+  }
   const branch = await findBranch(client, message.installation, repository.id, object.number);
   return branch === undefined ? allowed : { ...allowed, provenance: { head: { branch } } };
 }
@@ -79,7 +81,9 @@ async function findPermission(
   try {
     return await client.call(installation, call);
   } catch (error) {
-    if (error instanceof AppError && error.code === "resource_not_found") return undefined;
+    if (error instanceof AppError && error.code === "resource_not_found") {
+      return undefined;
+    }
     return failClosed(error);
   }
 }
@@ -90,8 +94,9 @@ function mayWrite({ permission, user }: Permission): boolean {
 
 /** A 403 here can be temporary, and without an answer nobody is authorized. So it becomes retryable. */
 function failClosed(error: unknown): never {
-  if (!(error instanceof AppError) || error.code !== "not_authorized" || FOR_GOOD.test(error.message))
+  if (!(error instanceof AppError) || error.code !== "not_authorized" || FOR_GOOD.test(error.message)) {
     throw error;
+  }
   throw new AppError(error.code, error.message, { ...error.options, cause: error, retryable: true });
 }
 

@@ -60,9 +60,13 @@ export class GithubClient {
     const { route, parameters = {}, answer } = call;
     try {
       const response = await (await octokit()).request(route, parameters);
-      if (response.status >= 300) throw movedError(response.status, route);
+      if (response.status >= 300) {
+        throw movedError(response.status, route);
+      }
       const read = answer.safeParse(response.data);
-      if (!read.success) throw unreadable(route, read.error);
+      if (!read.success) {
+        throw unreadable(route, read.error);
+      }
       return { value: read.data, link: response.headers.link ?? "" };
     } catch (error) {
       throw toAppError(error, route);

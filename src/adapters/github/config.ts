@@ -84,12 +84,17 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   const given = Object.fromEntries(
     [...REQUIRED, ...OPTIONAL].map((name) => [name, env[name]?.trim() || undefined]),
   );
-  if (Object.values(given).every((value) => value === undefined)) return { problems: [] };
+  if (Object.values(given).every((value) => value === undefined)) {
+    return { problems: [] };
+  }
   const missing = REQUIRED.filter((name) => given[name] === undefined);
-  if (missing.length > 0)
+  if (missing.length > 0) {
     return { problems: [`GitHub is configured by half: ${missing.join(", ")} missing.`] };
+  }
   const read = githubVariables.safeParse(given);
-  if (!read.success) return { problems: read.error.issues.map(problemOf) };
+  if (!read.success) {
+    return { problems: read.error.issues.map(problemOf) };
+  }
   return { config: configOf(read.data), problems: [] };
 }
 

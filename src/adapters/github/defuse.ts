@@ -36,8 +36,9 @@ export function defuse(text: string, limit: number): Defused {
   for (const part of parts) {
     const addition = additionOf(part, markdown);
     const room = limit - markdown.length;
-    if (addition.length > room)
+    if (addition.length > room) {
       return { markdown: (markdown + cut(part, markdown, room)).trimEnd(), isCut: true };
+    }
     markdown += addition;
   }
   return { markdown: markdown.trimEnd(), isCut: start.length < text.length };
@@ -58,15 +59,23 @@ function withoutMarkers(text: string): string {
 }
 
 function additionOf(part: MarkdownPart, before: string): string {
-  if (part.kind === "fence") return blankLineAfter(before) + fenced(part.content, part.language);
-  if (part.kind === "span") return codeSpan(part.content);
+  if (part.kind === "fence") {
+    return blankLineAfter(before) + fenced(part.content, part.language);
+  }
+  if (part.kind === "span") {
+    return codeSpan(part.content);
+  }
   return defusedText(before.endsWith("\n\n") ? part.source.replace(/^(?:[ \t]*\n)+/, "") : part.source);
 }
 
 /** Cuts a piece to the room that is left, so that it remains complete Markdown. */
 function cut(part: MarkdownPart, before: string, room: number): string {
-  if (part.kind === "span") return "";
-  if (part.kind === "text") return cutText(defusedText(part.source), room).replace(FENCE_BY_CUT, "");
+  if (part.kind === "span") {
+    return "";
+  }
+  if (part.kind === "text") {
+    return cutText(defusedText(part.source), room).replace(FENCE_BY_CUT, "");
+  }
   const frame = additionOf({ ...part, content: "" }, before).length + 2 * LONGEST_TICKS;
   const code = cutText(shortTicks(part.content), room - frame);
   return code === "" ? "" : additionOf({ ...part, content: code }, before);
@@ -74,10 +83,14 @@ function cut(part: MarkdownPart, before: string, room: number): string {
 
 /** Cuts at the end of a line if one is near, never within an entity or a character. */
 function cutText(text: string, room: number): string {
-  if (room <= 0) return "";
+  if (room <= 0) {
+    return "";
+  }
   const head = text.slice(0, room);
   const line = head.lastIndexOf("\n");
-  if (line > room * 0.9) return head.slice(0, line);
+  if (line > room * 0.9) {
+    return head.slice(0, line);
+  }
   return withoutHalfCharacter(head.replace(/&[#\w]{0,8}$/, ""));
 }
 
@@ -100,7 +113,9 @@ function shortTicks(code: string): string {
 
 /** In HTML every character can be written as its number, so it is never markup. */
 function codeSpan(content: string): string {
-  if (HARMLESS_SPAN.test(content)) return `\`${content}\``;
+  if (HARMLESS_SPAN.test(content)) {
+    return `\`${content}\``;
+  }
   return `<code>${content.replace(/[^A-Za-z0-9 .,;]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
 }
 
@@ -131,6 +146,8 @@ function withoutMentions(text: string): string {
 }
 
 function blankLineAfter(before: string): string {
-  if (before === "" || before.endsWith("\n\n")) return "";
+  if (before === "" || before.endsWith("\n\n")) {
+    return "";
+  }
   return before.endsWith("\n") ? "\n" : "\n\n";
 }

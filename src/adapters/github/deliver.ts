@@ -56,7 +56,9 @@ async function react(place: Place, messageRef: string, client: GithubClient): Pr
 async function show(delivery: Delivery, place: Place, { posts, trigger }: DeliveryDeps): Promise<Shown> {
   const body = render(delivery, trigger);
   const edited = await editShown(delivery, place, { posts, body });
-  if (edited) return edited;
+  if (edited) {
+    return edited;
+  }
   const earlier = delivery.maybeShown && (await posts.find(place, markerOf(delivery)));
   return earlier ? posts.update(place, earlier, body) : posts.create(place, body);
 }
@@ -68,11 +70,15 @@ async function editShown(
   { posts, body }: { readonly posts: Posts; readonly body: string },
 ): Promise<Shown | undefined> {
   const shown = shownAt && parseReceipt(shownAt);
-  if (!shown || shown.kind === "reaction") return undefined;
+  if (!shown || shown.kind === "reaction") {
+    return undefined;
+  }
   try {
     return await posts.update(place, { ...shown, kind: shown.kind }, body);
   } catch (error) {
-    if (error instanceof AppError && error.code === "resource_not_found") return undefined;
+    if (error instanceof AppError && error.code === "resource_not_found") {
+      return undefined;
+    }
     throw error;
   }
 }

@@ -40,7 +40,9 @@ export class BotIdentity {
 
   /** Compares numeric ids only, because another account can take a name. */
   async isOurs(installation: string, comment: CommentOrigin): Promise<boolean> {
-    if (comment.performed_via_github_app?.id === this.appId) return true;
+    if (comment.performed_via_github_app?.id === this.appId) {
+      return true;
+    }
     return comment.user?.id === (await this.#botUserId(installation));
   }
 
@@ -50,7 +52,9 @@ export class BotIdentity {
   }
 
   async #botUserId(installation: string): Promise<number> {
-    if (this.#userId !== undefined) return this.#userId;
+    if (this.#userId !== undefined) {
+      return this.#userId;
+    }
     const username = `${await this.#appSlug()}[bot]`;
     const call = { route: "GET /users/{username}", parameters: { username }, answer: userAnswer };
     const { id } = await this.#client.call(installation, call);

@@ -32,25 +32,34 @@ function split(markdown: string, pattern: RegExp): MarkdownPart[] {
   const parts: MarkdownPart[] = [];
   let end = 0;
   for (const match of markdown.matchAll(pattern)) {
-    if (match.index > end) parts.push(textPart(markdown.slice(end, match.index)));
+    if (match.index > end) {
+      parts.push(textPart(markdown.slice(end, match.index)));
+    }
     parts.push(partOf(match));
     end = match.index + match[0].length;
   }
-  if (end < markdown.length) parts.push(textPart(markdown.slice(end)));
+  if (end < markdown.length) {
+    parts.push(textPart(markdown.slice(end)));
+  }
   return parts;
 }
 
 function partOf(match: RegExpExecArray): MarkdownPart {
   const { marks, ticks, indent = "", language = "", code = "", inline = "" } = match.groups ?? {};
   const source = match[0];
-  if (marks !== undefined)
+  if (marks !== undefined) {
     return { kind: "fence", source, content: outdented(code, indent), language: language.trim() };
-  if (ticks !== undefined) return { kind: "span", source, content: inline, language: "" };
+  }
+  if (ticks !== undefined) {
+    return { kind: "span", source, content: inline, language: "" };
+  }
   return { kind: "comment", source, content: "", language: "" };
 }
 
 function outdented(code: string, indent: string): string {
-  if (indent === "") return code;
+  if (indent === "") {
+    return code;
+  }
   return code.replace(new RegExp(`^[ \\t]{1,${indent.length}}`, "gm"), "");
 }
 

@@ -56,8 +56,11 @@ function hiddenLines(lines: readonly string[]): boolean[] {
   let mayBeCode = true;
   return lines.map((line) => {
     const isBlank = line.trim() === "";
-    if (LIST_ITEM.test(line) && !INDENTED.test(line)) isInList = true;
-    else if (/^\S/.test(line)) isInList = false;
+    if (LIST_ITEM.test(line) && !INDENTED.test(line)) {
+      isInList = true;
+    } else if (/^\S/.test(line)) {
+      isInList = false;
+    }
     const isCode = !isBlank && !isInList && mayBeCode && INDENTED.test(line);
     mayBeCode = isBlank || isCode;
     return isCode || QUOTED.test(line);

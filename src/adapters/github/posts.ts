@@ -83,7 +83,9 @@ export class Posts {
   async find(place: Place, marker: string): Promise<(Shown & Pick<Routes, "kind">) | undefined> {
     for await (const comments of this.#newestPages(place)) {
       for (const comment of comments.toReversed()) {
-        if (!comment.body?.startsWith(marker)) continue;
+        if (!comment.body?.startsWith(marker)) {
+          continue;
+        }
         if (await this.#identity.isOurs(place.installation, comment)) {
           return { kind: routesOf(place).kind, id: comment.id };
         }
@@ -96,8 +98,12 @@ export class Posts {
   async *#newestPages(place: Place): AsyncGenerator<readonly Comment[]> {
     const first = await this.#page(place, 1);
     const oldest = Math.max(2, first.lastPage - MAX_PAGES + 1);
-    for (let page = first.lastPage; page >= oldest; page -= 1) yield (await this.#page(place, page)).comments;
-    if (first.lastPage <= MAX_PAGES) yield first.comments;
+    for (let page = first.lastPage; page >= oldest; page -= 1) {
+      yield (await this.#page(place, page)).comments;
+    }
+    if (first.lastPage <= MAX_PAGES) {
+      yield first.comments;
+    }
   }
 
   async #page(place: Place, page: number): Promise<{ comments: readonly Comment[]; lastPage: number }> {

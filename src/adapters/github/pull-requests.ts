@@ -30,7 +30,9 @@ export async function openPullRequests(
   { client, repositories }: { readonly client: GithubClient; readonly repositories: GithubRepositories },
 ): Promise<PullRequestAccess | undefined> {
   const id = await repositories.installationOf(owner, repo);
-  if (id === undefined) return undefined;
+  if (id === undefined) {
+    return undefined;
+  }
   const place = { client, installation: String(id), owner, repo };
   return {
     installation: place.installation,
@@ -53,7 +55,9 @@ async function find(place: Place, branch: string): Promise<PullRequest | undefin
 
 async function create(place: Place, draft: Draft): Promise<PullRequest | undefined> {
   const base = draft.base ?? (await defaultBranchOf(place));
-  if (base === draft.branch) return undefined;
+  if (base === draft.branch) {
+    return undefined;
+  }
   try {
     return await createOn(place, draft, base);
   } catch (error) {
@@ -67,16 +71,26 @@ async function createOtherwise(
   { draft, base }: { readonly draft: Draft; readonly base: string },
   error: unknown,
 ): Promise<PullRequest | undefined> {
-  if (!(error instanceof AppError) || error.code !== "invalid_request") throw error;
-  if (/no commits between/i.test(error.message)) return undefined;
+  if (!(error instanceof AppError) || error.code !== "invalid_request") {
+    throw error;
+  }
+  if (/no commits between/i.test(error.message)) {
+    return undefined;
+  }
   // A repository whose plan has no drafts.
-  if (draft.isDraft && /draft/i.test(error.message)) return create(place, { ...draft, base, isDraft: false });
+  if (draft.isDraft && /draft/i.test(error.message)) {
+    return create(place, { ...draft, base, isDraft: false });
+  }
   // Another request opened it first.
   const found = await find(place, draft.branch);
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    return found;
+  }
   // The base branch was merged and deleted meanwhile.
   const { base: wanted, ...rest } = draft;
-  if (wanted !== undefined && /\bbase\b/.test(error.message)) return create(place, rest);
+  if (wanted !== undefined && /\bbase\b/.test(error.message)) {
+    return create(place, rest);
+  }
   throw error;
 }
 

@@ -34,13 +34,17 @@ export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): strin
 /** The whole body of the comment that shows a notice. */
 export function render(delivery: Pick<Delivery, "id" | "notice">, trigger: string): string {
   const { notice } = delivery;
-  if (notice.kind === "seen") return markerOf(delivery);
+  if (notice.kind === "seen") {
+    return markerOf(delivery);
+  }
   const marker = `${markerOf(delivery)}\n`;
   return marker + bodyOf(notice, { trigger, room: MAX_BODY - marker.length });
 }
 
 function bodyOf(notice: ShownNotice, frame: { readonly trigger: string; readonly room: number }): string {
-  if (notice.kind === "card") return cardBody(notice.card, frame);
+  if (notice.kind === "card") {
+    return cardBody(notice.card, frame);
+  }
   const { text, sessionLink } = notice;
   const link = sessionLink === undefined ? "" : `[Session](${sessionLink})`;
   const room = frame.room - link.length - 2;
@@ -86,7 +90,9 @@ function hint(card: RunCard, trigger: string): string {
   if (state === "BLOCKED") {
     return `Answer with \`${trigger} allow\` or \`${trigger} reject\`; \`${trigger} stop\` ends it.`;
   }
-  if (isEnded(state)) return `To continue this run, write \`${trigger}\` and what to do next.`;
+  if (isEnded(state)) {
+    return `To continue this run, write \`${trigger}\` and what to do next.`;
+  }
   return `\`${trigger} stop\` stops it; \`${trigger}\` and anything else is told to the agent.`;
 }
 

@@ -47,9 +47,13 @@ export class GithubRepositories {
   async open(url: string): Promise<RepositoryAccess | undefined> {
     const { origin, pathname } = new URL(url);
     const { owner, repo } = REPOSITORY_PATH.exec(pathname)?.groups ?? {};
-    if (origin !== this.#host || owner === undefined || repo === undefined) return undefined;
+    if (origin !== this.#host || owner === undefined || repo === undefined) {
+      return undefined;
+    }
     const id = await this.installationOf(owner, repo);
-    if (id === undefined) return undefined;
+    if (id === undefined) {
+      return undefined;
+    }
     return { installation: String(id), authorization: (access) => this.#authorization(id, repo, access) };
   }
 
@@ -77,8 +81,12 @@ export class GithubRepositories {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      if (error.retryable) throw new AppError("resource_unavailable", error.message, { cause: error });
+      if (!(error instanceof AppError)) {
+        throw error;
+      }
+      if (error.retryable) {
+        throw new AppError("resource_unavailable", error.message, { cause: error });
+      }
       // Not found is the normal answer where the App is not installed.
       if (error.code !== "resource_not_found") {
         this.#log.warn("github.repository.not_opened", { repo, reason: error.message });

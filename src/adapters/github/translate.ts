@@ -38,25 +38,41 @@ export function translate(event: InboxEvent, addressee: Addressee): Translation 
 
 function translateMessage(incoming: IncomingMessage, addressee: Addressee): Translation {
   const reason = reasonToIgnore(incoming, addressee);
-  if (reason !== undefined) return ignored(reason);
+  if (reason !== undefined) {
+    return ignored(reason);
+  }
   const { installationId: installation } = incoming;
-  if (installation === undefined) return ignored("It did not come from an installation of the App.");
+  if (installation === undefined) {
+    return ignored("It did not come from an installation of the App.");
+  }
   const actor = actorOf(incoming);
-  if (!actor) return ignored("It was posted by a user other than its writer.");
+  if (!actor) {
+    return ignored("It was posted by a user other than its writer.");
+  }
   return { kind: "message", message: messageOf(incoming, { actor, installation, addressee }) };
 }
 
 /** The author of an edit is the editor, otherwise the writer. The sender of a transferred issue is neither. */
 function actorOf({ action, writer, sender }: IncomingMessage): Account | undefined {
-  if (action === "edited") return sender;
+  if (action === "edited") {
+    return sender;
+  }
   return writer?.id === sender?.id ? sender : undefined;
 }
 
 function reasonToIgnore(incoming: IncomingMessage, { name, appId }: Addressee): string | undefined {
-  if (incoming.viaAppId === appId) return "It was written by this App.";
-  if (incoming.sender?.type === "Bot" || incoming.writer?.type === "Bot") return "It was written by a bot.";
-  if (!isAddressed(incoming, name)) return `It does not mention @${name}.`;
-  if (incoming.before && wasAddressed(incoming, name)) return `It mentioned @${name} before this edit.`;
+  if (incoming.viaAppId === appId) {
+    return "It was written by this App.";
+  }
+  if (incoming.sender?.type === "Bot" || incoming.writer?.type === "Bot") {
+    return "It was written by a bot.";
+  }
+  if (!isAddressed(incoming, name)) {
+    return `It does not mention @${name}.`;
+  }
+  if (incoming.before && wasAddressed(incoming, name)) {
+    return `It mentioned @${name} before this edit.`;
+  }
   return undefined;
 }
 
@@ -117,7 +133,9 @@ function contextOf({ subject, title, place }: IncomingMessage): string {
 }
 
 function bounded(text: string): string {
-  if (Buffer.byteLength(text) <= MAX_CONTEXT_BYTES) return text;
+  if (Buffer.byteLength(text) <= MAX_CONTEXT_BYTES) {
+    return text;
+  }
   const room = MAX_CONTEXT_BYTES - CUT.length;
   return `${Buffer.from(text)
     .subarray(0, room)

@@ -39,16 +39,26 @@ export async function readWebhookRequest(
   verifiers: readonly Webhooks[],
 ): Promise<WebhookRequest> {
   const body = request.body.toString();
-  if (!(await isSigned(verifiers, body, headerOf(request, "x-hub-signature-256")))) return { kind: "forged" };
+  if (!(await isSigned(verifiers, body, headerOf(request, "x-hub-signature-256")))) {
+    return { kind: "forged" };
+  }
   const deliveryId = headerOf(request, "x-github-delivery");
   const name = headerOf(request, "x-github-event");
-  if (!deliveryId || !name) return { kind: "unnamed" };
+  if (!deliveryId || !name) {
+    return { kind: "unnamed" };
+  }
   const actions = STORED_ACTIONS.get(name);
-  if (!actions) return { kind: "unused" };
+  if (!actions) {
+    return { kind: "unused" };
+  }
   const read = readBody(body);
-  if (!read) return { kind: "malformed" };
+  if (!read) {
+    return { kind: "malformed" };
+  }
   const { action, orderingKey } = read;
-  if (!actions.includes(action)) return { kind: "unused" };
+  if (!actions.includes(action)) {
+    return { kind: "unused" };
+  }
   return { kind: "event", event: { adapter: "github", orderingKey, deliveryId, name, body } };
 }
 
@@ -57,9 +67,13 @@ async function isSigned(
   body: string,
   signature: string | undefined,
 ): Promise<boolean> {
-  if (body === "" || !signature) return false;
+  if (body === "" || !signature) {
+    return false;
+  }
   for (const webhooks of verifiers) {
-    if (await webhooks.verify(body, signature)) return true;
+    if (await webhooks.verify(body, signature)) {
+      return true;
+    }
   }
   return false;
 }
@@ -72,10 +86,14 @@ function headerOf({ headers }: RawRequest, name: string): string | undefined {
 /** The ordering key is the issue or pull request, also for review threads. */
 function readBody(body: string): { readonly action: string; readonly orderingKey: string } | undefined {
   const read = bodySchema.safeParse(parseJson(body));
-  if (!read.success) return undefined;
+  if (!read.success) {
+    return undefined;
+  }
   const { action, repository, issue, pull_request } = read.data;
   const number = (issue ?? pull_request)?.number;
-  if (number === undefined) return undefined;
+  if (number === undefined) {
+    return undefined;
+  }
   return { action, orderingKey: `github:${threadKeyOf({ repositoryId: repository.id, number })}` };
 }
 

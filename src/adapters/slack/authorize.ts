@@ -14,7 +14,9 @@ export async function authorize(
   const userId = userIdOf(author.subject);
   const user = await findUser(client, userId);
   const reason = user === undefined ? "This workspace does not know you." : reasonAgainst(user, installation);
-  if (user === undefined || reason !== undefined) return { allowed: false, reason: reason ?? "" };
+  if (user === undefined || reason !== undefined) {
+    return { allowed: false, reason: reason ?? "" };
+  }
   const displayName = user.profile?.display_name || user.real_name || user.name;
   return {
     allowed: true,
@@ -30,16 +32,26 @@ async function findUser(client: WebClient, userId: string): Promise<User | undef
     return (await callSlack("users.info", client.users.info({ user: userId }))).user;
   } catch (error) {
     const code = slackCodeOf(error);
-    if (code === "user_not_found" || code === "user_not_visible") return undefined;
+    if (code === "user_not_found" || code === "user_not_visible") {
+      return undefined;
+    }
     throw error;
   }
 }
 
 function reasonAgainst(user: User, teamId: string): string | undefined {
-  if (user.deleted) return "Your account is deactivated.";
-  if (user.is_bot || user.is_workflow_bot) return "Bots and workflows may not start runs.";
-  if (user.is_stranger || !isOfTeam(user, teamId)) return "Only members of this workspace may start runs.";
-  if (user.is_restricted || user.is_ultra_restricted) return "Guests may not start runs.";
+  if (user.deleted) {
+    return "Your account is deactivated.";
+  }
+  if (user.is_bot || user.is_workflow_bot) {
+    return "Bots and workflows may not start runs.";
+  }
+  if (user.is_stranger || !isOfTeam(user, teamId)) {
+    return "Only members of this workspace may start runs.";
+  }
+  if (user.is_restricted || user.is_ultra_restricted) {
+    return "Guests may not start runs.";
+  }
   return undefined;
 }
 
@@ -49,6 +61,8 @@ function isOfTeam(user: User, teamId: string): boolean {
 }
 
 function permissionOf(user: User): string {
-  if (user.is_owner || user.is_primary_owner) return "owner";
+  if (user.is_owner || user.is_primary_owner) {
+    return "owner";
+  }
   return user.is_admin ? "admin" : "member";
 }

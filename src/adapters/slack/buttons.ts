@@ -37,10 +37,16 @@ function optionButton(ids: readonly string[], { name, kind }: PermissionOption, 
 export function parseButton(actionId: string, value: string): ButtonAction | undefined {
   const [run = "", permissionId, optionId] = value.split("|").map(decode);
   const runId = parseRunId(run);
-  if (runId === undefined) return undefined;
-  if (actionId === CANCEL) return { kind: "cancel", runId };
+  if (runId === undefined) {
+    return undefined;
+  }
+  if (actionId === CANCEL) {
+    return { kind: "cancel", runId };
+  }
   const isPermission = actionId === PERMISSION || actionId.startsWith(`${PERMISSION}:`);
-  if (!isPermission || !permissionId || !optionId) return undefined;
+  if (!isPermission || !permissionId || !optionId) {
+    return undefined;
+  }
   return { kind: "answer", runId, permissionId, optionId };
 }
 

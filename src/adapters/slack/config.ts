@@ -65,10 +65,16 @@ export const slackVariableDocs = {
 export function readSlackConfig(env: Readonly<Record<string, string | undefined>>): SlackConfigReading {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const problems = problemsOfUnsupported(given);
-  if (!Object.keys(variables.shape).some((name) => name in given)) return { problems };
+  if (!Object.keys(variables.shape).some((name) => name in given)) {
+    return { problems };
+  }
   const parsed = variables.safeParse(given);
-  if (!parsed.success) problems.push(...parsed.error.issues.map((issue) => issue.message));
-  if (!parsed.success || problems.length > 0) return { problems };
+  if (!parsed.success) {
+    problems.push(...parsed.error.issues.map((issue) => issue.message));
+  }
+  if (!parsed.success || problems.length > 0) {
+    return { problems };
+  }
   const { SLACK_SIGNING_SECRET, SLACK_BOT_TOKEN, SLACK_API_URL } = parsed.data;
   const config = { signingSecret: SLACK_SIGNING_SECRET, botToken: SLACK_BOT_TOKEN, apiUrl: SLACK_API_URL };
   return { config: Object.freeze(config), problems };

@@ -30,7 +30,9 @@ export function defuse(text: string, limit: number): { readonly text: string; re
   // Cuts first, because the output of a run can be one line of a megabyte.
   const start = text.slice(0, 4 * limit);
   const safe = withoutEffects(start).trim();
-  if (start.length === text.length && safe.length <= limit) return { text: safe, isCut: false };
+  if (start.length === text.length && safe.length <= limit) {
+    return { text: safe, isCut: false };
+  }
   const head = safe.slice(0, limit - ELLIPSIS.length).replace(/[\uD800-\uDBFF]$/, "");
   const nearest = Math.max(head.lastIndexOf("\n"), head.lastIndexOf(" "));
   const kept = nearest > limit * 0.9 ? head.slice(0, nearest) : head;
@@ -47,14 +49,20 @@ export function defuseMrkdwn(text: string, limit: number): string {
   let escaped = "";
   for (const character of defuse(text, limit).text) {
     const next = escaped + escapeCharacter(character);
-    if (next.length > limit - ELLIPSIS.length) return `${escaped}${ELLIPSIS}`;
+    if (next.length > limit - ELLIPSIS.length) {
+      return `${escaped}${ELLIPSIS}`;
+    }
     escaped = next;
   }
   return escaped || ELLIPSIS;
 }
 
 function escapeCharacter(character: string): string {
-  if (character === "&") return "&amp;";
-  if (character === "<") return "&lt;";
+  if (character === "&") {
+    return "&amp;";
+  }
+  if (character === "<") {
+    return "&lt;";
+  }
   return character === ">" ? "&gt;" : character;
 }

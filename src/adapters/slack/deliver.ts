@@ -37,9 +37,13 @@ async function react({ thread }: Delivery, ts: string, client: WebClient): Promi
 /** Posts a deleted card again. Updates the card of an earlier try, because it may show an older state. */
 async function showCard(delivery: Delivery, card: Rendered, posts: Posts): Promise<Shown> {
   const known = delivery.shownAt === undefined ? undefined : parseReceipt(delivery.shownAt);
-  if (known !== undefined && (await posts.update(known, delivery, card))) return known;
+  if (known !== undefined && (await posts.update(known, delivery, card))) {
+    return known;
+  }
   const earlier = await findEarlier(delivery, posts);
-  if (earlier !== undefined && (await posts.update(earlier, delivery, card))) return earlier;
+  if (earlier !== undefined && (await posts.update(earlier, delivery, card))) {
+    return earlier;
+  }
   return posts.create(delivery, card);
 }
 

@@ -35,7 +35,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /** Wraps what the Web API's client threw for a call of `method`. */
 export function toAppError(error: unknown, method: string): AppError {
-  if (error instanceof WebAPIPlatformError) return refusal(method, error);
+  if (error instanceof WebAPIPlatformError) {
+    return refusal(method, error);
+  }
   if (error instanceof WebAPIRateLimitedError) {
     const retryAfterMs = error.retryAfter * MS_PER_SECOND;
     return failure(`Slack asks to wait before another ${method}.`, {
@@ -65,14 +67,18 @@ function refusal(method: string, cause: WebAPIPlatformError): AppError {
 
 /** Slack's own code of a failed call, such as `message_not_found`. */
 export function slackCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof AppError) || !(error.cause instanceof WebAPIPlatformError)) return undefined;
+  if (!(error instanceof AppError) || !(error.cause instanceof WebAPIPlatformError)) {
+    return undefined;
+  }
   return error.cause.data.error;
 }
 
 /** For `catch`: the failure with this code is expected and gives undefined. Any other failure is thrown again. */
 export function ignoreCode(code: string): (error: unknown) => undefined {
   return (error) => {
-    if (slackCodeOf(error) !== code) throw error;
+    if (slackCodeOf(error) !== code) {
+      throw error;
+    }
   };
 }
 

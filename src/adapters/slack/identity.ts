@@ -33,7 +33,9 @@ export class BotIdentity {
   async #ask(): Promise<Bot> {
     const answer = await callSlack("auth.test", this.#client.auth.test());
     const { team_id: teamId, user_id: userId, bot_id: botId, url: workspaceUrl } = answer;
-    if (teamId && userId) return { teamId, userId, botId, workspaceUrl };
+    if (teamId && userId) {
+      return { teamId, userId, botId, workspaceUrl };
+    }
     throw new AppError("resource_unavailable", "Slack did not say who the bot is.", { retryable: true });
   }
 }

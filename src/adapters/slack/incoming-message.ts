@@ -44,9 +44,13 @@ const editedSchema = placeSchema.extend({
 /** Reads an `app_mention` or `message` event; undefined if it lacks the members of a message. */
 export function readIncomingMessage(event: unknown): IncomingMessage | undefined {
   const edited = editedSchema.safeParse(event);
-  if (edited.success) return ofEdit(edited.data);
+  if (edited.success) {
+    return ofEdit(edited.data);
+  }
   const posted = postedSchema.safeParse(event);
-  if (!posted.success) return undefined;
+  if (!posted.success) {
+    return undefined;
+  }
   const { data: message } = posted;
   return {
     ...commonOf(message, message),

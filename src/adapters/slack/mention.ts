@@ -33,7 +33,9 @@ export function withoutMention(text: string, botUserId: string): string {
 
 /** Slack also turns `foo.py` and `example.com` into links. The label is then what the author typed. */
 function readableLink(url: string, label: string | undefined): string {
-  if (!label || label === url) return url;
+  if (!label || label === url) {
+    return url;
+  }
   const isAutomatic = url.replace(/^(https?:\/\/|mailto:|tel:)/i, "").replace(/\/$/, "") === label;
   return isAutomatic ? label : `${label} (${url})`;
 }

@@ -35,7 +35,9 @@ export class Posts {
     });
     const answer = await callSlack("chat.postMessage", call);
     const shown = { channel: answer.channel ?? channel, ts: answer.ts ?? "" };
-    if (answer.message !== undefined && answer.message.thread_ts === undefined) await this.#delete(shown);
+    if (answer.message !== undefined && answer.message.thread_ts === undefined) {
+      await this.#delete(shown);
+    }
     return shown;
   }
 
@@ -59,9 +61,13 @@ export class Posts {
       const call = this.#client.conversations.replies(cursor === undefined ? page : { ...page, cursor });
       const answer = await callSlack("conversations.replies", call);
       const found = answer.messages?.find((reply) => isOf(bot, reply) && isMarked(reply, delivery));
-      if (found?.ts !== undefined) return { channel, ts: found.ts };
+      if (found?.ts !== undefined) {
+        return { channel, ts: found.ts };
+      }
       cursor = answer.response_metadata?.next_cursor || undefined;
-      if (cursor === undefined) return undefined;
+      if (cursor === undefined) {
+        return undefined;
+      }
     }
     throw new AppError(
       "operation_not_supported",
@@ -98,7 +104,9 @@ function isOf(bot: Bot, reply: Reply): boolean {
 }
 
 function isMarked({ metadata, blocks }: Reply, delivery: Delivery): boolean {
-  if (blocks?.some((block) => block.block_id === blockIdOf(delivery.id))) return true;
+  if (blocks?.some((block) => block.block_id === blockIdOf(delivery.id))) {
+    return true;
+  }
   const { event_type: type, event_payload: mark } = metadataOf(delivery);
   const found: Readonly<Record<string, unknown>> = { ...metadata?.event_payload };
   return (

@@ -102,7 +102,9 @@ function renderMessage(notice: MessageNotice, blockId: string): Rendered {
 /** Slack renders Markdown itself. A translation to mrkdwn would lose tables, headings and nested lists. */
 function markdown(text: string, sessionLink: string | undefined): types.MarkdownBlock {
   const { text: kept, isCut } = defuse(text, MAX_MARKDOWN);
-  if (!isCut) return { type: "markdown", text: kept || "(no words)" };
+  if (!isCut) {
+    return { type: "markdown", text: kept || "(no words)" };
+  }
   const rest = sessionLink === undefined ? "" : `\n\n[The rest is in the session](${safeUrl(sessionLink)})`;
   return { type: "markdown", text: `${closeFence(kept)}${rest}` };
 }
@@ -111,14 +113,19 @@ function markdown(text: string, sessionLink: string | undefined): types.Markdown
 function closeFence(text: string): string {
   let open: string | undefined;
   for (const [, fence] of text.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
-    if (open === undefined) open = fence;
-    else if (fence?.startsWith(open)) open = undefined;
+    if (open === undefined) {
+      open = fence;
+    } else if (fence?.startsWith(open)) {
+      open = undefined;
+    }
   }
   return open === undefined ? text : `${text}\n${open}`;
 }
 
 function actions(card: RunCard): types.ActionsBlock | undefined {
-  if (isEnded(card.state)) return undefined;
+  if (isEnded(card.state)) {
+    return undefined;
+  }
   const options = card.question === undefined ? [] : optionButtons(card.runId, card.question);
   return { type: "actions", elements: [...options.slice(0, MAX_ACTIONS - 1), cancelButton(card.runId)] };
 }

@@ -31,9 +31,12 @@ export function permalinkOf(
   { channel, ts, threadTs }: Location,
   workspaceUrl: string | undefined,
 ): string | undefined {
-  if (workspaceUrl === undefined || !URL.canParse(workspaceUrl)) return undefined;
+  if (workspaceUrl === undefined || !URL.canParse(workspaceUrl)) {
+    return undefined;
+  }
   const link = new URL(`archives/${channel}/p${ts.replace(".", "")}`, workspaceUrl);
-  if (threadTs !== undefined)
+  if (threadTs !== undefined) {
     link.search = new URLSearchParams({ thread_ts: threadTs, cid: channel }).toString();
+  }
   return link.href;
 }

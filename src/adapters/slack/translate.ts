@@ -48,7 +48,9 @@ export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
   const { event, event_id: eventId } = payload;
   if (event !== undefined) {
     requireWorkspace(payload.authorizations?.[0]?.team_id ?? payload.team_id, bot);
-    if (MESSAGE_EVENTS.has(event.type ?? "")) return translateMessage(event, bot, eventId);
+    if (MESSAGE_EVENTS.has(event.type ?? "")) {
+      return translateMessage(event, bot, eventId);
+    }
   } else if (payload.type === BUTTON) {
     requireWorkspace(payload.team?.id ?? payload.user?.team_id, bot);
     return translateButton(json, bot);
@@ -58,7 +60,9 @@ export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
 
 /** The token belongs to one workspace. Events of another workspace with the same app are refused. */
 function requireWorkspace(teamId: string | undefined, bot: Bot): void {
-  if (teamId === bot.teamId) return;
+  if (teamId === bot.teamId) {
+    return;
+  }
   const message = "Errand is not set up for the workspace of this event.";
   throw new AppError("integration_not_configured", message, { retryable: false, integrationName: "slack" });
 }
@@ -66,14 +70,22 @@ function requireWorkspace(teamId: string | undefined, bot: Bot): void {
 /** The `app_mention` and `message` events of one message give the same translation. */
 function translateMessage(event: unknown, bot: Bot, eventId: string | undefined): Translation {
   const incoming = readIncomingMessage(event);
-  if (incoming === undefined) return ignored("A message without what every message has.");
+  if (incoming === undefined) {
+    return ignored("A message without what every message has.");
+  }
   const reason = reasonToIgnore(incoming, bot);
-  if (reason !== undefined) return ignored(reason);
+  if (reason !== undefined) {
+    return ignored(reason);
+  }
   const { userId } = incoming;
   const sender = botOf(incoming, bot);
-  if (sender !== undefined || userId === undefined) return ignored(`A message of ${sender ?? "no user"}.`);
+  if (sender !== undefined || userId === undefined) {
+    return ignored(`A message of ${sender ?? "no user"}.`);
+  }
   const addressed = addressedBy(incoming, bot);
-  if (addressed === undefined) return ignored("A message in the channel that does not mention the bot.");
+  if (addressed === undefined) {
+    return ignored("A message in the channel that does not mention the bot.");
+  }
   if (addressed === "reply" && startsWithOtherMention(incoming.text, bot.userId)) {
     return ignored("A reply that addresses another user.");
   }
@@ -83,23 +95,35 @@ function translateMessage(event: unknown, bot: Bot, eventId: string | undefined)
 function reasonToIgnore(incoming: IncomingMessage, bot: Bot): string | undefined {
   const { isRepeatedMention, subtype, text: now, textBefore } = incoming;
   // Only the message_changed event has the text before the edit: https://github.com/slackapi/bolt-js/issues/960
-  if (isRepeatedMention) return "An edit; its message_changed event decides.";
+  if (isRepeatedMention) {
+    return "An edit; its message_changed event decides.";
+  }
   const isNewlyMentioned = hasMention(now, bot.userId) && !hasMention(textBefore ?? "", bot.userId);
-  if (textBefore !== undefined && !isNewlyMentioned) return "An edit that does not newly mention the bot.";
+  if (textBefore !== undefined && !isNewlyMentioned) {
+    return "An edit that does not newly mention the bot.";
+  }
   return SPOKEN_SUBTYPES.has(subtype) ? undefined : `Nobody spoke: ${subtype}.`;
 }
 
 function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addressed"] | undefined {
   // app_mention has no channel_type; the ids of direct conversations begin with D.
-  if (incoming.channelType === "im" || incoming.channel.startsWith("D")) return "direct";
-  if (hasMention(incoming.text, bot.userId)) return "mention";
+  if (incoming.channelType === "im" || incoming.channel.startsWith("D")) {
+    return "direct";
+  }
+  if (hasMention(incoming.text, bot.userId)) {
+    return "mention";
+  }
   return incoming.threadTs === undefined ? undefined : "reply";
 }
 
 /** Identifies the bot that posted by id, because names are not unique. */
 function botOf({ botId, userId }: IncomingMessage, bot: Bot): string | undefined {
-  if (userId === bot.userId || (botId && botId === bot.botId)) return "the bot itself";
-  if (userId === SLACKBOT) return "Slackbot";
+  if (userId === bot.userId || (botId && botId === bot.botId)) {
+    return "the bot itself";
+  }
+  if (userId === SLACKBOT) {
+    return "Slackbot";
+  }
   return botId ? `another app (${botId})` : undefined;
 }
 
@@ -135,13 +159,19 @@ function messageOf(
 /** A button of one of the bot's messages. */
 function translateButton(payload: unknown, { teamId }: Bot): Translation {
   const parsed = buttonSchema.safeParse(payload);
-  if (!parsed.success) return ignored("Not a button of a message.");
+  if (!parsed.success) {
+    return ignored("Not a button of a message.");
+  }
   const { user, channel, message, actions } = parsed.data;
   const [pressed] = actions;
-  if (pressed === undefined) return ignored("No button was pressed.");
+  if (pressed === undefined) {
+    return ignored("No button was pressed.");
+  }
   const { action_id: actionId, action_ts: version, value: content } = pressed;
   const buttonAction = parseButton(actionId, content);
-  if (buttonAction === undefined) return ignored(`No button of Errand: ${actionId}.`);
+  if (buttonAction === undefined) {
+    return ignored(`No button of Errand: ${actionId}.`);
+  }
   const location = { teamId, channel: channel.id, ts: message.ts, threadTs: message.thread_ts };
   return {
     kind: "message",

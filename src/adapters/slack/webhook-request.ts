@@ -40,14 +40,18 @@ const placedSchema = messageSchema.extend({
 export function readWebhookRequest(request: RawRequest, signingSecret: string, now: Date): WebhookRequest {
   const body = request.body.toString();
   // Slack sometimes checks the certificate with an unsigned request. It gets an answer and nothing else happens.
-  if (!isSigned(request, signingSecret, now)) return { kind: isSslCheck(request) ? "ssl_check" : "forged" };
+  if (!isSigned(request, signingSecret, now)) {
+    return { kind: isSslCheck(request) ? "ssl_check" : "forged" };
+  }
   const isForm = request.headers["content-type"]?.includes("x-www-form-urlencoded");
   return (isForm ? readForm(new URLSearchParams(body)) : readEvent(body)) ?? { kind: "malformed" };
 }
 
 function isSigned({ body, headers }: RawRequest, signingSecret: string, now: Date): boolean {
   const timestamp = Number(headers["x-slack-request-timestamp"] ?? Number.NaN);
-  if (timestamp > now.getTime() / MS_PER_SECOND + MAX_AHEAD_SECONDS) return false;
+  if (timestamp > now.getTime() / MS_PER_SECOND + MAX_AHEAD_SECONDS) {
+    return false;
+  }
   return isValidSlackRequest({
     signingSecret,
     body: body.toString(),
@@ -64,23 +68,33 @@ function isSslCheck({ body }: RawRequest): boolean {
 }
 
 function readForm(form: URLSearchParams): WebhookRequest | undefined {
-  if (form.has("ssl_check")) return { kind: "ssl_check" };
-  if (form.has("command")) return { kind: "command" };
+  if (form.has("ssl_check")) {
+    return { kind: "ssl_check" };
+  }
+  if (form.has("command")) {
+    return { kind: "command" };
+  }
   return readInteraction(form.get("payload") ?? "");
 }
 
 function readInteraction(body: string): WebhookRequest | undefined {
   const parsed = interactionSchema.safeParse(parseJson(body));
-  if (!parsed.success) return undefined;
+  if (!parsed.success) {
+    return undefined;
+  }
   const { type: name, trigger_id: triggerId } = parsed.data;
   return eventOf({ deliveryId: stableId(triggerId ?? body), name, body }, parsed.data);
 }
 
 function readEvent(body: string): WebhookRequest | undefined {
   const parsed = eventSchema.safeParse(parseJson(body));
-  if (!parsed.success) return undefined;
+  if (!parsed.success) {
+    return undefined;
+  }
   const { type, challenge, event, event_id: eventId } = parsed.data;
-  if (type === "url_verification") return { kind: "challenge", challenge: challenge ?? "" };
+  if (type === "url_verification") {
+    return { kind: "challenge", challenge: challenge ?? "" };
+  }
   return eventOf({ deliveryId: eventId ?? stableId(body), name: event?.type ?? type, body }, event);
 }
 

@@ -109,9 +109,13 @@ function modelOf(
   agent: AgentDefinition,
   requestedModel: string | undefined,
 ): PlacedModel | undefined {
-  if (requestedModel === undefined) return defaultModelFor(agent, servers, defaultModel);
+  if (requestedModel === undefined) {
+    return defaultModelFor(agent, servers, defaultModel);
+  }
   const model = modelFor(agent, requestedModel, servers);
-  if (typeof model !== "string") return model;
+  if (typeof model !== "string") {
+    return model;
+  }
   throw new AppError("integration_not_configured", model);
 }
 

@@ -59,7 +59,9 @@ export class AcpSession implements AgentSession {
     try {
       const words = await this.#enter(extras.mode);
       // An agent forgets a cancel that arrived before its turn.
-      if (turn.cancelled) return { stopReason: "cancelled" };
+      if (turn.cancelled) {
+        return { stopReason: "cancelled" };
+      }
       return this.#ended(await this.#answer(words + text, extras.images, turn), turn);
     } catch (error) {
       return await this.#failed(error, turn);
@@ -70,7 +72,9 @@ export class AcpSession implements AgentSession {
   }
 
   async steer(text: string): Promise<boolean> {
-    if (this.#turn === undefined || this.#turn.cancelled || !this.#deps.opened.canSteer) return false;
+    if (this.#turn === undefined || this.#turn.cancelled || !this.#deps.opened.canSteer) {
+      return false;
+    }
     const { agent } = this.#deps.connection;
     const prompt: ContentBlock[] = [{ type: "text", text }];
     try {
@@ -119,7 +123,9 @@ export class AcpSession implements AgentSession {
   async #answer(text: string, images: PromptExtras["images"], turn: Turn): Promise<PromptResponse> {
     const answered = this.#request(text, images);
     const first = await Promise.race([answered, turn.models.gaveUp]);
-    if (!(first instanceof AppError)) return first;
+    if (!(first instanceof AppError)) {
+      return first;
+    }
     answered.catch(() => undefined);
     await this.#notifyCancel();
     throw first;
@@ -130,13 +136,17 @@ export class AcpSession implements AgentSession {
     const usage = turn.models.usage() ?? this.#usageOf(response);
     const failure = stopReason === "cancelled" ? undefined : turn.models.failure();
     // Copilot and Codex report success whatever the model answered, and mention the failure only in prose.
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) {
+      throw failure;
+    }
     return { stopReason, ...(usage ? { usage } : {}) };
   }
 
   /** The usage of this turn only, even if the agent counts the whole session. */
   #usageOf({ usage }: PromptResponse): TokenUsage | undefined {
-    if (!usage) return undefined;
+    if (!usage) {
+      return undefined;
+    }
     const before = this.#deps.countsUsage === "by session" ? this.#reportedUsage : NONE;
     this.#reportedUsage = toUsage(usage);
     return minus(this.#reportedUsage, before);
@@ -186,7 +196,9 @@ function imageBlock({ bytes, mimeType }: PromptImage): ContentBlock {
 }
 
 function stopReasonOf({ stopReason }: PromptResponse): StopReason {
-  if (isStopReason(stopReason)) return stopReason;
+  if (isStopReason(stopReason)) {
+    return stopReason;
+  }
   const message = `The agent ended its turn for a reason that is not known: ${stopReason}`;
   throw new AppError("agent_process_failed", bounded(message));
 }
@@ -197,7 +209,9 @@ function toUsage({ inputTokens, outputTokens, totalTokens }: Usage): TokenUsage 
 
 /** A restarted agent may count from zero. */
 function minus(now: TokenUsage, before: TokenUsage): TokenUsage {
-  if (now.totalTokens < before.totalTokens) return now;
+  if (now.totalTokens < before.totalTokens) {
+    return now;
+  }
   return {
     inputTokens: now.inputTokens - before.inputTokens,
     outputTokens: now.outputTokens - before.outputTokens,

@@ -21,7 +21,9 @@ async function makeDirectories(home: string, path: string): Promise<void> {
   for (const part of path.split("/")) {
     directory = join(directory, part);
     const found = await lstat(directory).catch(() => undefined);
-    if (found?.isDirectory()) continue;
+    if (found?.isDirectory()) {
+      continue;
+    }
     await rm(directory, { force: true });
     await mkdir(directory);
   }

@@ -17,12 +17,15 @@ export function supportedMcpServers(
   takesAny: boolean,
 ): SupportedMcpServers {
   const names = Object.keys(mcpServers);
-  if (!takesAny) return { servers: [], leftOut: names };
+  if (!takesAny) {
+    return { servers: [], leftOut: names };
+  }
   const takesRemote = agentCapabilities?.mcpCapabilities?.http === true;
   const offered = Object.entries(mcpServers).filter(([, server]) => server !== "remote" || takesRemote);
   const servers = offered.map(([name, server]): McpServer => {
-    if (server === "remote")
+    if (server === "remote") {
       return { type: "http", name, url: `${gateway.address}/tools/${name}`, headers: [] };
+    }
     const env = Object.entries(server.env).map(([variable, value]) => ({ name: variable, value }));
     return { name, command: server.command, args: [...server.args], env };
   });

@@ -30,7 +30,9 @@ export function openMessageStream(stdin: Writable, stdout: Readable, tap: Messag
     writable: new WritableStream<AnyMessage>({
       write: async (message) => {
         await writeLine(stdin, JSON.stringify(message));
-        if (!("method" in message)) requests.answered(message);
+        if (!("method" in message)) {
+          requests.answered(message);
+        }
       },
     }),
   };

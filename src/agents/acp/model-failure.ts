@@ -10,8 +10,12 @@ function failureOf({ message, status }: ModelFailure): AppError {
 }
 
 function codeFor(status: number | undefined, message: string): ErrorCode {
-  if (status === undefined) return "resource_unavailable";
-  if (saysQuotaIsGone(message)) return "insufficient_credits";
+  if (status === undefined) {
+    return "resource_unavailable";
+  }
+  if (saysQuotaIsGone(message)) {
+    return "insufficient_credits";
+  }
   // Any other 4xx: there is no such model, or the request is too large for it.
   return codeOfStatus(status) ?? "invalid_request";
 }
@@ -45,7 +49,9 @@ export class ModelWatch {
   /** The model's last answer in this turn, if it was an error. */
   failure(): AppError | undefined {
     const { modelFailure } = this.#gateway.traffic;
-    if (modelFailure === undefined || modelFailure === this.#before.modelFailure) return undefined;
+    if (modelFailure === undefined || modelFailure === this.#before.modelFailure) {
+      return undefined;
+    }
     return failureOf(modelFailure);
   }
 
@@ -53,7 +59,9 @@ export class ModelWatch {
   usage() {
     const { models: now } = this.#gateway.traffic;
     const { models: before } = this.#before;
-    if (now.calls === before.calls || now.totalTokens === before.totalTokens) return undefined;
+    if (now.calls === before.calls || now.totalTokens === before.totalTokens) {
+      return undefined;
+    }
     return {
       inputTokens: now.inputTokens - before.inputTokens,
       outputTokens: now.outputTokens - before.outputTokens,
@@ -66,11 +74,17 @@ export class ModelWatch {
   }
 
   #look(failure: ModelFailure | undefined): void {
-    if (failure === this.#last) return;
+    if (failure === this.#last) {
+      return;
+    }
     this.#last = failure;
     this.#failures = failure === undefined ? 0 : this.#failures + 1;
-    if (failure === undefined) return;
+    if (failure === undefined) {
+      return;
+    }
     const told = failureOf(failure);
-    if (this.#failures >= (told.retryable ? FAILURES_MAX : REFUSALS_MAX)) this.#giveUp(told);
+    if (this.#failures >= (told.retryable ? FAILURES_MAX : REFUSALS_MAX)) {
+      this.#giveUp(told);
+    }
   }
 }

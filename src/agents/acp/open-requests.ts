@@ -16,20 +16,27 @@ export class OpenRequests {
 
   /** Throws when there is too much. */
   received(message: AnyMessage, lineBytes: number): void {
-    if (isAnswer(message) || isNotification(message)) return;
+    if (isAnswer(message) || isNotification(message)) {
+      return;
+    }
     const bytes = lineBytes + REQUEST_BYTES;
     const key = keyOf(message);
     this.#open.set(key, [...(this.#open.get(key) ?? []), bytes]);
     this.#bytes += bytes;
-    if (this.#bytes > MAX_OPEN_BYTES) throw new Error("The agent asks more than it waits for answers to.");
+    if (this.#bytes > MAX_OPEN_BYTES) {
+      throw new Error("The agent asks more than it waits for answers to.");
+    }
   }
 
   /** The answer was read by the agent, or is in its pipe. */
   answered(message: AnyMessage): void {
     const key = keyOf(message);
     const [bytes = 0, ...others] = this.#open.get(key) ?? [];
-    if (others.length === 0) this.#open.delete(key);
-    else this.#open.set(key, others);
+    if (others.length === 0) {
+      this.#open.delete(key);
+    } else {
+      this.#open.set(key, others);
+    }
     this.#bytes -= bytes;
   }
 }

@@ -52,7 +52,9 @@ export async function openSession(
   replay: Replay,
 ): Promise<OpenedSession> {
   const initialized = await initialize(agent);
-  if (terms.authenticate !== undefined) await agent.request("authenticate", { methodId: terms.authenticate });
+  if (terms.authenticate !== undefined) {
+    await agent.request("authenticate", { methodId: terms.authenticate });
+  }
   const basePrompt = toldOnOpening(start, terms);
   const { previousSession } = start;
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);

@@ -46,7 +46,9 @@ export class SessionMode {
     const target = wanted ?? this.#home;
     // An agent may also leave such a mode by itself, so it is set again for each turn.
     const isThere = wanted === undefined && this.#isHome;
-    if (target !== undefined && !isThere && !(await this.#set(target))) return name === NORMAL;
+    if (target !== undefined && !isThere && !(await this.#set(target))) {
+      return name === NORMAL;
+    }
     this.#isHome = wanted === undefined;
     return wanted !== undefined || name === NORMAL;
   }
@@ -56,11 +58,16 @@ export class SessionMode {
     const sessionId = this.#sessionId;
     const configId = this.#offer?.configId;
     try {
-      if (configId === undefined) await this.#agent.request("session/set_mode", { sessionId, modeId: id });
-      else await this.#agent.request("session/set_config_option", { sessionId, configId, value: id });
+      if (configId === undefined) {
+        await this.#agent.request("session/set_mode", { sessionId, modeId: id });
+      } else {
+        await this.#agent.request("session/set_config_option", { sessionId, configId, value: id });
+      }
       return true;
     } catch (error) {
-      if (error instanceof RequestError) return false;
+      if (error instanceof RequestError) {
+        return false;
+      }
       throw error;
     }
   }
@@ -73,7 +80,9 @@ function offerOf({ configOptions, modes }: OpenedModes): Offer | undefined {
     const ids = option.options.flatMap((entry) => ("options" in entry ? entry.options : [entry]));
     return { ids: ids.map(({ value }) => value), current: option.currentValue, configId: option.id };
   }
-  if (!modes) return undefined;
+  if (!modes) {
+    return undefined;
+  }
   return { ids: modes.availableModes.map(({ id }) => id), current: modes.currentModeId };
 }
 

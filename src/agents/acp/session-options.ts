@@ -21,11 +21,17 @@ export class SessionOptions {
 
   /** Returns what the agent does not offer: nothing, or the requested value. */
   async choose(category: string, name: string | undefined): Promise<readonly string[]> {
-    if (name === undefined) return [];
+    if (name === undefined) {
+      return [];
+    }
     const option = this.#options.find((each) => each.category === category && each.type === "select");
     const value = valuesOf(option).find((each) => each.toLowerCase() === name.toLowerCase());
-    if (option === undefined || value === undefined) return [name];
-    if (option.currentValue === value) return [];
+    if (option === undefined || value === undefined) {
+      return [name];
+    }
+    if (option.currentValue === value) {
+      return [];
+    }
     return (await this.#set(option.id, value)) ? [] : [name];
   }
 
@@ -37,14 +43,18 @@ export class SessionOptions {
       this.#options = answer.configOptions ?? [];
       return true;
     } catch (error) {
-      if (error instanceof RequestError) return false;
+      if (error instanceof RequestError) {
+        return false;
+      }
       throw error;
     }
   }
 }
 
 function valuesOf(option: SessionConfigOption | undefined): readonly string[] {
-  if (option?.type !== "select") return [];
+  if (option?.type !== "select") {
+    return [];
+  }
   const entries = option.options.flatMap((entry) => ("options" in entry ? entry.options : [entry]));
   return entries.map(({ value }) => value);
 }

@@ -61,19 +61,25 @@ class Room {
   listOf<Part>(parts: readonly Part[], leftOutPart: (leftOut: string) => Part): readonly Part[] {
     const included: Part[] = [];
     const leftOut: Part[] = [];
-    for (const part of parts) (this.#takes(part) ? included : leftOut).push(part);
+    for (const part of parts) {
+      (this.#takes(part) ? included : leftOut).push(part);
+    }
     return leftOut.length === 0 ? parts : [...included, leftOutPart(`${lengthOf(leftOut)} characters`)];
   }
 
   dataOf(data: unknown): unknown {
-    if (lengthOf(data) <= MAX_RAW_CHARS && this.#takes(data)) return data;
+    if (lengthOf(data) <= MAX_RAW_CHARS && this.#takes(data)) {
+      return data;
+    }
     return { leftOut: `${lengthOf(data)} characters` };
   }
 
   /** Counts a text with the length that will be stored. */
   #takes(part: unknown): boolean {
     const length = lengthOf(part, TEXT_LENGTH_MAX);
-    if (length > this.#left) return false;
+    if (length > this.#left) {
+      return false;
+    }
     this.#left -= length;
     return true;
   }

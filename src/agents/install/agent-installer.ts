@@ -42,9 +42,13 @@ export class AgentInstaller implements AgentPrograms {
   }
 
   async provide(agent: AgentDefinition, tell: Tell, signal: AbortSignal): Promise<string> {
-    if (!isPackaged(agent)) return "";
+    if (!isPackaged(agent)) {
+      return "";
+    }
     const directory = this.#directoryOf(agent);
-    if (await exists(directory)) return directory;
+    if (await exists(directory)) {
+      return directory;
+    }
     const installation = this.#running.get(directory) ?? this.#begin(agent, directory);
     installation.listeners.add(tell);
     tell(`Installing ${agent.displayName} ${agent.npmPackage.version} (${agent.npmPackage.name} from npm).`);
@@ -69,7 +73,9 @@ export class AgentInstaller implements AgentPrograms {
   #begin(agent: Packaged, directory: string): Installation {
     const listeners = new Set<Tell>();
     const tell = (text: string) => {
-      for (const listener of listeners) listener(text);
+      for (const listener of listeners) {
+        listener(text);
+      }
     };
     const ended = this.#install(agent, directory, tell).finally(() => this.#running.delete(directory));
     // The caller may be gone.
@@ -107,7 +113,9 @@ export class AgentInstaller implements AgentPrograms {
     await chmod(directory, 0o755);
     const { signal } = this.#closing;
     await npmInstall({ npmPackage, directory, home, variables: this.#options.variables, signal });
-    if (!(await hasProgram(agent, directory))) throw noProgram(agent, npmPackage);
+    if (!(await hasProgram(agent, directory))) {
+      throw noProgram(agent, npmPackage);
+    }
     await rm(home, { recursive: true, force: true });
   }
 
@@ -145,7 +153,9 @@ async function put(half: string, directory: string): Promise<void> {
   try {
     await rename(half, directory);
   } catch (error) {
-    if (!(await exists(directory))) throw error;
+    if (!(await exists(directory))) {
+      throw error;
+    }
   }
 }
 
@@ -168,7 +178,9 @@ async function bytesOf(directory: string): Promise<number> {
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(new AppError("agent_process_failed", "The agent is not wanted any more."));
-  if (signal.aborted) giveUp();
+  if (signal.aborted) {
+    giveUp();
+  }
   signal.addEventListener("abort", giveUp, { once: true });
   try {
     await Promise.race([work, aborted]);

@@ -23,10 +23,14 @@ export async function whileLocked(
   work: () => Promise<void>,
   timing: LockTiming = TIMING,
 ): Promise<void> {
-  if (!(await taken(path, isDone, timing))) return;
+  if (!(await taken(path, isDone, timing))) {
+    return;
+  }
   const beat = setInterval(() => void touch(path), timing.heartbeatMs);
   try {
-    if (!(await isDone())) await work();
+    if (!(await isDone())) {
+      await work();
+    }
   } finally {
     clearInterval(beat);
     await rm(path, { force: true });
@@ -38,10 +42,15 @@ async function taken(path: string, isDone: () => Promise<boolean>, timing: LockT
   // Compares changes of the file's time with our own clock, because the clock of the holder's machine may differ.
   let seen = { beat: -1, at: performance.now() };
   while (!(await create(path))) {
-    if (await isDone()) return false;
+    if (await isDone()) {
+      return false;
+    }
     const beat = await beatOf(path);
-    if (beat !== seen.beat) seen = { beat, at: performance.now() };
-    else if (performance.now() - seen.at > timing.staleMs) await rm(path, { force: true });
+    if (beat !== seen.beat) {
+      seen = { beat, at: performance.now() };
+    } else if (performance.now() - seen.at > timing.staleMs) {
+      await rm(path, { force: true });
+    }
     await pause(timing.lookMs);
   }
   return true;
@@ -52,7 +61,9 @@ async function create(path: string): Promise<boolean> {
     await (await open(path, "wx")).close();
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") {
+      return false;
+    }
     throw error;
   }
 }

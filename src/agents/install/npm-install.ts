@@ -52,7 +52,9 @@ export async function npmInstall(install: NpmInstall): Promise<void> {
   npm.once("error", (error) => resolve(reasonOf(error, signal.aborted)));
   npm.once("close", (code) => resolve(code === 0 ? undefined : lastWords(said, code)));
   const problem = await ended;
-  if (problem !== undefined) throw failed(`${name}@${version}`, problem);
+  if (problem !== undefined) {
+    throw failed(`${name}@${version}`, problem);
+  }
 }
 
 function failed(what: string, problem: string): AppError {
@@ -67,9 +69,12 @@ function failed(what: string, problem: string): AppError {
 }
 
 function reasonOf(error: Error, isStopped: boolean): string {
-  if ("code" in error && error.code === "ENOENT")
+  if ("code" in error && error.code === "ENOENT") {
     return "There is no program npm on the PATH: install Node.js together with npm.";
-  if (error.name !== "AbortError") return error.message;
+  }
+  if (error.name !== "AbortError") {
+    return error.message;
+  }
   return isStopped ? "The installation was stopped." : `npm did not end within ${TIMEOUT_MINUTES} minutes.`;
 }
 

@@ -43,9 +43,13 @@ export class ApiKeyCache {
     const { formerHashers, hashKey } = this.#deps;
     const hash = hashKey(key);
     const holder = await this.find(hash);
-    if (holder !== undefined || formerHashers.length === 0) return holder;
+    if (holder !== undefined || formerHashers.length === 0) {
+      return holder;
+    }
     for (const hashFormerly of formerHashers) {
-      if (await this.#rehash(hashFormerly(key), hash)) break;
+      if (await this.#rehash(hashFormerly(key), hash)) {
+        break;
+      }
     }
     // The second lookup is also needed if no key was rehashed: another request may just have done it.
     return this.find(hash);
@@ -57,7 +61,9 @@ export class ApiKeyCache {
     const entry = this.#entries.get(hash);
     const isFresh = entry !== undefined && entry.untilMs > now.getTime();
     const holder = await (isFresh ? entry.holder : this.#query(hash, now.getTime()));
-    if (holder === undefined || !isAlive(holder, now)) return undefined;
+    if (holder === undefined || !isAlive(holder, now)) {
+      return undefined;
+    }
     this.#touch(holder, now);
     return holder;
   }
@@ -65,7 +71,9 @@ export class ApiKeyCache {
   /** Drops all entries, so that the next lookup reads the database. */
   forget(): void {
     this.#entries.clear();
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) {
+      listener();
+    }
   }
 
   /** Calls `listener` whenever a key or link may have become invalid. */
@@ -82,7 +90,9 @@ export class ApiKeyCache {
   async #rehash(former: string, hash: string): Promise<boolean> {
     const { clock, keys } = this.#deps;
     const holder = await keys.findByHash(former);
-    if (holder === undefined) return false;
+    if (holder === undefined) {
+      return false;
+    }
     await keys.touch(holder.key.id, clock.now(), hash);
     return true;
   }
@@ -93,7 +103,9 @@ export class ApiKeyCache {
     this.#store(hash, entry);
     const isKey = (await holder.catch(() => undefined)) !== undefined;
     // Unknown keys are not cached, because there can be any number of them. The entry may already be a newer one.
-    if (!isKey && this.#entries.get(hash) === entry) this.#entries.delete(hash);
+    if (!isKey && this.#entries.get(hash) === entry) {
+      this.#entries.delete(hash);
+    }
     return holder;
   }
 
@@ -101,14 +113,20 @@ export class ApiKeyCache {
     this.#entries.delete(hash);
     this.#entries.set(hash, entry);
     const [oldest] = this.#entries.keys();
-    if (this.#entries.size > ENTRIES_MAX && oldest !== undefined) this.#entries.delete(oldest);
+    if (this.#entries.size > ENTRIES_MAX && oldest !== undefined) {
+      this.#entries.delete(oldest);
+    }
   }
 
   /** Not awaited, because recording the use must not delay the request. */
   #touch({ key }: KeyHolder, now: Date): void {
     const lastMs = this.#touchedMs.get(key.id) ?? key.lastUsedAt?.getTime() ?? 0;
-    if (now.getTime() - lastMs < TOUCH_MS) return;
-    if (this.#touchedMs.size >= ENTRIES_MAX) this.#touchedMs.clear();
+    if (now.getTime() - lastMs < TOUCH_MS) {
+      return;
+    }
+    if (this.#touchedMs.size >= ENTRIES_MAX) {
+      this.#touchedMs.clear();
+    }
     this.#touchedMs.set(key.id, now.getTime());
     this.#deps.keys.touch(key.id, now).catch((error: unknown) => {
       this.#deps.log.warn({ error, keyId: key.id }, "key.use.unrecorded");

@@ -52,32 +52,45 @@ export interface AuthDeps {
 /** Authenticates and authorises each request before anything else of it is read. */
 export function addAuthentication(app: FastifyInstance, deps: AuthDeps, limit: RateLimit): void {
   app.addHook("onRoute", ({ config, url }) => {
-    if (config?.scope === undefined && config?.public !== true)
+    if (config?.scope === undefined && config?.public !== true) {
       throw new Error(`The route ${url} names no scope and is not public.`);
+    }
   });
   app.addHook("onRequest", async (request, reply) => {
     const { config } = request.routeOptions;
     const caller = config.public === true ? undefined : await findCaller(deps, request);
     request.caller = caller && { ...caller, ...callerChecks(deps, request, caller) };
     await limit(request, reply);
-    if (config.public === true) return;
-    if (caller === undefined) throw unauthenticated();
-    if (caller.holder !== undefined) requireScope(caller.holder, config.scope);
+    if (config.public === true) {
+      return;
+    }
+    if (caller === undefined) {
+      throw unauthenticated();
+    }
+    if (caller.holder !== undefined) {
+      requireScope(caller.holder, config.scope);
+    }
   });
   // The notification takes some milliseconds, and the response may be sent before.
   app.addHook("onSend", async ({ routeOptions: { config } }) => {
-    if (config.endsKeys === true) deps.keys.forget();
+    if (config.endsKeys === true) {
+      deps.keys.forget();
+    }
   });
 }
 
 export function callerOf({ caller }: FastifyRequest): Caller {
-  if (caller === undefined) throw unauthenticated();
+  if (caller === undefined) {
+    throw unauthenticated();
+  }
   return caller;
 }
 
 export function holderOf(request: FastifyRequest): KeyHolder {
   const { holder } = callerOf(request);
-  if (holder === undefined) throw unauthenticated();
+  if (holder === undefined) {
+    throw unauthenticated();
+  }
   return holder;
 }
 
@@ -113,10 +126,14 @@ async function findCaller(deps: AuthDeps, request: FastifyRequest): Promise<Iden
     const key = BEARER.exec(authorization)?.[1];
     return key === undefined ? undefined : withKey(await deps.keys.findByKey(key));
   }
-  if (request.method !== "GET") return undefined;
+  if (request.method !== "GET") {
+    return undefined;
+  }
   const { acceptsCookie, acceptsGuest } = request.routeOptions.config;
   const guest = acceptsGuest === true ? await findGuest(deps, request) : undefined;
-  if (guest !== undefined || acceptsCookie !== true) return guest;
+  if (guest !== undefined || acceptsCookie !== true) {
+    return guest;
+  }
   return withKey(await findByCookie(deps, request));
 }
 
@@ -147,7 +164,9 @@ async function isStillKnown(deps: AuthDeps, request: FastifyRequest, { viewer }:
 }
 
 function requireScope(holder: KeyHolder, scope: Scope | "any" = "any"): void {
-  if (scope === "any" || hasScope(holder, scope)) return;
+  if (scope === "any" || hasScope(holder, scope)) {
+    return;
+  }
   throw new AppError("not_authorized", `This requires a key with the scope ${scope}.`, {
     remedy: "Use a key with this scope, or ask an administrator of your team for one.",
   });

@@ -10,7 +10,9 @@ export function statusForGuest<Status extends { readonly message: string }>(
   status: Status | undefined,
   code: ErrorCode | undefined,
 ): Status | undefined {
-  if (status === undefined || code === undefined) return undefined;
+  if (status === undefined || code === undefined) {
+    return undefined;
+  }
   return { ...status, message: ERROR_TABLE[code].title };
 }
 

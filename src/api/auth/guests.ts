@@ -40,7 +40,9 @@ export class Guests {
     for (const hash of [hashKey, ...formerHashers]) {
       const tokenHash = hash(token);
       const link = await links.open(tokenHash);
-      if (link !== undefined) return { link, tokenHash };
+      if (link !== undefined) {
+        return { link, tokenHash };
+      }
     }
     return undefined;
   }
@@ -59,6 +61,8 @@ export class Guests {
   ): void {
     const leftMs = link.expiresAt.getTime() - this.#deps.clock.now().getTime();
     const paths = [`/api/v1/agent/runs/${id}`, `/sessions/${sessionId}`];
-    for (const path of paths) this.#cookie.issue(reply, tokenHash, Math.ceil(leftMs / 1_000), path);
+    for (const path of paths) {
+      this.#cookie.issue(reply, tokenHash, Math.ceil(leftMs / 1_000), path);
+    }
   }
 }

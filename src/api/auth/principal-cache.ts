@@ -36,11 +36,15 @@ export class PrincipalCache {
     const people = new Map<PrincipalId, Principal>();
     for (const id of ids) {
       const entry = this.#entries.get(id);
-      if (entry !== undefined && entry.untilMs > nowMs) people.set(id, entry.principal);
+      if (entry !== undefined && entry.untilMs > nowMs) {
+        people.set(id, entry.principal);
+      }
     }
     const missing = ids.difference(people);
     const read = missing.size === 0 ? [] : await this.#read([...missing], nowMs);
-    for (const principal of read) people.set(principal.id, principal);
+    for (const principal of read) {
+      people.set(principal.id, principal);
+    }
     return people;
   }
 
@@ -48,10 +52,15 @@ export class PrincipalCache {
     const changes = this.#changes;
     const people = await this.#deps.people.getMany(ids);
     // A change arrived during the query, so the result may be outdated: it is returned but not cached.
-    if (changes !== this.#changes) return people;
-    if (this.#entries.size + people.length > ENTRIES_MAX) this.#entries.clear();
-    for (const principal of people)
+    if (changes !== this.#changes) {
+      return people;
+    }
+    if (this.#entries.size + people.length > ENTRIES_MAX) {
+      this.#entries.clear();
+    }
+    for (const principal of people) {
       this.#entries.set(principal.id, { principal, untilMs: nowMs + LIFETIME_MS });
+    }
     return people;
   }
 

@@ -51,7 +51,9 @@ export class SignedCookie {
   /** Returns the word of the cookie if the signature is valid and not expired. */
   read({ cookies }: Pick<FastifyRequest, "cookies">): string | undefined {
     const [word = "", expires = "", signature = ""] = cookies[this.#name]?.split(".") ?? [];
-    if (!this.#signer.verify(`${word}.${expires}`, signature)) return undefined;
+    if (!this.#signer.verify(`${word}.${expires}`, signature)) {
+      return undefined;
+    }
     return Number(expires) * 1_000 <= this.#clock.now().getTime() ? undefined : word;
   }
 

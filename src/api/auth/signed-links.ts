@@ -41,7 +41,9 @@ export class SignedLinks {
   /** Returns a viewer that sees only the run of the link. Throws if the link is not valid or has expired. */
   open(query: Signature, id?: string): Viewer & { readonly onlyRunId: RunId } {
     const isOurs = this.#signer.verify(textOf(query, id), query.signature);
-    if (!isOurs || Number(query.expires) * 1_000 <= this.#clock.now().getTime()) throw notOpen();
+    if (!isOurs || Number(query.expires) * 1_000 <= this.#clock.now().getTime()) {
+      throw notOpen();
+    }
     const { run, team } = query;
     const onlyRunId = run as RunId;
     return { id: run as PrincipalId, teamId: team as TeamId, administrator: false, onlyRunId };

@@ -20,7 +20,9 @@ export class SignedPlaces {
   decode(cursor: string, listing: readonly unknown[]): string {
     const [place = "", signature = "", ...others] = cursor.split(".");
     const isOurs = this.#signer.verify(JSON.stringify([place, ...listing]), signature);
-    if (!isOurs || others.length > 0) throw invalidCursor();
+    if (!isOurs || others.length > 0) {
+      throw invalidCursor();
+    }
     return place;
   }
 }

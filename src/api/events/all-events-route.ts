@@ -60,10 +60,14 @@ export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPlug
   return async (app) => {
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/events", route, async (request, reply) => {
-      if (wantsPage(request)) return pageOf(deps, request, request.query, reply);
+      if (wantsPage(request)) {
+        return pageOf(deps, request, request.query, reply);
+      }
       const { isReset, place } = await startOf(deps, request, request.query);
       const stream = streams.open(request, reply);
-      if (isReset) stream.write(resetText(encodeCursor(place)));
+      if (isReset) {
+        stream.write(resetText(encodeCursor(place)));
+      }
       void writeAll(deps, stream, { viewer: viewerOf(request), after: place, pollMs: limits.pollMs });
       return reply;
     });
@@ -79,7 +83,9 @@ async function writeAll(
   stream.onceOver(() => over.abort());
   try {
     for await (const text of followAll(deps, { ...following, signal: over.signal })) {
-      if (!stream.write(text) && !(await stream.drained())) return;
+      if (!stream.write(text) && !(await stream.drained())) {
+        return;
+      }
     }
   } catch (error) {
     stream.fail(error);
@@ -116,6 +122,8 @@ async function startOf(
 
 function requirePlace(after: string): EventLogPosition {
   const place = decodeCursor(after);
-  if (place !== undefined) return place;
+  if (place !== undefined) {
+    return place;
+  }
   throw invalidMember("after", `must be the id of an event, or ${START_CURSOR}`);
 }

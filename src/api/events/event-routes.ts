@@ -76,7 +76,9 @@ export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
       }
       const { after, isReset } = startOf(request, request.query, run);
       const stream = streams.open(request, reply);
-      if (isReset) stream.write(resetText(after));
+      if (isReset) {
+        stream.write(resetText(after));
+      }
       const follow = request.query.follow === "true";
       followed.follow(run, stream, { viewer: viewerOf(request), after, follow });
       return reply;
@@ -99,7 +101,9 @@ async function pageOf(
 /** The header takes precedence: a reconnecting browser sends it, and the query still has the original start. */
 function startOf({ headers }: FastifyRequest, { after }: EventsQuery, run: Run): StreamStart {
   const header = headers["last-event-id"];
-  if (header === undefined || header === "") return { after: requireSeq(after, run), isReset: false };
+  if (header === undefined || header === "") {
+    return { after: requireSeq(after, run), isReset: false };
+  }
   const isKnown = /^\d{1,9}$/.test(String(header)) && Number(header) <= run.lastSeq;
   return isKnown ? { after: Number(header), isReset: false } : { after: 0, isReset: true };
 }
@@ -111,6 +115,8 @@ interface StreamStart {
 }
 
 function requireSeq(after = 0, { lastSeq }: Run): number {
-  if (after <= lastSeq) return after;
+  if (after <= lastSeq) {
+    return after;
+  }
   throw invalidMember("after", `must be the number of an event of this run, and the newest is ${lastSeq}`);
 }

@@ -47,7 +47,9 @@ export class EventStream {
     const check = oneAtATime(() => this.#checkCaller());
     this.#unsubscribe = request.caller?.onDoubt(check);
     this.#heartbeat = setInterval(() => this.#beat(check), limits.heartbeatMs);
-    if (this.#raw.destroyed) this.#finish();
+    if (this.#raw.destroyed) {
+      this.#finish();
+    }
   }
 
   get isOver(): boolean {
@@ -56,20 +58,27 @@ export class EventStream {
 
   /** Calls `listener` when the stream ends for any reason, or at once if it has ended. */
   onceOver(listener: () => void): void {
-    if (this.#isOver) listener();
-    else this.#onceOver.push(listener);
+    if (this.#isOver) {
+      listener();
+    } else {
+      this.#onceOver.push(listener);
+    }
   }
 
   /** Returns whether there is room for more. If not, the caller must await `drained` before the next write. */
   write(piece: string | Uint8Array): boolean {
-    if (this.#isOver || this.#raw.destroyed) return false;
+    if (this.#isOver || this.#raw.destroyed) {
+      return false;
+    }
     this.#raw.write(piece);
     return this.#raw.writableLength <= this.#limits.streamBufferBytes;
   }
 
   /** Waits until there is room. Returns false if the stream has ended. */
   async drained(): Promise<boolean> {
-    if (this.#isOver) return false;
+    if (this.#isOver) {
+      return false;
+    }
     this.#stalling ??= new AbortController();
     const signal = AbortSignal.any([this.#stalling.signal, AbortSignal.timeout(this.#limits.streamStallMs)]);
     await once(this.#raw, "drain", { signal }).catch(() => this.#cutIfOpen());
@@ -77,22 +86,31 @@ export class EventStream {
   }
 
   end(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     this.#finish();
     this.#raw.end();
   }
 
   /** Disconnects the reader, because the status code is already sent. The client reconnects and continues. */
   fail(error: unknown): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     const facts = { error };
-    if (error instanceof AppError) this.#request.log.debug(facts, "stream.ended.early");
-    else this.#request.log.error(facts, "stream.failed");
+    if (error instanceof AppError) {
+      this.#request.log.debug(facts, "stream.ended.early");
+    } else {
+      this.#request.log.error(facts, "stream.failed");
+    }
     this.#cut();
   }
 
   #cutIfOpen(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     this.#request.log.warn("stream.reader.stalled");
     this.#cut();
   }
@@ -103,17 +121,23 @@ export class EventStream {
   }
 
   #finish(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      return;
+    }
     this.#isOver = true;
     clearInterval(this.#heartbeat);
     this.#unsubscribe?.();
     this.#stalling?.abort();
-    for (const listener of this.#onceOver) listener();
+    for (const listener of this.#onceOver) {
+      listener();
+    }
   }
 
   /** Also checks the caller, because a notification may be lost and an expiring key causes none. */
   #beat(check: () => void): void {
-    if (!this.#raw.writableNeedDrain) this.#raw.write(": still here\n\n");
+    if (!this.#raw.writableNeedDrain) {
+      this.#raw.write(": still here\n\n");
+    }
     check();
   }
 
@@ -121,7 +145,9 @@ export class EventStream {
   async #checkCaller(): Promise<void> {
     const { caller, log } = this.#request;
     try {
-      if ((await caller?.isStillKnown()) === false) this.end();
+      if ((await caller?.isStillKnown()) === false) {
+        this.end();
+      }
     } catch (error) {
       log.debug({ error }, "stream.caller.unchecked");
     }

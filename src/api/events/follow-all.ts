@@ -29,9 +29,13 @@ export async function* followAll(
   try {
     while (!signal.aborted) {
       const page = await storage.log.read(position, PAGE, viewer);
-      for (const logged of page.events) yield loggedEventText(logged);
+      for (const logged of page.events) {
+        yield loggedEventText(logged);
+      }
       position = page.next;
-      if (!page.hasMore) await changes.wait(page.isHeldBack ? HELD_BACK_MS : pollMs);
+      if (!page.hasMore) {
+        await changes.wait(page.isHeldBack ? HELD_BACK_MS : pollMs);
+      }
     }
   } finally {
     signal.removeEventListener("abort", ring);

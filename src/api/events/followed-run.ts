@@ -60,7 +60,9 @@ export class FollowedRun implements FollowedSource {
   readBehind(after: number, audience: Audience): Promise<EventPage> {
     const key = `${audience} ${after}`;
     const joined = this.#pages.get(key);
-    if (joined !== undefined) return joined;
+    if (joined !== undefined) {
+      return joined;
+    }
     const page = this.#read(after, audience).finally(() => this.#pages.delete(key));
     this.#pages.set(key, page);
     return page;
@@ -74,9 +76,13 @@ export class FollowedRun implements FollowedSource {
   async #refresh(): Promise<void> {
     try {
       this.#latest = await this.#deps.storage.runs.find({ id: this.#id });
-      for (const follower of this.#followers) follower.consider(this.#latest, this);
+      for (const follower of this.#followers) {
+        follower.consider(this.#latest, this);
+      }
     } catch (error) {
-      for (const follower of this.#followers) follower.stream.fail(error);
+      for (const follower of this.#followers) {
+        follower.stream.fail(error);
+      }
     }
   }
 
@@ -90,9 +96,11 @@ function piecesOf(texts: readonly string[]): readonly Uint8Array[] {
   const pieces: string[] = [];
   for (const text of texts) {
     const last = pieces.at(-1);
-    if (last !== undefined && last.length + text.length <= PIECE_LENGTH)
+    if (last !== undefined && last.length + text.length <= PIECE_LENGTH) {
       pieces[pieces.length - 1] = last + text;
-    else pieces.push(text);
+    } else {
+      pieces.push(text);
+    }
   }
   return pieces.map((piece) => Buffer.from(piece));
 }

@@ -26,7 +26,9 @@ export class FollowedRuns {
 
   #leave(id: RunId, followed: FollowedRun, follower: Follower): void {
     followed.leave(follower);
-    if (followed.isFollowed || this.#runs.get(id) !== followed) return;
+    if (followed.isFollowed || this.#runs.get(id) !== followed) {
+      return;
+    }
     followed.close();
     this.#runs.delete(id);
   }

@@ -43,13 +43,17 @@ export class Follower {
 
   /** Called each time the run was read. Writes the new events, if there are any. */
   consider(run: Run | undefined, followed: FollowedSource): void {
-    if (this.#isWriting || this.stream.isOver || !this.#hasChanges(run)) return;
+    if (this.#isWriting || this.stream.isOver || !this.#hasChanges(run)) {
+      return;
+    }
     this.#isWriting = true;
     this.#write(run, followed).catch((error: unknown) => this.stream.fail(error));
   }
 
   #hasChanges(run: Run | undefined): boolean {
-    if (run === undefined || !isVisible(run, this.#following.viewer)) return true;
+    if (run === undefined || !isVisible(run, this.#following.viewer)) {
+      return true;
+    }
     return run.lastSeq > this.#lastSeq || this.#isDoneWith(run);
   }
 
@@ -59,13 +63,19 @@ export class Follower {
 
   async #write(latest: Run | undefined, followed: FollowedSource): Promise<void> {
     for (let run = latest; this.#hasChanges(run); run = followed.latest) {
-      if (this.#isDoneWith(requireVisible(run, this.#following.viewer))) return this.stream.end();
+      if (this.#isDoneWith(requireVisible(run, this.#following.viewer))) {
+        return this.stream.end();
+      }
       const page = await followed.readBehind(this.#lastSeq, audienceOf(this.#following.viewer));
       // The run was deleted in the meantime. The next read handles that.
-      if (page.lastSeq === undefined) break;
+      if (page.lastSeq === undefined) {
+        break;
+      }
       this.#lastSeq = page.lastSeq;
       for (const piece of page.pieces) {
-        if (!this.stream.write(piece) && !(await this.stream.drained())) return;
+        if (!this.stream.write(piece) && !(await this.stream.drained())) {
+          return;
+        }
       }
     }
     this.#isWriting = false;

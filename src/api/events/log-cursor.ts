@@ -13,7 +13,9 @@ const PLACE = /^(-?\d{1,18})\.([0-9a-f-]{36})\.(\d{1,10})$/;
 
 /** Returns undefined if the text is not a valid cursor. */
 export function decodeCursor(cursor: string): EventLogPosition | undefined {
-  if (cursor === START_CURSOR) return EVENT_LOG_START;
+  if (cursor === START_CURSOR) {
+    return EVENT_LOG_START;
+  }
   const [, position = "", runId = "", seq = ""] =
     PLACE.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   const id = parseRunId(runId);

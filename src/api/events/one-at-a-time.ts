@@ -15,6 +15,8 @@ export function oneAtATime(work: () => Promise<void>): () => void {
   }
   return () => {
     isRequested = true;
-    if (!isRunning) void run();
+    if (!isRunning) {
+      void run();
+    }
   };
 }

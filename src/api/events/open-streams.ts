@@ -17,7 +17,9 @@ export class OpenStreams {
     const { id } = callerOf(request);
     const { streamsPerKey } = this.#limits;
     const streams = this.#open.get(id) ?? new Set();
-    if (streamsPerKey > 0 && streams.size >= streamsPerKey) throw tooMany(streamsPerKey);
+    if (streamsPerKey > 0 && streams.size >= streamsPerKey) {
+      throw tooMany(streamsPerKey);
+    }
     const stream = new EventStream(request, reply, this.#limits);
     this.#open.set(id, streams.add(stream));
     stream.onceOver(() => this.#done(id, stream));
@@ -26,14 +28,18 @@ export class OpenStreams {
 
   endAll(): void {
     for (const streams of this.#open.values()) {
-      for (const stream of streams) stream.end();
+      for (const stream of streams) {
+        stream.end();
+      }
     }
   }
 
   #done(id: string, stream: EventStream): void {
     const streams = this.#open.get(id);
     streams?.delete(stream);
-    if (streams?.size === 0) this.#open.delete(id);
+    if (streams?.size === 0) {
+      this.#open.delete(id);
+    }
   }
 }
 

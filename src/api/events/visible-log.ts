@@ -15,7 +15,9 @@ export function audienceOf({ onlyRunId }: Viewer): Audience {
 
 /** Returns the logs of `runs` as this audience may see them. Does not check access to the run. */
 export function visibleLog(runs: Log, audience: Audience): Log {
-  if (audience === "members") return runs;
+  if (audience === "members") {
+    return runs;
+  }
   return { readEvents: async (...args) => (await runs.readEvents(...args)).map(forGuest) };
 }
 

@@ -20,6 +20,8 @@ export function closeConnectionsOnStop(server: FastifyInstance): void {
     isClosing = true;
   });
   server.addHook("onSend", async (_request, reply) => {
-    if (isClosing) reply.header("connection", "close");
+    if (isClosing) {
+      reply.header("connection", "close");
+    }
   });
 }

@@ -13,6 +13,8 @@ const HEADERS = {
 /** Adds the deprecation headers to all responses of deprecated operations, including errors (RFC 9745, RFC 8594). */
 export function announceDeprecations(app: FastifyInstance): void {
   app.addHook("onRequest", async ({ routeOptions: { schema } }, reply) => {
-    if (schema !== undefined && "deprecated" in schema && schema.deprecated === true) reply.headers(HEADERS);
+    if (schema !== undefined && "deprecated" in schema && schema.deprecated === true) {
+      reply.headers(HEADERS);
+    }
   });
 }

@@ -21,7 +21,9 @@ export function answerErrors(publicUrl: () => string): ErrorAnswer {
       instance: hideKeys(pathOf(request.url)),
       traceId: request.id,
     });
-    if (problem.status === 401) reply.header("www-authenticate", "Bearer");
+    if (problem.status === 401) {
+      reply.header("www-authenticate", "Bearer");
+    }
     return (
       reply
         // The header belongs to a file that was about to be sent.
@@ -46,10 +48,14 @@ export function answerBrokenRequest(
   publicUrl: () => string,
 ): (error: Error & { code?: string }, socket: Socket) => void {
   return ({ code }, socket) => {
-    if (code === "ECONNRESET" || socket.destroyed) return;
+    if (code === "ECONNRESET" || socket.destroyed) {
+      return;
+    }
     const error = brokenRequest(code);
     const problem = problemOf(error, { publicUrl: publicUrl(), instance: "", traceId: newRequestId() });
-    if (socket.writable) socket.write(rawAnswer(statusOf(error), problem.trace_id, JSON.stringify(problem)));
+    if (socket.writable) {
+      socket.write(rawAnswer(statusOf(error), problem.trace_id, JSON.stringify(problem)));
+    }
     socket.destroySoon();
   };
 }
@@ -89,7 +95,9 @@ function rawAnswer(status: number, requestId: string, body: string): string {
 }
 
 function asAppError(thrown: unknown, { routeOptions }: FastifyRequest): AppError {
-  if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof AppError) {
+    return thrown;
+  }
   return (
     frameworkError(thrown, routeOptions.bodyLimit) ??
     new AppError("internal_error", "Something went wrong.", { cause: thrown })
@@ -98,7 +106,11 @@ function asAppError(thrown: unknown, { routeOptions }: FastifyRequest): AppError
 
 function logOnce(request: FastifyRequest, error: AppError, thrown: unknown): void {
   const status = statusOf(error);
-  if (!(thrown instanceof AppError) && status >= 500) request.log.error({ error: thrown }, "request.failed");
-  else if (status >= 500) request.log.warn({ code: error.code, error }, "request.unavailable");
-  else request.log.debug({ code: error.code, issues: error.options.issues?.length }, "request.refused");
+  if (!(thrown instanceof AppError) && status >= 500) {
+    request.log.error({ error: thrown }, "request.failed");
+  } else if (status >= 500) {
+    request.log.warn({ code: error.code, error }, "request.unavailable");
+  } else {
+    request.log.debug({ code: error.code, issues: error.options.issues?.length }, "request.refused");
+  }
 }

@@ -78,6 +78,8 @@ export function retryHeaders(error: AppError): Record<string, string> {
   const headers = { "x-should-retry": String(error.retryable) };
   const unavailableMs = error.code === "resource_unavailable" ? UNAVAILABLE_RETRY_MS : undefined;
   const waitMs = error.options.retryAfterMs ?? unavailableMs;
-  if (!error.retryable || waitMs === undefined) return headers;
+  if (!error.retryable || waitMs === undefined) {
+    return headers;
+  }
   return { ...headers, "retry-after": String(Math.ceil(waitMs / 1_000)), "retry-after-ms": String(waitMs) };
 }

@@ -39,9 +39,13 @@ const UNREADABLE: Refusal = {
  * Fastify's message may quote the input.
  */
 export function frameworkError(thrown: unknown, bodyLimit: number): AppError | undefined {
-  if (!(thrown instanceof Error) || !("statusCode" in thrown)) return undefined;
+  if (!(thrown instanceof Error) || !("statusCode" in thrown)) {
+    return undefined;
+  }
   const status = Number(thrown.statusCode);
-  if (!(status >= 400 && status < 500)) return undefined;
+  if (!(status >= 400 && status < 500)) {
+    return undefined;
+  }
   const code = "code" in thrown ? String(thrown.code) : "";
   const { message, remedy } = refusalOf(code, bodyLimit);
   if (status === 404 || code === "FST_ERR_MAX_PARAM_LENGTH") {
@@ -51,7 +55,9 @@ export function frameworkError(thrown: unknown, bodyLimit: number): AppError | u
 }
 
 function refusalOf(code: string, bodyLimit: number): Refusal {
-  if (code !== "FST_ERR_CTP_BODY_TOO_LARGE") return REFUSALS[code] ?? UNREADABLE;
+  if (code !== "FST_ERR_CTP_BODY_TOO_LARGE") {
+    return REFUSALS[code] ?? UNREADABLE;
+  }
   return {
     message: `The body is larger than the limit of ${bodyLimit} bytes.`,
     remedy: "Send less data at once, or ask the operator of this server for a higher limit.",

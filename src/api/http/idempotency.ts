@@ -98,7 +98,9 @@ export class Idempotency {
     const { storage } = this.#deps;
     reply.code(status);
     const requestKey = this.#keyOf(request, write, isSecret);
-    if (requestKey === undefined) return storage.atomically((stores) => write.perform(stores));
+    if (requestKey === undefined) {
+      return storage.atomically((stores) => write.perform(stores));
+    }
     return this.#performUnlessStored(reply, requestKey, isSecret, () =>
       storage.atomically(async (stores) => {
         const body = await write.perform(stores);
@@ -119,7 +121,9 @@ export class Idempotency {
     perform: () => Promise<Body>,
   ): Promise<Body> {
     const first = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
-    if (first !== undefined) return this.#replay<Body>(reply, first, requestKey, isSecret);
+    if (first !== undefined) {
+      return this.#replay<Body>(reply, first, requestKey, isSecret);
+    }
     return this.#perform(reply, requestKey, isSecret, perform);
   }
 
@@ -134,8 +138,12 @@ export class Idempotency {
     } catch (error) {
       // A concurrent duplicate may fail at the stored response, or earlier at a unique name.
       const duplicate = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
-      if (duplicate !== undefined) return this.#replay<Body>(reply, duplicate, requestKey, isSecret);
-      if (!(error instanceof UniqueConflict) || error.what !== "answer") throw error;
+      if (duplicate !== undefined) {
+        return this.#replay<Body>(reply, duplicate, requestKey, isSecret);
+      }
+      if (!(error instanceof UniqueConflict) || error.what !== "answer") {
+        throw error;
+      }
     }
     throw new AppError("conflict", "The same request is still in progress.", { retryAfterMs: 200 });
   }
@@ -147,7 +155,9 @@ export class Idempotency {
     isSecret = false,
   ): IdempotencyKey | undefined {
     const key = readKey(request.raw.rawHeaders);
-    if (key === undefined) return undefined;
+    if (key === undefined) {
+      return undefined;
+    }
     const digest = createHash("sha256")
       .update(`${target}\n${canonical(request.body)}`)
       .digest("hex");
@@ -199,12 +209,16 @@ async function performAndStore<Body>(
     },
   });
   const body = stored.at(-1);
-  if (body === undefined) throw new Error("A write under an idempotency key stored no response.");
+  if (body === undefined) {
+    throw new Error("A write under an idempotency key stored no response.");
+  }
   return body;
 }
 
 function requireSame(first: IdempotentResponse, requestKey: IdempotencyKey): void {
-  if (first.requestHash === requestKey.requestHash) return;
+  if (first.requestHash === requestKey.requestHash) {
+    return;
+  }
   throw new StatusError(422, "invalid_request", "This Idempotency-Key was used with another request.", {
     remedy: "Use a new key for each different request.",
   });
@@ -213,7 +227,9 @@ function requireSame(first: IdempotentResponse, requestKey: IdempotencyKey): voi
 /** Returns the same text for equal values, whatever the order of their members. */
 function canonical(value: unknown): string {
   const text = JSON.stringify(value, (_name, member: unknown) => {
-    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
+    if (typeof member !== "object" || member === null || Array.isArray(member)) {
+      return member;
+    }
     return Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)));
   });
   return text ?? "";
@@ -228,9 +244,13 @@ function readKey(rawHeaders: readonly string[]): string | undefined {
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === HEADER,
   );
   const [value] = values;
-  if (value === undefined) return undefined;
+  if (value === undefined) {
+    return undefined;
+  }
   const key = unquoted(value.trim());
-  if (values.length > 1 || !/^[\x20-\x7e]+$/.test(key) || key.length > MAX_LENGTH) throw invalidKey();
+  if (values.length > 1 || !/^[\x20-\x7e]+$/.test(key) || key.length > MAX_LENGTH) {
+    throw invalidKey();
+  }
   return key;
 }
 

@@ -14,13 +14,21 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addHook("preParsing", async ({ headers }) => {
     const encoding = headers["content-encoding"] ?? "identity";
-    if (encoding.toLowerCase() !== "identity") throw compressed();
+    if (encoding.toLowerCase() !== "identity") {
+      throw compressed();
+    }
   });
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {
-    if (body.length === 0) return done(null, undefined);
-    if (!isUtf8(body)) return done(invalid([{ path: "", message: "must be UTF-8" }]));
+    if (body.length === 0) {
+      return done(null, undefined);
+    }
+    if (!isUtf8(body)) {
+      return done(invalid([{ path: "", message: "must be UTF-8" }]));
+    }
     const excess = excessOf(body);
-    if (excess !== undefined) return done(invalid([{ path: "", message: excess }]));
+    if (excess !== undefined) {
+      return done(invalid([{ path: "", message: excess }]));
+    }
     return parse(request, body.toString(), done);
   });
 }

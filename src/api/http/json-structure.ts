@@ -25,12 +25,23 @@ export function excessOf(text: Buffer): string | undefined {
       const string = stringAt(text, at, QUOTES_MAX - quotes);
       quotes += string.quotes;
       at = string.end;
-    } else outside += 1;
-    if (OPENING.includes(byte)) depth += 1;
-    else if (CLOSING.includes(byte)) depth -= 1;
-    if (depth > DEPTH_MAX) return `must not be nested deeper than ${DEPTH_MAX}`;
-    if (outside > OUTSIDE_MAX) return `must have at most ${OUTSIDE_MAX} bytes outside of texts`;
-    if (quotes > QUOTES_MAX) return `must have at most ${QUOTES_MAX} quotation marks`;
+    } else {
+      outside += 1;
+    }
+    if (OPENING.includes(byte)) {
+      depth += 1;
+    } else if (CLOSING.includes(byte)) {
+      depth -= 1;
+    }
+    if (depth > DEPTH_MAX) {
+      return `must not be nested deeper than ${DEPTH_MAX}`;
+    }
+    if (outside > OUTSIDE_MAX) {
+      return `must have at most ${OUTSIDE_MAX} bytes outside of texts`;
+    }
+    if (quotes > QUOTES_MAX) {
+      return `must have at most ${QUOTES_MAX} quotation marks`;
+    }
   }
   return undefined;
 }
@@ -44,13 +55,17 @@ function stringAt(
   let quotes = 1;
   for (let at = text.indexOf(QUOTE, start + 1); at !== -1; at = text.indexOf(QUOTE, at + 1)) {
     quotes += 1;
-    if (quotes > max || !isEscaped(text, at)) return { end: at, quotes };
+    if (quotes > max || !isEscaped(text, at)) {
+      return { end: at, quotes };
+    }
   }
   return { end: text.length, quotes };
 }
 
 function isEscaped(text: Buffer, at: number): boolean {
   let before = at;
-  while (text[before - 1] === BACKSLASH) before -= 1;
+  while (text[before - 1] === BACKSLASH) {
+    before -= 1;
+  }
   return (at - before) % 2 === 1;
 }

@@ -16,7 +16,9 @@ export async function createRateLimit(
   server: FastifyInstance,
   { rateLimit: max, rateWindowMs: timeWindow }: Pick<ApiLimits, "rateLimit" | "rateWindowMs">,
 ): Promise<RateLimit> {
-  if (max === 0) return async () => undefined;
+  if (max === 0) {
+    return async () => undefined;
+  }
   await server.register(rateLimit, { global: false });
   const keyGenerator = ({ caller }: FastifyRequest): string => caller?.id ?? "";
   const ofKey = server.createRateLimit({ max, timeWindow, keyGenerator });
@@ -24,9 +26,13 @@ export async function createRateLimit(
   return async (request, reply) => {
     const isKnown = request.caller !== undefined;
     const count = await (isKnown ? ofKey : ofAddress)(request);
-    if (count.isAllowed) return;
+    if (count.isAllowed) {
+      return;
+    }
     reply.headers(headersOf(isKnown ? "key" : "address", count));
-    if (count.isExceeded) throw tooMany(count);
+    if (count.isExceeded) {
+      throw tooMany(count);
+    }
   };
 }
 

@@ -47,13 +47,17 @@ function decode(path: string, data: string, { attachmentBytes }: Limits): Buffer
     throw invalidMember(path, "must be base64");
   }
   const bytes = Buffer.from(data, "base64");
-  if (bytes.length <= attachmentBytes) return bytes;
+  if (bytes.length <= attachmentBytes) {
+    return bytes;
+  }
   throw invalidMember(path, `must have at most ${attachmentBytes} bytes`);
 }
 
 function requireImage(path: string, bytes: Buffer, type: ImageType): void {
   const initialContents = bytes.toString("hex", 0, SIGNATURE_BYTES);
-  if (IMAGES[type].signatures.some((signature) => new RegExp(`^${signature}`).test(initialContents))) return;
+  if (IMAGES[type].signatures.some((signature) => new RegExp(`^${signature}`).test(initialContents))) {
+    return;
+  }
   throw invalidMember(path, `must be an image of the type ${type}`);
 }
 

@@ -19,7 +19,9 @@ interface RoutePart {
 export function compileValidator({ schema, httpPart }: RoutePart): (input: unknown) => Validation {
   return (input) => {
     const bad = badTextIn(input, "", 0);
-    if (bad !== undefined) return { error: invalid([bad]) };
+    if (bad !== undefined) {
+      return { error: invalid([bad]) };
+    }
     // An empty path segment is an unknown id. A missing part arrives as null.
     const cleaned = httpPart === "params" ? input : withoutEmpty(schema, input ?? undefined);
     const result = schema.safeParse(cleaned);
@@ -67,14 +69,23 @@ function issueOf(issue: z.core.$ZodIssue): Issue {
 
 /** PostgreSQL cannot store NUL or half a surrogate pair, and unlimited nesting exhausts the stack. */
 function badTextIn(value: unknown, path: string, depth: number): Issue | undefined {
-  if (typeof value === "string")
+  if (typeof value === "string") {
     return isText(value) ? undefined : { path, message: "must be text without NUL characters" };
-  if (typeof value !== "object" || value === null) return undefined;
-  if (depth === DEPTH_MAX) return { path: "", message: `must not be nested deeper than ${DEPTH_MAX}` };
+  }
+  if (typeof value !== "object" || value === null) {
+    return undefined;
+  }
+  if (depth === DEPTH_MAX) {
+    return { path: "", message: `must not be nested deeper than ${DEPTH_MAX}` };
+  }
   for (const [name, member] of Object.entries(value)) {
-    if (!isText(name)) return { path, message: "has a member whose name is not valid text" };
+    if (!isText(name)) {
+      return { path, message: "has a member whose name is not valid text" };
+    }
     const bad = badTextIn(member, path === "" ? name : `${path}.${name}`, depth + 1);
-    if (bad !== undefined) return bad;
+    if (bad !== undefined) {
+      return bad;
+    }
   }
   return undefined;
 }
@@ -85,10 +96,16 @@ function isText(text: string): boolean {
 
 /** Treats a `null` or empty optional member as absent. Members that the schema does not name stay unchanged. */
 function withoutEmpty(schema: z.core.$ZodType, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return value;
+  }
   const inner = unwrapped(schema);
-  if (inner instanceof z.ZodObject) return cleanObject(inner, value);
-  if (!(inner instanceof z.ZodRecord)) return value;
+  if (inner instanceof z.ZodObject) {
+    return cleanObject(inner, value);
+  }
+  if (!(inner instanceof z.ZodRecord)) {
+    return value;
+  }
   return mapMembers(value, (member) => withoutEmpty(inner.valueType, member));
 }
 
@@ -96,8 +113,11 @@ function cleanObject({ shape }: z.ZodObject, value: object): unknown {
   const members: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
     const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (known === undefined) members.push([name, member]);
-    else if (member !== null && member !== "") members.push([name, withoutEmpty(known, member)]);
+    if (known === undefined) {
+      members.push([name, member]);
+    } else if (member !== null && member !== "") {
+      members.push([name, withoutEmpty(known, member)]);
+    }
   }
   return Object.fromEntries(members);
 }

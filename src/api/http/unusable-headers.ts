@@ -13,7 +13,9 @@ export function refuseUnusableHeaders(server: FastifyInstance): void {
     server.server.emit("request", request, response);
   });
   server.addHook("onRequest", async ({ raw }, reply) => {
-    if (!lacksHost(raw) && !unmet.has(raw)) return;
+    if (!lacksHost(raw) && !unmet.has(raw)) {
+      return;
+    }
     // An unread body may follow.
     reply.header("connection", "close");
     throw lacksHost(raw) ? noHost() : unmetExpectation();

@@ -86,7 +86,9 @@ export function describeResponses<T extends Document>(document: T): T {
 
 function withExamples(operation: Operation, path: string): Operation {
   const { parameters } = operation;
-  if (parameters === undefined) return operation;
+  if (parameters === undefined) {
+    return operation;
+  }
   return { ...operation, parameters: parameters.map((parameter) => withExample(parameter, path)) };
 }
 
@@ -99,7 +101,9 @@ function describeOperation(operation: Operation, schemas: Schemas): Operation {
   ];
   const responses = mapValues(operation.responses, (response, status) => {
     const problem = PROBLEM_STATUSES.find((known) => String(known) === status);
-    if (problem !== undefined) return { $ref: `#/components/responses/${problemName(problem)}` };
+    if (problem !== undefined) {
+      return { $ref: `#/components/responses/${problemName(problem)}` };
+    }
     const headerNames: readonly HeaderName[] = status === "302" ? [...names, "Location"] : names;
     return "$ref" in response ? response : describeAnswer(response, headerNames, schemas);
   });
@@ -139,7 +143,9 @@ function headers(names: readonly HeaderName[]): Record<string, Reference> {
 }
 
 function descriptionOf({ description, content }: Response, schemas: Schemas): string {
-  if (description !== DEFAULT_DESCRIPTION) return description;
+  if (description !== DEFAULT_DESCRIPTION) {
+    return description;
+  }
   const reference = content?.["application/json"]?.schema?.$ref ?? "";
   const schema = schemas[reference.split("/").at(-1) ?? ""];
   return String(Object(schema).description ?? description);

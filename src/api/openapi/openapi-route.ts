@@ -34,7 +34,9 @@ const PROBLEM = {
 /** Describes a route for the document and adds what all routes have in common. */
 export function describeRoute(route: Route): Described {
   const { schema, url } = jsonSchemaTransform(route);
-  if (schema?.hide === true) return { schema, url };
+  if (schema?.hide === true) {
+    return { schema, url };
+  }
   const { config } = route.route;
   const names = config?.describedHeaders ?? [];
   const described = {
@@ -81,7 +83,9 @@ function isPublic(config: RouteConfig): boolean {
 }
 
 function security(config: RouteConfig): { security?: readonly { readonly key: readonly string[] }[] } {
-  if (isPublic(config)) return { security: [] };
+  if (isPublic(config)) {
+    return { security: [] };
+  }
   return { security: [{ key: config?.scope === undefined || config.scope === "any" ? [] : [config.scope] }] };
 }
 

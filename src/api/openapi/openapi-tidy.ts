@@ -28,20 +28,30 @@ function tidied<T>(value: T): T {
 }
 
 function tidyMember(name: string, value: unknown): unknown {
-  if (name === "additionalProperties" && value === false) return undefined;
-  if (name === "$ref") return String(value).replace(INCOMING, "");
-  if (isObjectInQuery(value)) return { ...value, style: "deepObject", explode: true };
+  if (name === "additionalProperties" && value === false) {
+    return undefined;
+  }
+  if (name === "$ref") {
+    return String(value).replace(INCOMING, "");
+  }
+  if (isObjectInQuery(value)) {
+    return { ...value, style: "deepObject", explode: true };
+  }
   return isNoise(name, value) ? undefined : value;
 }
 
 /** True for keywords without information: the range of all integers, and the library's pattern for a format. */
 function isNoise(name: string, value: unknown): boolean {
-  if (name === "pattern") return NOISE.some((start) => String(value).startsWith(start));
+  if (name === "pattern") {
+    return NOISE.some((start) => String(value).startsWith(start));
+  }
   return (name === "maximum" || name === "minimum") && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
 }
 
 function isObjectInQuery(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || !("in" in value) || !("schema" in value)) return false;
+  if (typeof value !== "object" || value === null || !("in" in value) || !("schema" in value)) {
+    return false;
+  }
   const { schema } = value;
   return (
     value.in === "query" &&
@@ -58,9 +68,13 @@ function oneOfEach(schemas: Schemas, paths: object): Schemas {
   return Object.fromEntries(
     names.map((name) => {
       const [out, incoming] = [schemas[name], schemas[`${name}Input`]];
-      if (!used.has(`${name}Input`) || isDeepStrictEqual(tidied(out), tidied(incoming))) return [name, out];
+      if (!used.has(`${name}Input`) || isDeepStrictEqual(tidied(out), tidied(incoming))) {
+        return [name, out];
+      }
       // The library drops the examples of schemas that it changes for requests.
-      if (!used.has(name)) return [name, { examples: Object(out).examples, ...Object(incoming) }];
+      if (!used.has(name)) {
+        return [name, { examples: Object(out).examples, ...Object(incoming) }];
+      }
       throw new Error(`The schema ${name} differs between requests and responses, so it needs two names.`);
     }),
   );
@@ -71,7 +85,9 @@ function usedNames(paths: object, schemas: Schemas): ReadonlySet<string> {
   const used = new Set(referredIn(paths));
   // Names that are added during the loop are visited as well.
   for (const name of used) {
-    for (const inner of referredIn(schemas[name] ?? {})) used.add(inner);
+    for (const inner of referredIn(schemas[name] ?? {})) {
+      used.add(inner);
+    }
   }
   return used;
 }

@@ -74,8 +74,12 @@ function addSessionPage(app: FastifyInstance, files: PageFiles, deps: ApiDeps, a
   const options = { schema: { hide: true }, preHandler: takeShareToken(deps, auth.guests) };
   app.get("/sessions/:id", options, async (request, reply) => {
     const viewer = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
-    if (viewer !== undefined) return show(viewer, request, reply);
-    if (!hasShareToken(request)) return askToSignIn(request, reply);
+    if (viewer !== undefined) {
+      return show(viewer, request, reply);
+    }
+    if (!hasShareToken(request)) {
+      return askToSignIn(request, reply);
+    }
     return reply.code(404).send(files.notFound);
   });
 }
@@ -100,7 +104,9 @@ function showRun(
       const visibleRun = await find(id, viewer);
       return fill(run, { runId: visibleRun.id });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "resource_not_found") throw error;
+      if (!(error instanceof AppError) || error.code !== "resource_not_found") {
+        throw error;
+      }
       reply.code(404);
       return notFound;
     }

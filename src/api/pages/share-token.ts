@@ -24,7 +24,9 @@ export function takeShareToken(
     const opened = token === undefined ? undefined : await guests.findByToken(token);
     const run = opened && (await storage.runs.find({ id: opened.link.runId }));
     const { id } = request.params as { id: string };
-    if (opened === undefined || run?.sessionId !== id.toLowerCase()) return undefined;
+    if (opened === undefined || run?.sessionId !== id.toLowerCase()) {
+      return undefined;
+    }
     guests.issueCookies(reply, opened, run);
     return reply.redirect(`/sessions/${run.sessionId}`, 303);
   };

@@ -23,19 +23,24 @@ export class SignInLimiter {
   /** Counts the sign-in as failed until it has succeeded, because many may run concurrently. */
   begun(address: string): void {
     const { since, count } = this.#recent(address) ?? { since: this.#now(), count: 0 };
-    if (count >= this.#max)
+    if (count >= this.#max) {
       throw new StatusError(429, "resource_unavailable", "Too many sign-ins have failed from here.", {
         retryAfterMs: since + WINDOW_MS - this.#now(),
       });
+    }
     this.#failures.delete(address);
     this.#failures.set(address, { since, count: count + 1 });
     const [oldest] = this.#failures.keys();
-    if (this.#failures.size > ADDRESSES_MAX && oldest !== undefined) this.#failures.delete(oldest);
+    if (this.#failures.size > ADDRESSES_MAX && oldest !== undefined) {
+      this.#failures.delete(oldest);
+    }
   }
 
   succeeded(address: string): void {
     const failures = this.#recent(address);
-    if (failures !== undefined) this.#failures.set(address, { ...failures, count: failures.count - 1 });
+    if (failures !== undefined) {
+      this.#failures.set(address, { ...failures, count: failures.count - 1 });
+    }
   }
 
   #recent(address: string): Failures | undefined {

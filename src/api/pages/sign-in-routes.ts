@@ -25,7 +25,9 @@ export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstan
     app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       const next = returnPath(Object(request.body).next);
       const keyHash = await verify({ ...auth, ...deps }, limiter, request);
-      if (keyHash === undefined) return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
+      if (keyHash === undefined) {
+        return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
+      }
       auth.cookies.issue(reply, keyHash);
       return continueTo(request, reply, next);
     });
@@ -48,7 +50,9 @@ async function verify(
   limiter.begun(network);
   const { key: input } = Object(request.body);
   const key = typeof input === "string" ? input.trim() : "";
-  if ((await keys.findByKey(key)) === undefined) return undefined;
+  if ((await keys.findByKey(key)) === undefined) {
+    return undefined;
+  }
   limiter.succeeded(network);
   return hashKey(key);
 }
@@ -59,14 +63,18 @@ function continueTo(request: FastifyRequest, reply: FastifyReply, next: string):
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, form: string): FastifyReply {
-  if (!isForm(request)) throw new AppError("authentication_required", REFUSED);
+  if (!isForm(request)) {
+    throw new AppError("authentication_required", REFUSED);
+  }
   return page(reply).code(401).send(form);
 }
 
 /** Another site must not sign a visitor in or out, not even another server of the same domain. */
 function requireOwnPage({ headers }: FastifyRequest): void {
   const site = headers["sec-fetch-site"];
-  if (site !== "cross-site" && site !== "same-site") return;
+  if (site !== "cross-site" && site !== "same-site") {
+    return;
+  }
   throw new AppError("not_authorized", "Signing in and out is possible only from the server's own pages.");
 }
 

@@ -74,7 +74,9 @@ export function agentRoutes(
 /** The default agent is first, and so is its default model. */
 function defaultModelOf(entries: readonly CatalogueEntry[]): string {
   const id = entries[0]?.models[0]?.id;
-  if (id !== undefined) return id;
+  if (id !== undefined) {
+    return id;
+  }
   throw new AppError("resource_unavailable", "No agent is usable on this server.", {
     remedy: "See GET /agent/catalogue for the requirements of each agent.",
   });
@@ -82,6 +84,8 @@ function defaultModelOf(entries: readonly CatalogueEntry[]): string {
 
 function entryOf(entries: readonly CatalogueEntry[], name: string): CatalogueEntry {
   const entry = entries.find((each) => each.name === name);
-  if (entry === undefined) throw new AppError("resource_not_found", "There is no such agent.");
+  if (entry === undefined) {
+    throw new AppError("resource_not_found", "There is no such agent.");
+  }
   return entry;
 }

@@ -83,7 +83,9 @@ async function getArtifact(
 ): Promise<{ artifact: Artifact; run: Run }> {
   const id = parseRunId(uid);
   const artifact = id === undefined ? undefined : await storage.files.findArtifact(id);
-  if (artifact === undefined) throw unknownArtifact();
+  if (artifact === undefined) {
+    throw unknownArtifact();
+  }
   const run = await runs.get({ id: artifact.runId }, viewer).catch((error: unknown) => {
     throw error instanceof AppError && error.code === "resource_not_found" ? unknownArtifact() : error;
   });

@@ -19,8 +19,9 @@ export function doctorRoutes({ doctor }: Pick<ApiDeps, "doctor">): FastifyPlugin
   const config = { scope: "admin", acceptsCookie: true } as const;
   return async (app) => {
     app.get("/agent/doctor", { schema: GET, config }, async (request) => {
-      if (!isOperator(viewerOf(request)))
+      if (!isOperator(viewerOf(request))) {
         throw new AppError("not_authorized", "Only operators of the installation may do this.");
+      }
       return doctorResponse(await doctor.examine());
     });
   };

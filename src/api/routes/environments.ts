@@ -75,7 +75,9 @@ async function environmentItems(
   environments: readonly Environment[],
   { storage: { people, reports }, viewer }: ItemContext,
 ): Promise<EnvironmentItem[]> {
-  if (environments.length === 0) return [];
+  if (environments.length === 0) {
+    return [];
+  }
   const ids = new Set(environments.flatMap(({ creatorId, lastEditorId }) => [creatorId, lastEditorId]));
   // Sequential queries, because a transaction has only one connection.
   const principalRows = await people.getMany([...ids]);

@@ -8,7 +8,9 @@ export function healthRoutes({ ready }: Pick<ApiDeps, "ready">): FastifyPluginAs
     app.get("/healthz", { schema: { hide: true } }, async () => ({ status: "alive" }));
     app.get("/readyz", { schema: { hide: true } }, async () => {
       const reason = await ready();
-      if (reason !== undefined) throw new StatusError(503, "resource_unavailable", reason);
+      if (reason !== undefined) {
+        throw new StatusError(503, "resource_unavailable", reason);
+      }
       return { status: "ready" };
     });
   };

@@ -8,7 +8,9 @@ import { parseId, type RunId } from "../../core/ids.ts";
  */
 export function requireId<Id extends string = string>(text: string, noun: string): Id {
   const id = parseId<Id>(text);
-  if (id === undefined) throw new AppError("resource_not_found", `There is no such ${noun}.`);
+  if (id === undefined) {
+    throw new AppError("resource_not_found", `There is no such ${noun}.`);
+  }
   return id;
 }
 

@@ -27,7 +27,9 @@ export function inboxRoutes({
     app.get("/agent/inbox", { schema: LIST, config }, async (request): Promise<ListInboxResponse> => {
       const { cursor, limit } = request.query;
       const query = queryOf(request.query, viewerOf(request));
-      if (query === undefined) return { events: [], page_info: { has_next_page: false } };
+      if (query === undefined) {
+        return { events: [], page_info: { has_next_page: false } };
+      }
       const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
       // One more than the page has, to find out whether there is a next page.
       const rows = await storage.inboxLog.list({ ...query, ...before, limit: limit + 1 });
@@ -44,7 +46,9 @@ type Listing = Omit<InboxQuery, "limit" | "before">;
 /** Returns undefined if no run can have the given id. */
 function queryOf({ disposition, integration, run_id }: ListInboxQuery, viewer: Viewer): Listing | undefined {
   const runId = run_id === undefined ? undefined : parseRunId(run_id);
-  if (run_id !== undefined && runId === undefined) return undefined;
+  if (run_id !== undefined && runId === undefined) {
+    return undefined;
+  }
   return {
     teamId: viewer.teamId,
     withUnknownTeam: isOperator(viewer),

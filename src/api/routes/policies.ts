@@ -97,7 +97,9 @@ async function actionRequestOf(
 ): Promise<ActionRequest> {
   const { principal_uid: uid, environment_id: environmentId, source = "API", ...about } = request;
   const action = { ...about, source, environmentId, isAdministrator: false } as ActionRequest;
-  if (uid === undefined) return action;
+  if (uid === undefined) {
+    return action;
+  }
   const principalId = requireId<PrincipalId>(uid, "principal");
   const { id, type, administrator } = await getPrincipal(storage, teamId, principalId);
   return { ...action, principalId: id, principalType: type, isAdministrator: administrator };

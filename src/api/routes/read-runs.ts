@@ -62,7 +62,9 @@ async function listRuns(
   const filters = filtersOf(query);
   const listing = { viewer, filters: filters ?? {}, sort: query.sort_by, order: query.sort_order };
   const after = query.cursor === undefined ? {} : { after: cursors.decode(query.cursor, listing) };
-  if (filters === undefined) return { runs: [], page_info: { has_next_page: false } };
+  if (filters === undefined) {
+    return { runs: [], page_info: { has_next_page: false } };
+  }
   const page = await deps.runs.list({ ...listing, ...after, limit: query.limit });
   return { runs: await runItemsOf(deps, page.runs), page_info: pageInfoOf(page, listing, cursors) };
 }
@@ -72,7 +74,9 @@ function pageInfoOf(
   listing: Omit<RunQuery, "limit">,
   cursors: Cursors,
 ): ListRunsResponse["page_info"] {
-  if (next === undefined) return { has_next_page: false };
+  if (next === undefined) {
+    return { has_next_page: false };
+  }
   return { has_next_page: true, next_cursor: cursors.encode(next, listing) };
 }
 

@@ -42,13 +42,20 @@ export function resourceRoutes<
       const schema = schemaOf(create, { 201: item }, { tags, body: create.body }, ALL_RECORDS);
       app.post(path, { schema, config }, handlers.create(create));
     }
-    if (replace !== undefined) app.put(one, changing(replace), handlers.change("replace", replace));
-    if (update !== undefined) app.patch(one, changing(update), handlers.change("update", update));
-    if (resource.extraRoutes !== undefined) await app.register(resource.extraRoutes);
+    if (replace !== undefined) {
+      app.put(one, changing(replace), handlers.change("replace", replace));
+    }
+    if (update !== undefined) {
+      app.patch(one, changing(update), handlers.change("update", update));
+    }
+    if (resource.extraRoutes !== undefined) {
+      await app.register(resource.extraRoutes);
+    }
     const removing = schemaOf(remove, { 200: Success }, { tags, ...named }, ONE_RECORD);
     app.delete(one, { schema: removing, config }, handlers.remove(remove));
-    for (const [verb, action] of Object.entries(actions))
+    for (const [verb, action] of Object.entries(actions)) {
       app.post(`${one}/${verb}`, changing(action), handlers.change(verb, action));
+    }
   };
 }
 

@@ -119,9 +119,13 @@ async function requireTeamEnvironment(
   rule: RoutingRule,
 ): Promise<void> {
   const { config, creatorId, environmentId = config.environment_id, teamId } = rule;
-  if (environmentId === undefined) return;
+  if (environmentId === undefined) {
+    return;
+  }
   const environment = await requireEnvironment(environments, { id: creatorId, teamId }, environmentId);
-  if (!isTeamOwned(environment)) throw invalidMember("environment_id", "must be an environment of the team");
+  if (!isTeamOwned(environment)) {
+    throw invalidMember("environment_id", "must be an environment of the team");
+  }
 }
 
 function routedRequestOf({

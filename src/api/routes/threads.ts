@@ -74,6 +74,8 @@ async function requireThread(
 ): Promise<{ readonly thread: StoredThread; readonly runId: RunId }> {
   const thread = await threads.findById(id);
   const run = thread?.runId === undefined ? undefined : await runs.find({ id: thread.runId });
-  if (thread !== undefined && run !== undefined && isVisible(run, viewer)) return { thread, runId: run.id };
+  if (thread !== undefined && run !== undefined && isVisible(run, viewer)) {
+    return { thread, runId: run.id };
+  }
   throw new AppError("resource_not_found", "There is no such thread.");
 }

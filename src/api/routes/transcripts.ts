@@ -61,6 +61,8 @@ export function transcriptRoutes(deps: TranscriptDeps): FastifyPluginAsyncZod {
 /** Reads a page only after the previous one was sent, so that a slow reader costs no more memory than a fast one. */
 async function* linesOf(runs: ApiDeps["runs"], run: Run): AsyncGenerator<string> {
   for await (const page of eventPages(runs, run)) {
-    for (const event of page) yield `${JSON.stringify(eventJson(event))}\n`;
+    for (const event of page) {
+      yield `${JSON.stringify(eventJson(event))}\n`;
+    }
   }
 }

@@ -30,7 +30,9 @@ export function usageRoutes({
       const period = usagePeriod(days, clock.now());
       const groups = [...new Set(group_by)];
       const rows = await reports.usage({ viewer: viewerOf(request), ...period, groups, limit: ROWS_MAX + 1 });
-      if (rows.length > ROWS_MAX) throw tooMany();
+      if (rows.length > ROWS_MAX) {
+        throw tooMany();
+      }
       return { usage: rows.map(usageItem) };
     });
   };

@@ -109,7 +109,9 @@ function messageOf({ role, content, at }: Message) {
 }
 
 function blockOf(block: Block): z.output<typeof ContentBlock> {
-  if (block.type !== "action_result") return block;
+  if (block.type !== "action_result") {
+    return block;
+  }
   const { actionId, ...rest } = block;
   return { ...rest, action_id: actionId };
 }

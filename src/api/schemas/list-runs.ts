@@ -98,11 +98,18 @@ export function nestMetadata(query: object): unknown {
   const pairs: [string, unknown][] = [];
   for (const [name, value] of Object.entries(query)) {
     const key = /^metadata\[(.*)\]$/s.exec(name)?.[1];
-    if (key === IGNORED_NAME) throw invalidMember(`metadata.${key}`, `name must not be ${key}`);
-    if (key === undefined) members.push([name, value]);
-    else pairs.push([key, value]);
+    if (key === IGNORED_NAME) {
+      throw invalidMember(`metadata.${key}`, `name must not be ${key}`);
+    }
+    if (key === undefined) {
+      members.push([name, value]);
+    } else {
+      pairs.push([key, value]);
+    }
   }
-  if (pairs.length > 0) members.push(["metadata", Object.fromEntries(pairs)]);
+  if (pairs.length > 0) {
+    members.push(["metadata", Object.fromEntries(pairs)]);
+  }
   return Object.fromEntries(members);
 }
 
@@ -110,9 +117,13 @@ export function nestMetadata(query: object): unknown {
 export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
   const { creator, schedule_id, ancestor_run_id } = query;
   const skill = query.skill ?? query.skill_spec;
-  if (query.execution_location === "LOCAL") return undefined;
+  if (query.execution_location === "LOCAL") {
+    return undefined;
+  }
   const ids = [creator, schedule_id, ancestor_run_id].filter((id) => id !== undefined);
-  if (ids.some((id) => parseRunId(id) === undefined)) return undefined;
+  if (ids.some((id) => parseRunId(id) === undefined)) {
+    return undefined;
+  }
   return withoutUndefined({
     states: query.state?.toSorted(),
     name: query.name ?? query.config_name,

@@ -174,7 +174,9 @@ export function verdictItem({ effect, reason, policy, considered }: Verdict): Po
 }
 
 function consideredItem({ policy: { id, name, effect }, mismatch }: Considered) {
-  if (mismatch === undefined) return { id, name, effect, matches: true };
+  if (mismatch === undefined) {
+    return { id, name, effect, matches: true };
+  }
   return { id, name, effect, matches: false, mismatch: NAMES[mismatch] ?? mismatch };
 }
 

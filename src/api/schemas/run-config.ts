@@ -42,7 +42,9 @@ const McpServerConfig = z
 const McpServers = z.record(z.string(), McpServerConfig).superRefine((servers, context) => {
   for (const [name, server] of Object.entries(servers)) {
     const kinds = MCP_KINDS.filter((kind) => server[kind] !== undefined);
-    if (kinds.length === 1) continue;
+    if (kinds.length === 1) {
+      continue;
+    }
     const has = kinds.length === 0 ? "none" : kinds.join(" and ");
     const message = `MCP server "${name}" must have exactly one of command, url and warp_id, and has ${has}`;
     context.addIssue({ code: "custom", path: [name], message });
@@ -82,7 +84,9 @@ const Budget = z.looseObject({
 /** Reports an invalid skill at its member. */
 export const SkillSpec = z.string().superRefine((text, context) => {
   const message = skillSpecProblem(text);
-  if (message !== undefined) context.addIssue({ code: "custom", message });
+  if (message !== undefined) {
+    context.addIssue({ code: "custom", message });
+  }
 });
 
 export const AmbientAgentConfig = z

@@ -232,14 +232,18 @@ function optionalMembers(run: Run, now: Date): Partial<RunItem> {
 }
 
 function permissionOf({ permission, state }: Run): Pick<RunItem, "permission"> {
-  if (state !== "BLOCKED" || permission === undefined) return {};
+  if (state !== "BLOCKED" || permission === undefined) {
+    return {};
+  }
   const { options, permissionId, title } = permission;
   const offered = options.map(({ kind, name, optionId }) => ({ option_id: optionId, name, kind }));
   return { permission: { permission_id: permissionId, title, options: offered } };
 }
 
 function usageOf({ totalTokens, costUsd }: Run): Pick<RunItem, "request_usage"> {
-  if (totalTokens === 0 && costUsd === undefined) return {};
+  if (totalTokens === 0 && costUsd === undefined) {
+    return {};
+  }
   return {
     request_usage: {
       total_tokens: totalTokens,
@@ -258,7 +262,9 @@ function scheduleOf({ scheduleId, provenance }: Run): Pick<RunItem, "schedule"> 
 }
 
 function approvalOf({ approval }: Run): Pick<RunItem, "approval"> {
-  if (approval === undefined) return {};
+  if (approval === undefined) {
+    return {};
+  }
   const { policyId, reason, approved, decidedBy } = approval;
   const decision = {
     ...(approved === undefined ? {} : { approved }),

@@ -112,7 +112,9 @@ interface Work {
 
 /** A prompt of only spaces counts as absent. */
 function hasWork({ prompt, skill, config, conversation_id }: Work): boolean {
-  if (prompt !== undefined && prompt.trim() !== "") return true;
+  if (prompt !== undefined && prompt.trim() !== "") {
+    return true;
+  }
   return [skill, config?.skill_spec, conversation_id].some((member) => member !== undefined);
 }
 

@@ -16,7 +16,9 @@ export function decideArtifacts(
   for (const { path, ...file } of files) {
     edit.addArtifact({ key: path, body: fileAt(path), file }, earlier.get(path));
   }
-  if (leftOut.length === 0) return;
+  if (leftOut.length === 0) {
+    return;
+  }
   edit.record({ kind: "artifact.left_out", files: leftOut.slice(0, LEFT_OUT_TOLD_MAX) });
 }
 

@@ -37,7 +37,9 @@ export class AttemptAbort {
   }
 
   abort(reason: AbortReason): void {
-    if (this.#reason !== undefined) return;
+    if (this.#reason !== undefined) {
+      return;
+    }
     this.#reason = reason;
     this.#resolve(reason);
     this.#over.abort();

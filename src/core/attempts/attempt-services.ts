@@ -27,7 +27,9 @@ export function recordLostChanges(
   error: unknown,
 ): void {
   const { log, run } = deps;
-  if (error !== undefined) log.warn("changes.not_kept", { runId: run.id, what, error });
+  if (error !== undefined) {
+    log.warn("changes.not_kept", { runId: run.id, what, error });
+  }
   const reason = clean(error instanceof AppError ? `${what}: ${error.message}` : `${what}.`);
   lease
     .write((edit) => edit.record({ kind: "changes.not_kept", reason }))

@@ -72,7 +72,9 @@ export class Attempt {
     const stopping = () => abort.abort({ kind: "stopping" });
     deps.stop.addEventListener("abort", stopping, { once: true });
     // The signal may have been aborted while the run was being claimed.
-    if (deps.stop.aborted) stopping();
+    if (deps.stop.aborted) {
+      stopping();
+    }
     this.#watch.start();
     const stopLimit = limitAttempt(deps.clock, deps.settings, abort);
     try {
@@ -94,14 +96,18 @@ export class Attempt {
     const { clock, run, storage } = deps;
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
     const gone = budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
-    if (gone !== undefined) return abort.abort({ kind: "failed", failure: gone });
+    if (gone !== undefined) {
+      return abort.abort({ kind: "failed", failure: gone });
+    }
     const variables = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
     const attemptContext = await this.#prepare(variables);
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#work = work;
     const ready = await lease.write((edit) => decideReady(edit, run.checkpoint !== undefined));
-    if (!ready.value || abort.reason !== undefined) return;
+    if (!ready.value || abort.reason !== undefined) {
+      return;
+    }
     const started = (session: AgentSession) => {
       this.#session = session;
     };
@@ -115,7 +121,7 @@ export class Attempt {
       started,
     });
     this.#turns = turns;
-    while (abort.reason === undefined && (await turns.next()));
+    while (abort.reason === undefined && (await turns.next())) {}
   }
 
   async #prepare(secrets: Variables): Promise<AttemptContext> {
@@ -136,11 +142,17 @@ export class Attempt {
 
   #fail(error: unknown): void {
     const { abort, clean, deps } = this.#services;
-    if (error instanceof LeaseLost) this.#lose();
-    if (abort.reason !== undefined) return;
+    if (error instanceof LeaseLost) {
+      this.#lose();
+    }
+    if (abort.reason !== undefined) {
+      return;
+    }
     const known = error instanceof AppError ? error : undefined;
     const { id: runId, attempt } = deps.run;
-    if (known === undefined) deps.log.error("attempt.failed", { runId, attempt, error });
+    if (known === undefined) {
+      deps.log.error("attempt.failed", { runId, attempt, error });
+    }
     const message = clean(known?.message ?? "The platform failed while it worked on this run.");
     const errorCode = known?.code ?? "internal_error";
     const retryable = known?.retryable ?? true;
@@ -150,7 +162,9 @@ export class Attempt {
   /** Another worker may own the run now, so our agent must stop at once. */
   #lose(): void {
     this.#services.abort.abort({ kind: "lost" });
-    if (this.#services.abort.reason?.kind !== "lost") return;
+    if (this.#services.abort.reason?.kind !== "lost") {
+      return;
+    }
     this.#session?.close().catch((error) => this.#warn("agent.close.failed", error));
   }
 
@@ -176,7 +190,9 @@ export class Attempt {
     const { abort, lease } = this.#services;
     const { reason } = abort;
     try {
-      if (reason?.kind === "failed") await lease.write((edit) => decideFailure(edit, reason.failure));
+      if (reason?.kind === "failed") {
+        await lease.write((edit) => decideFailure(edit, reason.failure));
+      }
     } finally {
       await this.#closeGateway();
     }
@@ -199,19 +215,25 @@ export class Attempt {
 
   async #handBack(patches: readonly CollectedFile[]): Promise<void> {
     const { abort, lease, meter, deps, saver } = this.#services;
-    if (abort.reason?.kind === "lost") return;
+    if (abort.reason?.kind === "lost") {
+      return;
+    }
     await this.#flushLog();
     const used = meter.take();
     const decide = (edit: RunEdit) => this.#decideEnd(edit, used);
     try {
       // A failure to store the files must not prevent the end of the run from being stored.
       await saver.saveWith(decide, patches).catch((error) => {
-        if (error instanceof LeaseLost) throw error;
+        if (error instanceof LeaseLost) {
+          throw error;
+        }
         this.#warn("attempt.files.not_stored", error);
         return lease.write(decide);
       });
     } catch (error) {
-      if (error instanceof LeaseLost) return;
+      if (error instanceof LeaseLost) {
+        return;
+      }
       deps.log.error("attempt.cleanup.failed", { runId: deps.run.id, error });
     }
   }
@@ -220,7 +242,9 @@ export class Attempt {
     const { reason } = this.#services.abort;
     const isStopping = reason?.kind === "stopping";
     decideUsage(edit, used);
-    if (reason?.kind === "failed") decideFailure(edit, reason.failure);
+    if (reason?.kind === "failed") {
+      decideFailure(edit, reason.failure);
+    }
     decideHandBack(edit, { reason: isStopping ? "Its worker stops." : "The attempt is over.", isStopping });
   }
 
@@ -236,7 +260,9 @@ export class Attempt {
     const used = meter.take();
     const acceptable = this.#logLimit.acceptable(updates);
     await lease.write((edit) => {
-      for (const each of acceptable) edit.record(each);
+      for (const each of acceptable) {
+        edit.record(each);
+      }
       decideUsage(edit, used);
     });
   }

@@ -20,7 +20,9 @@ const LOST_ATTEMPTS_MAX = 3;
  * after it has checked twice.
  */
 export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
-  if (edit.run.state !== "QUEUED" || edit.run.lease !== undefined) return false;
+  if (edit.run.state !== "QUEUED" || edit.run.lease !== undefined) {
+    return false;
+  }
   const attempt = edit.run.attempt + 1;
   edit.grantLease(grant);
   edit.set({ attempt, lostAttempts: edit.run.lostAttempts + 1 });
@@ -31,11 +33,15 @@ export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
 
 /** A run whose worker was lost is queued again, or ends if that has happened too often. */
 export function decideRecovery(edit: RunEdit): void {
-  if (!edit.subject.leaseOver) return;
+  if (!edit.subject.leaseOver) {
+    return;
+  }
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
   edit.dropLease();
   storeLateAnswer(edit);
-  if (!isMoving(edit.run.state)) return;
+  if (!isMoving(edit.run.state)) {
+    return;
+  }
   if (edit.run.lostAttempts < LOST_ATTEMPTS_MAX) {
     edit.moveTo("QUEUED", { reason: "Its worker was lost." });
     return;
@@ -46,7 +52,9 @@ export function decideRecovery(edit: RunEdit): void {
 
 /** Records that the workspace is ready. False when the run was taken from the attempt meanwhile. */
 export function decideReady(edit: RunEdit, restored: boolean): boolean {
-  if (!isWorkedOn(edit.run.state)) return false;
+  if (!isWorkedOn(edit.run.state)) {
+    return false;
+  }
   edit.moveTo("CLAIMED");
   edit.record({ kind: "workspace.ready", restored });
   return true;
@@ -63,12 +71,16 @@ export interface TurnStart {
  * Starts the next turn, or the open one again, with all waiting follow-ups. Undefined when the run was taken away.
  */
 export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
-  if (!isWorkedOn(edit.run.state)) return undefined;
+  if (!isWorkedOn(edit.run.state)) {
+    return undefined;
+  }
   const again = edit.run.turnOpen;
   const followUps = edit.takeWaiting();
   // An answer that a lost attempt never received must not answer the next question.
   edit.set({ permission: undefined });
-  if (edit.run.state !== "INPROGRESS") edit.moveTo("INPROGRESS");
+  if (edit.run.state !== "INPROGRESS") {
+    edit.moveTo("INPROGRESS");
+  }
   const mode = modeOf(edit.run, followUps);
   const shown = mode === "normal" ? {} : { mode };
   edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again, ...shown });
@@ -83,18 +95,25 @@ export function decideTurnStart(edit: RunEdit): TurnStart | undefined {
 export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, success?: StatusMessage): boolean {
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
-  if (!isWorkedOn(edit.run.state)) return false;
+  if (!isWorkedOn(edit.run.state)) {
+    return false;
+  }
   edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
   edit.setAnswer(answer);
   if (edit.waitingCount > 0) {
     // The agent continued without the answer to its question, so the run no longer waits for a person.
-    if (edit.run.state === "BLOCKED") edit.moveTo("INPROGRESS");
+    if (edit.run.state === "BLOCKED") {
+      edit.moveTo("INPROGRESS");
+    }
     edit.postAnswer();
     return true;
   }
   const failure = failureOf(stopReason);
-  if (failure === undefined) edit.moveTo("SUCCEEDED", success === undefined ? {} : { status: success });
-  else decideFailure(edit, failure);
+  if (failure === undefined) {
+    edit.moveTo("SUCCEEDED", success === undefined ? {} : { status: success });
+  } else {
+    decideFailure(edit, failure);
+  }
   return false;
 }
 
@@ -103,11 +122,15 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, succe
  * for the next follow-up, because the same failure would repeat for ever.
  */
 export function decideFailure(edit: RunEdit, status: RunFailure): void {
-  if (!isWorkedOn(edit.run.state)) return;
+  if (!isWorkedOn(edit.run.state)) {
+    return;
+  }
   const wasInTurn = edit.run.turnOpen;
   edit.set({ turnOpen: false, lostAttempts: 0, answer: undefined });
   edit.moveTo(endStateOf(status.errorCode), { status });
-  if (wasInTurn && edit.waitingCount > 0) edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
+  if (wasInTurn && edit.waitingCount > 0) {
+    edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
+  }
 }
 
 /** The attempt gives up the run. If the worker stops, the next worker continues the open turn. */
@@ -120,8 +143,12 @@ export function decideHandBack(
   edit.dropLease();
   storeLateAnswer(edit);
   // An attempt that gives up a run in the middle, and not because its worker stops, counts as one more lost attempt.
-  if (why.isStopping || !isMoving(state)) edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
-  if (isMoving(state)) edit.moveTo("QUEUED", { reason: why.reason });
+  if (why.isStopping || !isMoving(state)) {
+    edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
+  }
+  if (isMoving(state)) {
+    edit.moveTo("QUEUED", { reason: why.reason });
+  }
 }
 
 function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {

@@ -63,7 +63,9 @@ export class EventRecorder {
    * stored any more.
    */
   room(): Promise<void> | undefined {
-    if (this.#unstoredLength <= WAITING_LENGTH_MAX) return undefined;
+    if (this.#unstoredLength <= WAITING_LENGTH_MAX) {
+      return undefined;
+    }
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
   }
@@ -76,7 +78,9 @@ export class EventRecorder {
   /** Removes the text that must be held back from the waiting updates, and returns it. */
   #heldBack(): RecordedUpdate[] {
     const last = this.#waiting.pop();
-    if (last === undefined) return [];
+    if (last === undefined) {
+      return [];
+    }
     const { ready, held } = cut(last, this.#redactor);
     this.#waiting.push(...ready);
     return held;
@@ -87,7 +91,9 @@ export class EventRecorder {
     this.#timer = undefined;
     const updates = this.#waiting.map((update) => cleaned(update, (text) => this.#redactor.redact(text)));
     this.#waiting = held;
-    if (updates.length > 0) this.#stored = this.#stored.then(() => this.#store(updates));
+    if (updates.length > 0) {
+      this.#stored = this.#stored.then(() => this.#store(updates));
+    }
     this.#makeRoomAfter(this.#stored);
     return this.#stored;
   }
@@ -98,7 +104,9 @@ export class EventRecorder {
     this.#waitingLength = 0;
     const makeRoom = () => {
       this.#unstoredLength -= length;
-      if (this.#unstoredLength > WAITING_LENGTH_MAX) return;
+      if (this.#unstoredLength > WAITING_LENGTH_MAX) {
+        return;
+      }
       this.#room?.resolve();
       this.#room = undefined;
     };
@@ -116,8 +124,12 @@ interface Flow {
 /** Joins two updates if the second continues the first, up to a maximum length. */
 function joined(last: RecordedUpdate, next: RecordedUpdate, redactor: Redactor): RecordedUpdate[] {
   const [before, after] = [flowOf(last), flowOf(next)];
-  if (before === undefined || after?.stream !== before.stream) return [last, next];
-  if (before.text.length <= MERGED_LENGTH_MAX) return [after.with(before.text + after.text)];
+  if (before === undefined || after?.stream !== before.stream) {
+    return [last, next];
+  }
+  if (before.text.length <= MERGED_LENGTH_MAX) {
+    return [after.with(before.text + after.text)];
+  }
   const { ready, held } = cut(last, redactor);
   const begun = held.map((update) => flowOf(update)?.text ?? "").join("");
   return [...ready, after.with(begun + after.text)];
@@ -129,7 +141,9 @@ function cut(
   redactor: Redactor,
 ): { ready: RecordedUpdate[]; held: RecordedUpdate[] } {
   const flow = flowOf(update);
-  if (flow === undefined) return { ready: [update], held: [] };
+  if (flow === undefined) {
+    return { ready: [update], held: [] };
+  }
   const { text } = flow;
   const place = text.length - Math.max(redactor.openTail(text), HALF_CHARACTER.test(text) ? 1 : 0);
   const parts = [text.slice(0, place), text.slice(place)].map((part) =>
@@ -152,7 +166,9 @@ function flowOf(update: RecordedUpdate): Flow | undefined {
         with: (text) => ({ ...update, text }),
       };
     case "workspace.step":
-      if (update.output === undefined || update.output === "") return undefined;
+      if (update.output === undefined || update.output === "") {
+        return undefined;
+      }
       return {
         stream: `${update.kind} ${update.stepId}`,
         text: update.output,

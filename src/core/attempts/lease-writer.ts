@@ -47,7 +47,9 @@ export class LeaseWriter {
   /** The current run with its waiting follow-ups. */
   async look(): Promise<RunSubject> {
     const subject = await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#runs.look(this.#runId));
-    if (subject.run.lease?.token !== this.#token) throw new LeaseLost();
+    if (subject.run.lease?.token !== this.#token) {
+      throw new LeaseLost();
+    }
     return subject;
   }
 
@@ -70,15 +72,21 @@ export class LeaseWriter {
     outcome: { value?: { readonly of: T } },
   ): Promise<Written<T>> {
     const run = await this.#runs.change(this.#runId, (subject) => {
-      if (subject.run.lease?.token !== this.#token) throw new LeaseLost();
+      if (subject.run.lease?.token !== this.#token) {
+        throw new LeaseLost();
+      }
       // An earlier try stored this write but its confirmation was lost. What it decided still holds.
-      if (subject.run.lastWrite === lastWrite) return undefined;
+      if (subject.run.lastWrite === lastWrite) {
+        return undefined;
+      }
       const edit = new RunEdit(subject, { now: this.#clock.now(), writer: this.#writer });
       outcome.value = { of: decide(edit) };
       edit.set({ lastWrite });
       return edit.done();
     });
-    if (outcome.value === undefined) throw new Error("A store must call `decide`.");
+    if (outcome.value === undefined) {
+      throw new Error("A store must call `decide`.");
+    }
     return { run, value: outcome.value.of };
   }
 }

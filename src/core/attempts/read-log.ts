@@ -11,5 +11,7 @@ export async function* readLog(
 ): AsyncGenerator<RunEvent> {
   const readEvents: Storage["runs"]["readEvents"] = (...args) =>
     retry(clock, WHILE_UNAVAILABLE, () => storage.runs.readEvents(...args));
-  for await (const page of eventPages({ readEvents }, part)) yield* page;
+  for await (const page of eventPages({ readEvents }, part)) {
+    yield* page;
+  }
 }

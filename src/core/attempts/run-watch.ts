@@ -45,7 +45,9 @@ export class RunWatch {
   }
 
   stop(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#stops) {
+      stop();
+    }
   }
 
   /** While the database is unreachable, the attempt assumes that it still has the lease. */
@@ -53,7 +55,9 @@ export class RunWatch {
     const { leaseMs, log, run, storage, token } = this.#deps;
     try {
       const state = await storage.leases.renew(run.id, token, leaseMs);
-      if (state === undefined) return this.#changes.lost();
+      if (state === undefined) {
+        return this.#changes.lost();
+      }
       this.#look();
     } catch (error) {
       log.warn("lease.renewal.failed", { runId: run.id, error: String(error) });
@@ -67,7 +71,9 @@ export class RunWatch {
     }
     this.#looking = this.#lookOnce().finally(() => {
       this.#looking = undefined;
-      if (!this.#again) return;
+      if (!this.#again) {
+        return;
+      }
       this.#again = false;
       this.#look();
     });
@@ -83,11 +89,13 @@ export class RunWatch {
   }
 
   #see({ run, waiting }: RunSubject): void {
-    if (run.lease?.token !== this.#deps.token) this.#changes.lost();
-    else if (!isWorkedOn(run.state)) this.#changes.cancelled();
-    else if (run.permission?.answer !== undefined)
+    if (run.lease?.token !== this.#deps.token) {
+      this.#changes.lost();
+    } else if (!isWorkedOn(run.state)) {
+      this.#changes.cancelled();
+    } else if (run.permission?.answer !== undefined) {
       this.#changes.answered(run.permission.permissionId, run.permission.answer);
-    else {
+    } else {
       this.#changes.steered(waiting.filter(({ delivery }) => delivery === "steer"));
       this.#seeInterrupt(waiting);
     }
@@ -98,7 +106,9 @@ export class RunWatch {
     const interrupt = waiting.find(
       ({ delivery, id }) => delivery === "interrupt" && !this.#interrupts.has(id),
     );
-    if (interrupt === undefined) return;
+    if (interrupt === undefined) {
+      return;
+    }
     this.#interrupts.add(interrupt.id);
     this.#changes.interrupted(interrupt.id);
   }

@@ -27,7 +27,9 @@ export class RunWorker {
     stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#deps.clock.now());
     const run = await this.#claim(runId, token);
-    if (run === undefined) return;
+    if (run === undefined) {
+      return;
+    }
     this.#deps.log.info("run.claimed", { runId, attempt: run.attempt });
     await new Attempt({ ...this.#deps, run, token, stop }).perform();
   }
@@ -37,18 +39,24 @@ export class RunWorker {
     let isLost = false;
     await this.#deps.storage.runs.change(runId, (subject) => {
       isLost = subject.leaseOver;
-      if (!isLost) return undefined;
+      if (!isLost) {
+        return undefined;
+      }
       const edit = this.#edit(subject);
       decideRecovery(edit);
       return edit.done();
     });
-    if (isLost) this.#deps.log.warn("run.recovered", { runId });
+    if (isLost) {
+      this.#deps.log.warn("run.recovered", { runId });
+    }
   }
 
   async #claim(runId: RunId, token: LeaseToken): Promise<Run | undefined> {
     const { host, leaseMs, worker } = this.#deps;
     const run = await this.#deps.storage.runs.change(runId, (subject) => {
-      if (!isFor(subject.run, host)) return undefined;
+      if (!isFor(subject.run, host)) {
+        return undefined;
+      }
       const edit = this.#edit(subject);
       return decideClaim(edit, { token, worker, ttlMs: leaseMs }) ? edit.done() : undefined;
     });

@@ -67,12 +67,17 @@ class SessionObserver implements AgentObserver {
 
   attach(turns: TurnRunner): void {
     this.#turns = turns;
-    for (const update of this.#early.splice(0)) turns.onUpdate(update);
+    for (const update of this.#early.splice(0)) {
+      turns.onUpdate(update);
+    }
   }
 
   update(update: AgentUpdate): void {
-    if (this.#turns === undefined) this.#buffer(update);
-    else this.#turns.onUpdate(update);
+    if (this.#turns === undefined) {
+      this.#buffer(update);
+    } else {
+      this.#turns.onUpdate(update);
+    }
     this.#recorder.add(update);
   }
 
@@ -87,7 +92,9 @@ class SessionObserver implements AgentObserver {
 
   #buffer(update: AgentUpdate): void {
     this.#early.push(update);
-    if (this.#early.length > EARLY_UPDATES_MAX) this.#early.shift();
+    if (this.#early.length > EARLY_UPDATES_MAX) {
+      this.#early.shift();
+    }
   }
 }
 

@@ -29,11 +29,17 @@ export async function readConversation(
   viewer: Viewer,
 ): Promise<Conversation> {
   const visible: Run[] = [];
-  for await (const run of runsOf(runs, id, viewer)) visible.push(run);
-  if (visible.length === 0) throw unknownConversation();
+  for await (const run of runsOf(runs, id, viewer)) {
+    visible.push(run);
+  }
+  if (visible.length === 0) {
+    throw unknownConversation();
+  }
   const steps: Step[] = [];
   const talk = new Talk();
-  for (const run of visible) steps.push(...(await stepsOf(log, run, talk)));
+  for (const run of visible) {
+    steps.push(...(await stepsOf(log, run, talk)));
+  }
   return { id, steps };
 }
 
@@ -41,7 +47,9 @@ export async function readConversation(
 export async function newestRunOf(runs: Runs, id: string, viewer: Viewer): Promise<Run> {
   const page = await runs.list({ ...queryOf(id, viewer), order: "desc", limit: 1 });
   const [newest] = page.runs;
-  if (newest === undefined) throw unknownConversation();
+  if (newest === undefined) {
+    throw unknownConversation();
+  }
   return newest;
 }
 
@@ -49,8 +57,11 @@ async function stepsOf(log: ConversationDeps["log"], run: Run, talk: Talk): Prom
   const steps = new RunSteps(run);
   for await (const page of eventPages(log, run)) {
     for (const event of page) {
-      if (talk.hasRoomFor(event)) steps.onEvent(event);
-      else steps.leaveOut(event);
+      if (talk.hasRoomFor(event)) {
+        steps.onEvent(event);
+      } else {
+        steps.leaveOut(event);
+      }
     }
   }
   return steps.list();
@@ -61,7 +72,9 @@ class Talk {
   #remaining = CONVERSATION_LENGTH_MAX;
 
   hasRoomFor({ body }: RunEvent): boolean {
-    if (!body.kind.startsWith("agent.") && body.kind !== "workspace.step") return true;
+    if (!body.kind.startsWith("agent.") && body.kind !== "workspace.step") {
+      return true;
+    }
     this.#remaining -= lengthOf(body);
     return this.#remaining >= 0;
   }

@@ -29,7 +29,9 @@ export class RunSteps {
     this.#run = run;
     const step = this.#step(1);
     // A run that has only a skill has no prompt.
-    if (run.prompt !== "") step.addMessage("user", { type: "text", text: run.prompt }, run.createdAt);
+    if (run.prompt !== "") {
+      step.addMessage("user", { type: "text", text: run.prompt }, run.createdAt);
+    }
   }
 
   onEvent(event: RunEvent): void {
@@ -52,8 +54,9 @@ export class RunSteps {
       const { at, events } = this.#leftOut;
       this.#step(last).addMessage("system", { type: "event", name: "left_out", data: { events } }, at);
     }
-    for (const { message, at } of waiting)
+    for (const { message, at } of waiting) {
       this.#step(next).addMessage("user", { type: "text", text: message }, at);
+    }
     return Array.from(this.#steps.values(), (step) => step.step());
   }
 
@@ -64,7 +67,9 @@ export class RunSteps {
         break;
       case "turn.started":
         step.start(at);
-        for (const id of body.followUpIds) this.#take(step, id);
+        for (const id of body.followUpIds) {
+          this.#take(step, id);
+        }
         break;
       case "turn.ended":
         step.complete(at, body.stopReason === "end_turn" ? "completed" : "failed", body.answer);
@@ -85,10 +90,14 @@ export class RunSteps {
         addSystemEvent(step, body, at);
         break;
       case "run.state":
-        if (isEnded(body.to)) hearEnd(step, body, at);
+        if (isEnded(body.to)) {
+          hearEnd(step, body, at);
+        }
         break;
       case "run.created":
-        if (body.files !== undefined) tellFiles(step, body.files, at);
+        if (body.files !== undefined) {
+          tellFiles(step, body.files, at);
+        }
         break;
       case "artifact.added":
       case "changes.not_kept":
@@ -116,9 +125,13 @@ export class RunSteps {
   /** Shows a preparation command like a command of the agent. Its output comes in pieces. */
   #asAction({ output = "", status, stepId, title }: Body<"workspace.step">): ToolCallUpdate {
     const text = (this.#outputs.get(stepId) ?? "") + output;
-    if (status === "running") this.#outputs.set(stepId, text);
+    if (status === "running") {
+      this.#outputs.set(stepId, text);
+    }
     // A step that starts again has new output.
-    else this.#outputs.delete(stepId);
+    else {
+      this.#outputs.delete(stepId);
+    }
     return {
       kind: "agent.tool_call",
       toolCallId: `workspace.step ${stepId}`,
@@ -131,7 +144,9 @@ export class RunSteps {
 
   #take(step: StepDraft, followUpId: string): void {
     const followUp = this.#waiting.get(followUpId);
-    if (followUp === undefined) return;
+    if (followUp === undefined) {
+      return;
+    }
     this.#waiting.delete(followUpId);
     step.addMessage("user", { type: "text", text: followUp.message }, followUp.at);
   }
@@ -139,14 +154,20 @@ export class RunSteps {
   #answer(step: StepDraft, { permissionId, optionId }: Body<"permission.answered">): void {
     const request = this.#questions.get(permissionId);
     this.#questions.delete(permissionId);
-    if (request?.toolCallId === undefined) return;
+    if (request?.toolCallId === undefined) {
+      return;
+    }
     const chosen = request.options.find((option) => option.optionId === optionId);
-    if (chosen === undefined || chosen.kind.startsWith("reject")) step.deny(request.toolCallId);
+    if (chosen === undefined || chosen.kind.startsWith("reject")) {
+      step.deny(request.toolCallId);
+    }
   }
 
   #step(turn: number): StepDraft {
     const existing = this.#steps.get(turn);
-    if (existing !== undefined) return existing;
+    if (existing !== undefined) {
+      return existing;
+    }
     const step = new StepDraft(this.#run.id, turn);
     this.#steps.set(turn, step);
     return step;
@@ -158,7 +179,9 @@ type Body<Kind extends RunEventBody["kind"]> = Extract<RunEventBody, { readonly 
 /** A successful run ends with its turn. For any other end the reason is shown. */
 function hearEnd(step: StepDraft, body: Body<"run.state">, at: Date): void {
   step.complete(at, "failed");
-  if (body.to !== "SUCCEEDED") addSystemEvent(step, body, at);
+  if (body.to !== "SUCCEEDED") {
+    addSystemEvent(step, body, at);
+  }
 }
 
 function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date; id: string }): void {

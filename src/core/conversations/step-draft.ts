@@ -52,7 +52,9 @@ export class StepDraft {
   /** Only the first end counts, because the end of a run may follow the end of its turn. */
   complete(at: Date, how: "completed" | "failed", summary = ""): void {
     this.closeActions(how);
-    if (this.#startedAt === undefined || this.#completedAt !== undefined) return;
+    if (this.#startedAt === undefined || this.#completedAt !== undefined) {
+      return;
+    }
     this.#completedAt = at;
     this.#summary = summary;
   }
@@ -75,8 +77,11 @@ export class StepDraft {
   plan(entries: unknown, at: Date): void {
     const block: Block = { type: "event", name: "plan", data: { entries } };
     this.#words = undefined;
-    if (this.#plan === undefined) this.#plan = this.#add("assistant", block, at);
-    else this.#plan.block = block;
+    if (this.#plan === undefined) {
+      this.#plan = this.#add("assistant", block, at);
+    } else {
+      this.#plan.block = block;
+    }
   }
 
   act(id: string, update: ToolCallUpdate, at: Date): void {
@@ -94,13 +99,17 @@ export class StepDraft {
 
   deny(toolCallId: string): void {
     const draft = this.#actions.get(toolCallId);
-    if (draft !== undefined) show(draft, { ...draft.action, isDenied: true });
+    if (draft !== undefined) {
+      show(draft, { ...draft.action, isDenied: true });
+    }
   }
 
   /** Ends all running actions, whether or not the agent reported their end. */
   closeActions(endedAs: "completed" | "failed"): void {
     for (const draft of this.#actions.values()) {
-      if (isOpen(draft.action)) show(draft, { ...draft.action, endedAs });
+      if (isOpen(draft.action)) {
+        show(draft, { ...draft.action, endedAs });
+      }
     }
   }
 

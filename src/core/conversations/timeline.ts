@@ -49,10 +49,16 @@ export async function* timelineOf(pages: AsyncIterable<readonly RunEvent[]>): As
     for (const event of page) {
       const { body } = event;
       // An attempt starts when the run is claimed, and that event precedes the attempt's own first event.
-      if (body.kind === "run.state" && body.to === "PENDING") [attempts, isOpen] = [attempts + 1, true];
-      if (body.kind === "attempt.started") attempts = body.attempt;
+      if (body.kind === "run.state" && body.to === "PENDING") {
+        [attempts, isOpen] = [attempts + 1, true];
+      }
+      if (body.kind === "attempt.started") {
+        attempts = body.attempt;
+      }
       yield isOpen ? { event, attempt: attempts } : { event };
-      if (body.kind === "attempt.ended") isOpen = false;
+      if (body.kind === "attempt.ended") {
+        isOpen = false;
+      }
     }
   }
 }

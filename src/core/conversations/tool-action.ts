@@ -42,19 +42,27 @@ export function isOpen(action: ToolAction): boolean {
 
 /** An agent reports a refused tool as failed. The tool did its work only if the agent reports that. */
 function stateOf({ call: { status }, endedAs, isDenied }: ToolAction): ActionState {
-  if (status === "completed") return "completed";
-  if (isDenied) return "denied";
+  if (status === "completed") {
+    return "completed";
+  }
+  if (isDenied) {
+    return "denied";
+  }
   return status === "failed" ? "failed" : (endedAs ?? "running");
 }
 
 function inputOf({ rawInput, locations }: ToolCallUpdate): unknown {
-  if (rawInput !== undefined) return rawInput;
+  if (rawInput !== undefined) {
+    return rawInput;
+  }
   return locations === undefined ? {} : { locations };
 }
 
 /** Plain text if the output consists only of text. */
 function outputOf({ content = [], rawOutput }: ToolCallUpdate): unknown {
-  if (content.length === 0) return rawOutput ?? "";
+  if (content.length === 0) {
+    return rawOutput ?? "";
+  }
   const texts = content.map(textOf);
   return texts.every((text) => text !== undefined) ? texts.join("\n") : content;
 }

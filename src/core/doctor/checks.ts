@@ -16,7 +16,9 @@ export function queueCheck(longestWaitSeconds: () => Promise<number | undefined>
     name: "queue",
     async run() {
       const seconds = Math.round((await longestWaitSeconds()) ?? 0);
-      if (seconds < WAIT_WARN_SECONDS) return ok("No job has waited for long.");
+      if (seconds < WAIT_WARN_SECONDS) {
+        return ok("No job has waited for long.");
+      }
       const report = seconds < WAIT_FAIL_SECONDS ? warn : fail;
       return report(
         `A job has waited for ${seconds} s.`,
@@ -31,11 +33,12 @@ export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, 
     name: "workers",
     async run() {
       const live = await workers.listLive();
-      if (live.length === 0)
+      if (live.length === 0) {
         return fail(
           "No worker lives: no run is worked on.",
           "Start a process with ERRAND_ROLE=worker or all.",
         );
+      }
       const slots = live.reduce((sum, worker) => sum + worker.slots, 0);
       return ok(`${live.length} with room for ${slots} runs at a time.`);
     },
@@ -49,8 +52,9 @@ export function sandboxCheck({ workers }: { readonly workers: Pick<WorkerStore, 
       const live = await workers.listLive();
       const open = live.filter(({ sandbox }) => !sandbox.isolated);
       const names = [...new Set(live.map(({ sandbox }) => sandbox.name))].join(", ");
-      if (open.length === 0)
+      if (open.length === 0) {
         return ok(names === "" ? "There is no worker that has one." : `In use: ${names}.`);
+      }
       return warn(
         `${open.length} of ${live.length} workers keep agents from nothing: they have this machine's files and network.`,
         "Install bubblewrap or docker where those workers run, and leave ERRAND_SANDBOX unset.",
@@ -66,7 +70,9 @@ export function agentsCheck(catalogue: AgentCatalogueView): Check {
       const entries = await catalogue.list();
       const ready = entries.filter(({ usable }) => usable).map(({ name }) => name);
       const usual = entries.find(({ name }) => name === catalogue.defaultName);
-      if (usual?.usable) return ok(`Ready: ${ready.join(", ")}. Default: ${usual.name}.`);
+      if (usual?.usable) {
+        return ok(`Ready: ${ready.join(", ")}. Default: ${usual.name}.`);
+      }
       const needs = usual?.needs.join(" ") ?? "It is not in the catalogue.";
       return fail(
         `The default agent, ${catalogue.defaultName}, does no runs. ${needs}`,
@@ -84,7 +90,9 @@ export function adaptersCheck(
   return {
     name: "adapters",
     async run() {
-      if (adapters.length === 0) return ok("None is switched on: runs come over the API alone.");
+      if (adapters.length === 0) {
+        return ok("None is switched on: runs come over the API alone.");
+      }
       const ofTeams = (await teams.list()).map(({ id }) => installations.list(id));
       const all = (await Promise.all(ofTeams)).flat();
       const counts = adapters.map((name) => {
@@ -92,7 +100,9 @@ export function adaptersCheck(
           all.filter(({ adapter }) => adapter === name),
           ({ enabled }) => (enabled ? "on" : "off"),
         );
-        if (on.length + off.length === 0) return `${name} (not heard of yet)`;
+        if (on.length + off.length === 0) {
+          return `${name} (not heard of yet)`;
+        }
         return `${name} (installations: ${on.length} on, ${off.length} off)`;
       });
       return ok(`Switched on: ${counts.join(", ")}.`);
@@ -108,8 +118,12 @@ export function publicUrlCheck(publicUrl: () => string, adapters: readonly strin
     async run() {
       const url = publicUrl();
       const isLoopback = URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
-      if (!isLoopback) return ok(`Links lead to ${url}.`);
-      if (adapters.length === 0) return ok(`Links lead to ${url}: they work on this machine alone.`);
+      if (!isLoopback) {
+        return ok(`Links lead to ${url}.`);
+      }
+      if (adapters.length === 0) {
+        return ok(`Links lead to ${url}: they work on this machine alone.`);
+      }
       return warn(
         `Links that are posted lead to ${url}, where nobody else can follow them, and no webhook comes from outside.`,
         "Set ERRAND_PUBLIC_URL to the address by which others reach this server.",
@@ -122,7 +136,9 @@ export function secretKeyCheck(isGiven: boolean): Check {
   return {
     name: "secret_key",
     async run() {
-      if (isGiven) return ok("Given by ERRAND_SECRET_KEY.");
+      if (isGiven) {
+        return ok("Given by ERRAND_SECRET_KEY.");
+      }
       return ok(
         "Made at the first start and kept in the data directory. Without it no secret can be opened: back it up.",
       );

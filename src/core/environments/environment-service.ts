@@ -56,13 +56,17 @@ export class EnvironmentService {
     const before = await this.get(editor, id);
     const updatedAt = this.#clock.now();
     const environment = { ...before, config, setupFailed: false, lastEditorId: editor.id, updatedAt };
-    if (!(await this.#environments.replace(environment))) throw unknownEnvironment();
+    if (!(await this.#environments.replace(environment))) {
+      throw unknownEnvironment();
+    }
     return environment;
   }
 
   async remove(viewer: Viewer, id: string): Promise<void> {
     const { teamId } = await this.get(viewer, id);
-    if (!(await this.#environments.remove(teamId, id))) throw unknownEnvironment();
+    if (!(await this.#environments.remove(teamId, id))) {
+      throw unknownEnvironment();
+    }
   }
 }
 
@@ -75,7 +79,9 @@ export async function requireEnvironment(
   id: string,
 ): Promise<Environment> {
   const environment = await environments.find(user.teamId, id);
-  if (environment === undefined || !isOpenTo(environment, user)) throw unknownEnvironment();
+  if (environment === undefined || !isOpenTo(environment, user)) {
+    throw unknownEnvironment();
+  }
   return environment;
 }
 
@@ -84,7 +90,9 @@ export async function requireRunEnvironment(
   environments: Pick<RecordStore<Environment>, "find">,
   { creator, config }: Pick<NewRun, "creator" | "config">,
 ): Promise<void> {
-  if (config?.environment_id === undefined) return;
+  if (config?.environment_id === undefined) {
+    return;
+  }
   await requireEnvironment(environments, creator, config.environment_id);
 }
 
@@ -94,7 +102,9 @@ const ORDERS: Readonly<Record<EnvironmentSort, (a: Environment, b: Environment) 
 };
 
 function byText(left: string, right: string): number {
-  if (left === right) return 0;
+  if (left === right) {
+    return 0;
+  }
   return left < right ? -1 : 1;
 }
 

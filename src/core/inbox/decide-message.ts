@@ -10,7 +10,9 @@ import { helpText, parseCommand } from "./parse-command.ts";
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
 export async function decideMessage(context: AuthorizedContext, deps: IntakeDeps): Promise<Disposition> {
   const { adapter, message, thread } = context;
-  if (message.buttonAction !== undefined) return applyButton(context, message.buttonAction, deps);
+  if (message.buttonAction !== undefined) {
+    return applyButton(context, message.buttonAction, deps);
+  }
   const command = parseCommand(message.text);
   switch (command.kind) {
     case "stop":
@@ -57,8 +59,9 @@ async function followUp(context: AuthorizedContext, { runs }: IntakeDeps): Promi
 }
 
 async function stop(context: AuthorizedContext, deps: IntakeDeps): Promise<Disposition> {
-  if (context.thread.runId === undefined)
+  if (context.thread.runId === undefined) {
     return reply(context, deps, "There is no run here that I could stop.");
+  }
   return cancel(context, deps, currentRun(context));
 }
 
@@ -69,9 +72,12 @@ async function applyButton(
   deps: IntakeDeps,
 ): Promise<Disposition> {
   const threads = await deps.storage.threads.listOf(action.runId);
-  if (!threads.some(({ id }) => id === context.thread.id))
+  if (!threads.some(({ id }) => id === context.thread.id)) {
     return reply(context, deps, "That run is not one of this thread.");
-  if (action.kind === "cancel") return cancel(context, deps, action.runId);
+  }
+  if (action.kind === "cancel") {
+    return cancel(context, deps, action.runId);
+  }
   try {
     await deps.runs.answerPermission(action.runId, context.author, action, completing(context, "answered"));
     return "answered";
@@ -93,7 +99,9 @@ async function cancel(context: AuthorizedContext, deps: IntakeDeps, runId: Run["
 async function replyWith(error: unknown, context: MessageContext, deps: IntakeDeps): Promise<Disposition> {
   const isAnswer =
     error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
-  if (!isAnswer) throw error;
+  if (!isAnswer) {
+    throw error;
+  }
   return reply(context, deps, error.message);
 }
 
@@ -105,7 +113,9 @@ async function reply(context: MessageContext, { storage }: IntakeDeps, text: str
 }
 
 async function statusText({ author, thread }: AuthorizedContext, { runs }: IntakeDeps): Promise<string> {
-  if (thread.runId === undefined) return "There is no run here yet.";
+  if (thread.runId === undefined) {
+    return "There is no run here yet.";
+  }
   const run = await runs.get({ id: thread.runId }, author);
   const reason = run.statusMessage === undefined ? "" : ` (${run.statusMessage.message})`;
   return `"${run.title}" is ${run.state}${reason}. ${runs.sessionLink(run)}`;
@@ -128,6 +138,8 @@ function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
 }
 
 function currentRun({ thread }: MessageContext): Run["id"] {
-  if (thread.runId === undefined) throw new Error("The thread has no run.");
+  if (thread.runId === undefined) {
+    throw new Error("The thread has no run.");
+  }
   return thread.runId;
 }

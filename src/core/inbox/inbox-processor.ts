@@ -33,7 +33,9 @@ export class InboxProcessor {
       // Thrown, not returned: the queue deletes a job that ends well, and the open events would have no job.
       stop.throwIfAborted();
       const event = await this.#deps.storage.inbox.next(orderingKey);
-      if (event === undefined) return;
+      if (event === undefined) {
+        return;
+      }
       await this.#handle(event);
     }
   }
@@ -77,7 +79,9 @@ export class InboxProcessor {
     try {
       return await this.#authorizeAndDecide(context);
     } catch (error) {
-      if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") throw error;
+      if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") {
+        throw error;
+      }
       const reason = "The same thing came in another delivery.";
       return this.#store({ inboxId, disposition: "duplicate", reason, teamId });
     }
@@ -86,10 +90,14 @@ export class InboxProcessor {
   async #authorizeAndDecide(context: MessageContext): Promise<Disposition> {
     const { adapter, installation, message } = context;
     const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
-    if (!authorization.allowed) return this.#refuse(context, authorization.reason);
+    if (!authorization.allowed) {
+      return this.#refuse(context, authorization.reason);
+    }
     const { displayName, subject } = authorization.author;
     const author = await this.#deps.storage.people.ensure(installation.teamId, subject, displayName);
-    if (author.disabled) return this.#refuse(context, DISABLED);
+    if (author.disabled) {
+      return this.#refuse(context, DISABLED);
+    }
     const proven = { ...authorization.provenance, permission: authorization.permission };
     return this.#decide({ ...context, author, proven });
   }
@@ -101,8 +109,12 @@ export class InboxProcessor {
       try {
         return await decideMessage(current, this.#deps);
       } catch (error) {
-        if (isForbidden(error)) return this.#replyRefused(current, error.message);
-        if (!(error instanceof UniqueConflict) || error.what !== "thread" || tries === TAKEN_MAX) throw error;
+        if (isForbidden(error)) {
+          return this.#replyRefused(current, error.message);
+        }
+        if (!(error instanceof UniqueConflict) || error.what !== "thread" || tries === TAKEN_MAX) {
+          throw error;
+        }
         current = { ...context, thread: await this.#threadOf(context.message) };
       }
     }
@@ -142,7 +154,9 @@ export class InboxProcessor {
     const reason = error instanceof AppError ? error.message : "Something broke while this was handled.";
     const result = { inboxId: event.id, disposition: "failed", reason } as const;
     const context = known ?? (await this.#translateAgain(event));
-    if (context === undefined) return inbox.complete(result);
+    if (context === undefined) {
+      return inbox.complete(result);
+    }
     await inbox.complete({ ...result, teamId: context.installation.teamId }, apologyIn(context, reason));
   }
 
@@ -150,7 +164,9 @@ export class InboxProcessor {
   async #translateAgain(event: InboxEvent): Promise<MessageContext | undefined> {
     const adapter = this.#deps.adapters.get(event.adapter);
     const translation = await adapter?.translate(event).catch(() => undefined);
-    if (adapter === undefined || translation?.kind !== "message") return undefined;
+    if (adapter === undefined || translation?.kind !== "message") {
+      return undefined;
+    }
     return this.#contextOf(event, adapter, translation.message);
   }
 
@@ -166,7 +182,9 @@ export class InboxProcessor {
 
   #adapterOf(event: InboxEvent): ThreadAdapter {
     const adapter = this.#deps.adapters.get(event.adapter);
-    if (adapter !== undefined) return adapter;
+    if (adapter !== undefined) {
+      return adapter;
+    }
     const message = `The adapter ${event.adapter} is not switched on here.`;
     throw new AppError("integration_not_configured", message, { integrationName: event.adapter });
   }
@@ -177,7 +195,9 @@ export class InboxProcessor {
 }
 
 function apologyIn({ message, thread }: MessageContext, reason: string) {
-  if (message.addressed === "reply") return undefined;
+  if (message.addressed === "reply") {
+    return undefined;
+  }
   const text = `I could not take this up: ${reason}`;
   return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
 }

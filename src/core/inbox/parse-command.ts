@@ -14,9 +14,15 @@ const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
 
 export function parseCommand(text: string): Command {
   const trimmed = text.trim();
-  if (STOP.test(trimmed)) return { kind: "stop" };
-  if (STATUS.test(trimmed)) return { kind: "status" };
-  if (HELP.test(trimmed)) return { kind: "help" };
+  if (STOP.test(trimmed)) {
+    return { kind: "stop" };
+  }
+  if (STATUS.test(trimmed)) {
+    return { kind: "status" };
+  }
+  if (HELP.test(trimmed)) {
+    return { kind: "help" };
+  }
   const prompt = NEW.exec(trimmed)?.[1];
   return prompt === undefined ? { kind: "work" } : { kind: "new", prompt };
 }

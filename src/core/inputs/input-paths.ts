@@ -32,14 +32,18 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   const [stem, extension] = splitName(name);
   for (let number = 1; ; number += 1) {
     const candidate = number === 1 ? name : `${stem}-${number}${extension}`;
-    if (!taken.has(candidate.toLowerCase())) return candidate;
+    if (!taken.has(candidate.toLowerCase())) {
+      return candidate;
+    }
   }
 }
 
 function shortName(name: string): string {
   const [stem, extension] = splitName(name);
   const characters = Array.from(stem);
-  while (bytesOf(characters.join("") + extension) > NAME_BYTES_MAX) characters.pop();
+  while (bytesOf(characters.join("") + extension) > NAME_BYTES_MAX) {
+    characters.pop();
+  }
   return characters.join("") + extension;
 }
 

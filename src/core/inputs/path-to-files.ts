@@ -5,7 +5,9 @@ export function pathToFiles({
   directory,
   workingDirectory,
 }: Pick<Workspace, "directory" | "workingDirectory">): string {
-  if (!workingDirectory.startsWith(`${directory}/`)) return "";
+  if (!workingDirectory.startsWith(`${directory}/`)) {
+    return "";
+  }
   const below = workingDirectory.slice(directory.length).split("/");
   return "../".repeat(below.filter((part) => part !== "").length);
 }

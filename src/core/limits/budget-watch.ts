@@ -24,7 +24,9 @@ export class BudgetWatch {
   constructor(deps: BudgetWatchDeps) {
     this.#deps = deps;
     const leftMs = workLeftMs(deps.run, deps.workedMs);
-    if (leftMs === undefined) return;
+    if (leftMs === undefined) {
+      return;
+    }
     this.#time = new PausableTimer(deps.clock, leftMs, () => this.#end(minutesUsedUp(deps.run)));
   }
 
@@ -48,7 +50,9 @@ export class BudgetWatch {
     const tokens = run.totalTokens + meter.used.tokens;
     const costUsd = (run.costUsd ?? 0) + meter.used.costUsd;
     const failure = budgetExceeded(run, { tokens, costUsd, workedMs: 0 });
-    if (failure !== undefined) this.#end(failure);
+    if (failure !== undefined) {
+      this.#end(failure);
+    }
   }
 
   get workedMs(): number {

@@ -17,7 +17,9 @@ export function budgetUsedUp(
 ): RunFailure | undefined {
   const { max_turns: turnsMax = Infinity } = config.budget ?? {};
   const turns = turnOpen ? turn - 1 : turn;
-  if (turns >= turnsMax) return usedUp(`${turns} of ${turnsMax} turns`);
+  if (turns >= turnsMax) {
+    return usedUp(`${turns} of ${turnsMax} turns`);
+  }
   return overdrawn(config.budget, spent, (used, max) => used >= max);
 }
 
@@ -43,7 +45,9 @@ function overdrawn(
   isOver: (used: number, max: number) => boolean,
 ): RunFailure | undefined {
   const { max_cost_usd: costMax, max_minutes: minutesMax, max_tokens: tokensMax } = budget;
-  if (tokensMax !== undefined && isOver(tokens, tokensMax)) return usedUp(`${tokens} of ${tokensMax} tokens`);
+  if (tokensMax !== undefined && isOver(tokens, tokensMax)) {
+    return usedUp(`${tokens} of ${tokensMax} tokens`);
+  }
   if (costMax !== undefined && isOver(costUsd, costMax)) {
     return usedUp(`${costUsd.toFixed(4)} of ${costMax} US dollars`);
   }

@@ -20,7 +20,9 @@ export class CostMeter {
   /** A lower reading than the last one comes from a session that counts from zero. */
   #since(update: RunEventBody): number {
     const costUsd = costIn(update);
-    if (costUsd === undefined) return 0;
+    if (costUsd === undefined) {
+      return 0;
+    }
     const since = costUsd >= this.#reportedUsd ? costUsd - this.#reportedUsd : costUsd;
     this.#reportedUsd = costUsd;
     return since;
@@ -29,7 +31,9 @@ export class CostMeter {
 
 /** The total cost of a session that this update reports, if it reports a plausible one. */
 export function costIn(update: RunEventBody): number | undefined {
-  if (update.kind !== "agent.usage" || update.costUsd === undefined) return undefined;
+  if (update.kind !== "agent.usage" || update.costUsd === undefined) {
+    return undefined;
+  }
   const { costUsd } = update;
   return costUsd >= 0 && costUsd <= COST_MAX_USD ? costUsd : undefined;
 }

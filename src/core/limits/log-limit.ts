@@ -25,7 +25,9 @@ export class LogLimit {
       this.#remaining -= storedLength(update);
       return this.#remaining >= 0;
     });
-    if (acceptable.length < updates.length) this.#abort.abort({ kind: "failed", failure: this.#failure() });
+    if (acceptable.length < updates.length) {
+      this.#abort.abort({ kind: "failed", failure: this.#failure() });
+    }
     return acceptable;
   }
 

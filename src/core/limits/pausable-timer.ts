@@ -22,13 +22,17 @@ export class PausableTimer {
   }
 
   run(): void {
-    if (this.#running !== undefined) return;
+    if (this.#running !== undefined) {
+      return;
+    }
     const stop = this.#clock.after(this.#leftMs, this.#ring);
     this.#running = { stop, since: this.#clock.elapsedMs() };
   }
 
   pause(): void {
-    if (this.#running === undefined) return;
+    if (this.#running === undefined) {
+      return;
+    }
     const { since, stop } = this.#running;
     stop();
     this.#leftMs = Math.max(0, this.#leftMs - (this.#clock.elapsedMs() - since));

@@ -21,12 +21,15 @@ export async function priorCostUsd(
   before: Run | undefined,
 ): Promise<number> {
   const teller = run.agentSession === undefined ? before : run;
-  if (!resumed || teller === undefined) return 0;
+  if (!resumed || teller === undefined) {
+    return 0;
+  }
   const { id, lastSeq } = teller;
   const after = Math.max(0, lastSeq - EVENTS_MAX);
   let costUsd = 0;
-  for await (const { body } of readLog(deps, { id, lastSeq, after, kinds: ["agent.usage"] }))
+  for await (const { body } of readLog(deps, { id, lastSeq, after, kinds: ["agent.usage"] })) {
     costUsd = costIn(body) ?? costUsd;
+  }
   return costUsd;
 }
 
@@ -41,7 +44,9 @@ export async function priorWorkMs(
   let workedMs = 0;
   let since: Date | undefined;
   for await (const event of readLog(deps, { id, lastSeq, kinds: ["run.state"] })) {
-    if (since !== undefined) workedMs += Math.max(0, event.at.getTime() - since.getTime());
+    if (since !== undefined) {
+      workedMs += Math.max(0, event.at.getTime() - since.getTime());
+    }
     since = beginsWork(event) ? event.at : undefined;
   }
   return workedMs;

@@ -40,7 +40,9 @@ export class TurnLimits {
 
   /** The agent reported something. */
   onSignOfLife(): void {
-    if (this.#turn === undefined || this.#pauses > 0) return;
+    if (this.#turn === undefined || this.#pauses > 0) {
+      return;
+    }
     const { clock, settings } = this.#deps;
     this.#stopIdle?.();
     this.#stopIdle = clock.after(settings.inactivityMs, () =>
@@ -56,7 +58,9 @@ export class TurnLimits {
 
   resume(): void {
     this.#pauses -= 1;
-    if (this.#pauses > 0) return;
+    if (this.#pauses > 0) {
+      return;
+    }
     this.#turn?.run();
     this.onSignOfLife();
   }

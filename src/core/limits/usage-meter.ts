@@ -57,7 +57,9 @@ export class UsageMeter {
   /** Ends a turn with the usage that the agent reports, otherwise with what the gateway measured. */
   endTurn(end: TurnEnd): TurnEnd {
     this.#reported = { ...this.#reported, tokens: this.#reported.tokens + tokensOf(end) };
-    if (end.usage !== undefined) return end;
+    if (end.usage !== undefined) {
+      return end;
+    }
     const usage = since(this.#turnBegan, this.#models);
     return usage.totalTokens === 0 ? end : { ...end, usage };
   }
@@ -76,8 +78,12 @@ export class UsageMeter {
 }
 
 export function decideUsage(edit: RunEdit, { costUsd, tokens }: Usage): void {
-  if (tokens > 0) edit.set({ totalTokens: edit.run.totalTokens + tokens });
-  if (costUsd > 0) edit.set({ costUsd: (edit.run.costUsd ?? 0) + costUsd });
+  if (tokens > 0) {
+    edit.set({ totalTokens: edit.run.totalTokens + tokens });
+  }
+  if (costUsd > 0) {
+    edit.set({ costUsd: (edit.run.costUsd ?? 0) + costUsd });
+  }
 }
 
 /** An agent may report anything. A value that is not a count is ignored. */

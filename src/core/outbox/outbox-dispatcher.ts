@@ -31,7 +31,9 @@ export class OutboxDispatcher {
       // This must throw: a job whose handler returns is deleted, and waiting deliveries would have no job.
       stop.throwIfAborted();
       const delivery = await this.#deps.outbox.take(threadId);
-      if (delivery === undefined || !(await this.#deliver(delivery))) return;
+      if (delivery === undefined || !(await this.#deliver(delivery))) {
+        return;
+      }
     }
   }
 
@@ -64,7 +66,9 @@ export class OutboxDispatcher {
 
   #adapterOf({ adapter: name }: TakenDelivery): ThreadAdapter {
     const adapter = this.#deps.adapters.get(name);
-    if (adapter !== undefined) return adapter;
+    if (adapter !== undefined) {
+      return adapter;
+    }
     // Another worker may have the adapter, or this one after its next start.
     const message = `The adapter ${name} is not switched on here.`;
     throw new AppError("integration_not_configured", message, { retryable: true, integrationName: name });

@@ -30,7 +30,9 @@ export interface KeyHolder {
 
 /** Whether the key is valid now. */
 export function isAlive({ key, principal }: KeyHolder, now: Date): boolean {
-  if (key.revokedAt !== undefined || principal.disabled) return false;
+  if (key.revokedAt !== undefined || principal.disabled) {
+    return false;
+  }
   return key.expiresAt === undefined || key.expiresAt > now;
 }
 
@@ -41,7 +43,11 @@ export function viewerWith(holder: KeyHolder): Viewer {
 
 /** `admin` includes all other scopes, and writing includes reading. */
 export function hasScope({ key, principal }: KeyHolder, wanted: Scope): boolean {
-  if (wanted === "admin") return principal.administrator && key.scopes.includes("admin");
-  if (key.scopes.includes("admin") || key.scopes.includes(wanted)) return true;
+  if (wanted === "admin") {
+    return principal.administrator && key.scopes.includes("admin");
+  }
+  if (key.scopes.includes("admin") || key.scopes.includes(wanted)) {
+    return true;
+  }
   return wanted.endsWith(":read") && key.scopes.some((scope) => scope === wanted.replace(":read", ":write"));
 }

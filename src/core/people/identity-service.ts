@@ -35,22 +35,27 @@ export class IdentityService {
     requireEnabled(await getPrincipal(this.#deps.storage, teamId, principalId));
     const before = await identities.find(teamId, subject);
     const link = await identities.link(teamId, subject, principalId);
-    if (before !== undefined && before.principalId !== principalId)
+    if (before !== undefined && before.principalId !== principalId) {
       await this.#retire(teamId, before.principalId);
+    }
     return link;
   }
 
   /** The account's next message creates a new principal. */
   async unlink(viewer: Viewer, id: string): Promise<void> {
     const isSeen = (await this.list(viewer)).some((link) => link.id === id);
-    if (isSeen && (await this.#deps.storage.identities.unlink(viewer.teamId, id))) return;
+    if (isSeen && (await this.#deps.storage.identities.unlink(viewer.teamId, id))) {
+      return;
+    }
     throw new AppError("resource_not_found", "There is no such link.");
   }
 
   async #retire(teamId: TeamId, id: PrincipalId): Promise<void> {
     const { identities, people } = this.#deps.storage;
     const hasAccount = (await identities.list(teamId)).some(({ principalId }) => principalId === id);
-    if (hasAccount || (await this.#hasKey(teamId, id))) return;
+    if (hasAccount || (await this.#hasKey(teamId, id))) {
+      return;
+    }
     await people.change(teamId, id, (principal) => ({
       ...principal,
       disabled: principal.disabled || !principal.administrator,
@@ -66,10 +71,14 @@ export class IdentityService {
 }
 
 function requireForeign(subject: string): void {
-  if (subject.startsWith(OWN_SUBJECTS)) throw invalidMember("subject", "is none of an account outside");
+  if (subject.startsWith(OWN_SUBJECTS)) {
+    throw invalidMember("subject", "is none of an account outside");
+  }
 }
 
 function requireEnabled({ disabled }: Principal): void {
-  if (!disabled) return;
+  if (!disabled) {
+    return;
+  }
   throw new AppError("invalid_request", "This principal is disabled.", { remedy: "Enable it first." });
 }

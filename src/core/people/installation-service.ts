@@ -29,8 +29,9 @@ export class InstallationService {
 
   async change(viewer: Viewer, id: string, changes: InstallationChanges): Promise<Installation> {
     const known = await this.#storage.installations.lock(id);
-    if (known === undefined || !isSeen(known, viewer))
+    if (known === undefined || !isSeen(known, viewer)) {
       throw new AppError("resource_not_found", "There is no such installation.");
+    }
     const { teamId: wanted = known.teamId, ...others } = changes;
     const teamId = wanted === known.teamId ? known.teamId : await requireTeam(this.#storage, viewer, wanted);
     const changed = { ...known, ...others, teamId };

@@ -56,8 +56,9 @@ export class KeyService {
   async create(caller: KeyHolder, { principalId, ...wanted }: NewKey): Promise<IssuedKey> {
     requireScopes(caller, wanted.scopes);
     const owner = await this.#ownerFor(caller, principalId);
-    if (wanted.scopes.includes("admin") && !owner.administrator)
+    if (wanted.scopes.includes("admin") && !owner.administrator) {
       throw invalidMember("scopes", "admin is for administrators' keys alone");
+    }
     this.#requireFuture(wanted.expiresAt);
     return this.#issue(caller, owner.id, wanted);
   }
@@ -136,19 +137,30 @@ export class KeyService {
   }
 
   async #ownerFor(caller: KeyHolder, wanted: PrincipalId = caller.principal.id): Promise<Principal> {
-    if (wanted === caller.principal.id) return caller.principal;
-    if (!hasScope(caller, "admin"))
+    if (wanted === caller.principal.id) {
+      return caller.principal;
+    }
+    if (!hasScope(caller, "admin")) {
       throw new AppError("not_authorized", "Only an administrator may create a key for another principal.");
+    }
     const [owner] = await this.#deps.storage.people.getMany([wanted]);
-    if (owner === undefined || !(await this.#mayGive(caller, owner))) return raiseUnknown();
-    if (owner.disabled) throw invalidMember("principal_uid", "is disabled");
+    if (owner === undefined || !(await this.#mayGive(caller, owner))) {
+      return raiseUnknown();
+    }
+    if (owner.disabled) {
+      throw invalidMember("principal_uid", "is disabled");
+    }
     return owner;
   }
 
   /** An operator may create the first key of a new team. After that only the team's own members create keys. */
   async #mayGive(caller: KeyHolder, { teamId }: Principal): Promise<boolean> {
-    if (teamId === caller.principal.teamId) return true;
-    if (!isOperator(viewerWith(caller))) return false;
+    if (teamId === caller.principal.teamId) {
+      return true;
+    }
+    if (!isOperator(viewerWith(caller))) {
+      return false;
+    }
     const { clock, storage } = this.#deps;
     const keys = await storage.keys.list(teamId);
     const people = new Map((await storage.people.list(teamId)).map((one) => [one.id, one]));
@@ -159,12 +171,16 @@ export class KeyService {
   }
 
   #requireFuture(expiresAt: Date | undefined): void {
-    if (expiresAt === undefined || expiresAt > this.#deps.clock.now()) return;
+    if (expiresAt === undefined || expiresAt > this.#deps.clock.now()) {
+      return;
+    }
     throw invalidMember("expires_at", "must be in the future");
   }
 
   #requireNotOver({ expiresAt, revokedAt }: ApiKey): void {
-    if (revokedAt === undefined && (expiresAt === undefined || expiresAt > this.#deps.clock.now())) return;
+    if (revokedAt === undefined && (expiresAt === undefined || expiresAt > this.#deps.clock.now())) {
+      return;
+    }
     throw new AppError("invalid_request", "This key is over.", { remedy: "Make a new one." });
   }
 }
@@ -180,14 +196,18 @@ function raiseUnknownKey(): never {
 
 /** The old key after a rotation: it expires at once or after the overlap, and never later than before. */
 function afterRotation(key: ApiKey, now: Date, overlapMs: number): ApiKey {
-  if (overlapMs === 0) return { ...key, revokedAt: now };
+  if (overlapMs === 0) {
+    return { ...key, revokedAt: now };
+  }
   const end = new Date(now.getTime() + overlapMs);
   return key.expiresAt === undefined || end < key.expiresAt ? { ...key, expiresAt: end } : key;
 }
 
 function requireScopes(caller: KeyHolder, wanted: readonly Scope[]): void {
   const missing = wanted.filter((scope) => !hasScope(caller, scope));
-  if (missing.length === 0) return;
+  if (missing.length === 0) {
+    return;
+  }
   throw new AppError("not_authorized", `Your own key does not have ${missing.join(" and ")}.`, {
     remedy: "Ask for no more than your own key may do, or use one that may do it.",
   });
@@ -195,7 +215,9 @@ function requireScopes(caller: KeyHolder, wanted: readonly Scope[]): void {
 
 /** A file or a variable holds the secret of this key and would still name the old one. */
 function requireOfPeople({ createdBy }: ApiKey): void {
-  if (createdBy !== undefined) return;
+  if (createdBy !== undefined) {
+    return;
+  }
   throw new AppError("invalid_request", "The installation's own key cannot be ended here.", {
     remedy: "Replace the file api-key in the data directory, or ERRAND_API_KEY, and restart.",
   });

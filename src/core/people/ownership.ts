@@ -32,7 +32,9 @@ export function isOpenTo(
   owned: Owned,
   viewer: Pick<Viewer, "id" | "teamId" | "onlyRunId"> & MayAdminister,
 ): boolean {
-  if (owned.teamId !== viewer.teamId || viewer.onlyRunId !== undefined) return false;
+  if (owned.teamId !== viewer.teamId || viewer.onlyRunId !== undefined) {
+    return false;
+  }
   return isTeamOwned(owned) || owned.ownerId === viewer.id || viewer.administrator === true;
 }
 

@@ -76,7 +76,9 @@ export function raiseUnknown(): never {
 /** Without an administrator nobody could appoint another one. */
 function requireAnAdministrator(after: Principal, administrators: readonly Principal[]): void {
   const isOne = after.administrator && !after.disabled;
-  if (isOne || administrators.some(({ id }) => id !== after.id) || administrators.length === 0) return;
+  if (isOne || administrators.some(({ id }) => id !== after.id) || administrators.length === 0) {
+    return;
+  }
   throw new AppError("invalid_request", "This is the team's last administrator.", {
     remedy: "Make another principal an administrator first.",
   });

@@ -9,12 +9,17 @@ export async function requireTeam(
   viewer: Viewer,
   wanted: TeamId | undefined,
 ): Promise<TeamId> {
-  if (wanted === undefined || wanted === viewer.teamId) return viewer.teamId;
+  if (wanted === undefined || wanted === viewer.teamId) {
+    return viewer.teamId;
+  }
   // Refused before the look-up, because only operators may learn which teams exist.
-  if (!isOperator(viewer))
+  if (!isOperator(viewer)) {
     throw new AppError("not_authorized", "Only an operator may name another team than the own one.", {
       remedy: "Leave team_uid out, or ask an administrator of the installation's first team.",
     });
-  if ((await teams.find(wanted)) !== undefined) return wanted;
+  }
+  if ((await teams.find(wanted)) !== undefined) {
+    return wanted;
+  }
   throw new AppError("resource_not_found", "There is no such team.");
 }

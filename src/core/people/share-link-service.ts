@@ -36,7 +36,9 @@ export class ShareLinkService {
   ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
     const { clock, storage } = this.#deps;
     const run = await this.#getRun(viewerWith(maker), runId);
-    if ((await storage.shareLinks.list(run.id)).length >= LINKS_MAX) throw tooMany();
+    if ((await storage.shareLinks.list(run.id)).length >= LINKS_MAX) {
+      throw tooMany();
+    }
     const createdAt = clock.now();
     const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
     const whose = { teamId: run.teamId, runId: run.id, creatorId: maker.principal.id, keyId: maker.key.id };
@@ -47,7 +49,9 @@ export class ShareLinkService {
 
   async remove(viewer: Viewer, runId: RunId, id: string): Promise<void> {
     const run = await this.#getRun(viewer, runId);
-    if (await this.#deps.storage.shareLinks.remove(run.id, id)) return;
+    if (await this.#deps.storage.shareLinks.remove(run.id, id)) {
+      return;
+    }
     throw new AppError("resource_not_found", "There is no such link.");
   }
 
@@ -58,9 +62,13 @@ export class ShareLinkService {
   async open(tokenHash: string): Promise<ShareLink | undefined> {
     const { clock, storage } = this.#deps;
     const link = await storage.shareLinks.findByHash(tokenHash);
-    if (link === undefined || link.expiresAt <= clock.now()) return undefined;
+    if (link === undefined || link.expiresAt <= clock.now()) {
+      return undefined;
+    }
     const [creator] = await storage.people.getMany([link.creatorId]);
-    if (creator === undefined || creator.disabled) return undefined;
+    if (creator === undefined || creator.disabled) {
+      return undefined;
+    }
     const run = await storage.runs.find({ id: link.runId });
     return run !== undefined && isVisible(run, creator) ? link : undefined;
   }

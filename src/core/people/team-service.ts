@@ -26,15 +26,18 @@ export class TeamService {
   async get(viewer: Viewer, id: TeamId): Promise<Team> {
     const isSeen = id === viewer.teamId || isOperator(viewer);
     const team = isSeen ? await this.#deps.storage.teams.find(id) : undefined;
-    if (team === undefined) throw new AppError("resource_not_found", "There is no such team.");
+    if (team === undefined) {
+      throw new AppError("resource_not_found", "There is no such team.");
+    }
     return team;
   }
 
   async create(viewer: Viewer, name: string): Promise<Team> {
-    if (!isOperator(viewer))
+    if (!isOperator(viewer)) {
       throw new AppError("not_authorized", "Only an operator may make a team.", {
         remedy: "Ask an administrator of the installation's first team.",
       });
+    }
     const createdAt = this.#deps.clock.now();
     return this.#put({ id: newId<TeamId>(createdAt), name, createdAt });
   }
@@ -48,7 +51,9 @@ export class TeamService {
       await this.#deps.storage.teams.put(team);
       return team;
     } catch (error) {
-      if (!(error instanceof UniqueConflict)) throw error;
+      if (!(error instanceof UniqueConflict)) {
+        throw error;
+      }
       throw invalidMember("name", "another team has this name");
     }
   }

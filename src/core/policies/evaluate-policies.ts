@@ -55,7 +55,9 @@ export function evaluatePolicies(policies: readonly Policy[], action: ActionRequ
   for (const policy of policies) {
     const mismatch = mismatchOf(policy, action);
     considered.push(mismatch === undefined ? { policy } : { policy, mismatch });
-    if (mismatch !== undefined) continue;
+    if (mismatch !== undefined) {
+      continue;
+    }
     return { effect: policy.effect, reason: reasonOf(policy), policy, considered };
   }
   return { ...unmatched(action), considered };
@@ -63,14 +65,18 @@ export function evaluatePolicies(policies: readonly Policy[], action: ActionRequ
 
 /** Throws an error with the reason if the action is not allowed. */
 export function requireAllowed({ effect, reason }: Verdict): void {
-  if (effect !== "deny") return;
+  if (effect !== "deny") {
+    return;
+  }
   throw new AppError("not_authorized", reason, {
     remedy: "Ask an administrator of your team to change its policies.",
   });
 }
 
 function mismatchOf({ effect, match }: Policy, action: ActionRequest): Condition | undefined {
-  if (!concerns(effect, match, action.action)) return "actions";
+  if (!concerns(effect, match, action.action)) {
+    return "actions";
+  }
   return CONDITIONS.find((condition) => !CHECKS[condition](match, action, effect));
 }
 
@@ -88,12 +94,16 @@ function isClaimOf(
 
 /** Only new runs wait for approval. A policy grants the right to approve only if it names that action. */
 function concerns(effect: PolicyEffect, { actions }: PolicyMatch, action: PolicyAction): boolean {
-  if (effect === "require_approval") return action === "create";
+  if (effect === "require_approval") {
+    return action === "create";
+  }
   return action !== "approve" || effect === "deny" || actions !== undefined;
 }
 
 function unmatched({ action, isAdministrator }: ActionRequest): Pick<Verdict, "effect" | "reason"> {
-  if (action !== "approve") return { effect: "allow", reason: "No policy matches, so it is allowed." };
+  if (action !== "approve") {
+    return { effect: "allow", reason: "No policy matches, so it is allowed." };
+  }
   const reason = "Without a policy that allows it by name, only administrators approve.";
   return { effect: isAdministrator ? "allow" : "deny", reason };
 }

@@ -21,18 +21,26 @@ export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: Pu
   const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
   const isKnown = artifacts.some(({ body, key }) => body.type === "PULL_REQUEST" && key === url);
   const thread = await findFreeThread(deps, pullRequest);
-  if (isKnown && thread === undefined) return;
+  if (isKnown && thread === undefined) {
+    return;
+  }
   const keep = (edit: RunEdit) => {
-    if (!isKnown) edit.addArtifact({ key: url, body: { type: "PULL_REQUEST", url, branch } });
+    if (!isKnown) {
+      edit.addArtifact({ key: url, body: { type: "PULL_REQUEST", url, branch } });
+    }
   };
   try {
     await lease.write((edit) => {
       keep(edit);
-      if (thread !== undefined) edit.bind({ thread, expected: undefined });
+      if (thread !== undefined) {
+        edit.bind({ thread, expected: undefined });
+      }
     });
   } catch (error) {
     // Another run was bound to this thread at the same moment, and keeps it.
-    if (!(error instanceof UniqueConflict)) throw error;
+    if (!(error instanceof UniqueConflict)) {
+      throw error;
+    }
     await lease.write(keep);
   }
 }
@@ -44,6 +52,8 @@ async function findFreeThread(
 ): Promise<Thread | undefined> {
   const address = { adapter, installation, key };
   const known = await retry(clock, WHILE_UNAVAILABLE, () => storage.threads.find(address));
-  if (known?.runId !== undefined) return undefined;
+  if (known?.runId !== undefined) {
+    return undefined;
+  }
   return { id: known?.id ?? newId(clock.now()), ...address };
 }

@@ -48,13 +48,18 @@ export class PullRequestPublisher {
   async settle(isDone: boolean, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
     const pushed = this.#newPushes();
     let shown: PullRequest | undefined;
-    for (const branch of pushed) shown = (await this.#ofBranch(branch, isDone)) ?? shown;
+    for (const branch of pushed) {
+      shown = (await this.#ofBranch(branch, isDone)) ?? shown;
+    }
     const home = this.#home;
     const known = shown === undefined ? {} : { url: shown.url };
-    if (home === undefined || !isDone || isAmong(pushed, home)) return known;
+    if (home === undefined || !isDone || isAmong(pushed, home)) {
+      return known;
+    }
     const before = isAmong(changed ?? [home], home) ? undefined : await this.#lastOfRun();
-    if (before !== undefined)
+    if (before !== undefined) {
       return { url: before.url, ...(this.#isOwn(before) ? { handedOver: home } : {}) };
+    }
     const opened = await this.#handOver(home);
     return opened === undefined ? known : { url: opened.url, handedOver: home };
   }
@@ -96,7 +101,9 @@ export class PullRequestPublisher {
 
   #handOver(home: HomeRepository): Promise<PullRequest | undefined> {
     const { changes, clean, problem, run, settings, site, writer } = this.#deps;
-    if (settings.pullRequests === "off") return Promise.resolve(undefined);
+    if (settings.pullRequests === "off") {
+      return Promise.resolve(undefined);
+    }
     return this.#attempt("The pull request could not be opened", problem, async () => {
       const message = clean(commitMessageOf(run, writer.sessionLink(run)));
       const repository = { owner: home.owner, name: home.name };
@@ -107,7 +114,9 @@ export class PullRequestPublisher {
 
   async #open(home: HomeRepository, branch: string): Promise<PullRequest | undefined> {
     const { clean, clock, pullRequests, run, settings, writer } = this.#deps;
-    if (settings.pullRequests === "off" || branch === home.branch) return undefined;
+    if (settings.pullRequests === "off" || branch === home.branch) {
+      return undefined;
+    }
     const draft = {
       teamId: run.teamId,
       repository: { owner: home.owner, name: home.name },
@@ -126,7 +135,9 @@ export class PullRequestPublisher {
   ): Promise<PullRequest | undefined> {
     try {
       const found = await work();
-      if (found !== undefined) await linkPullRequest(this.#deps, found);
+      if (found !== undefined) {
+        await linkPullRequest(this.#deps, found);
+      }
       return found;
     } catch (error) {
       problem(what, error);

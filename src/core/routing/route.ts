@@ -38,13 +38,16 @@ const CONDITIONS = Object.keys(CHECKS) as readonly RoutingCondition[];
 
 /** The first rule that matches decides, for a request that names no environment. `rules` must be in order. */
 export function route(rules: readonly RoutingRule[], request: RoutedRequest): Routing {
-  if (request.config.environment_id !== undefined)
+  if (request.config.environment_id !== undefined) {
     return { reason: "The request names its environment.", considered: [] };
+  }
   const considered: ConsideredRule[] = [];
   for (const rule of rules) {
     const mismatch = CONDITIONS.find((condition) => !CHECKS[condition](rule.match, request));
     considered.push(mismatch === undefined ? { rule } : { rule, mismatch });
-    if (mismatch === undefined) return { rule, reason: reasonOf(rule), considered };
+    if (mismatch === undefined) {
+      return { rule, reason: reasonOf(rule), considered };
+    }
   }
   return { reason: "No routing rule matches.", considered };
 }

@@ -24,7 +24,9 @@ export function routedConfig(request: RunConfig, routing: Routing, before: RunCo
 }
 
 function ruleConfig({ rule }: Routing): RunConfig {
-  if (rule === undefined) return {};
+  if (rule === undefined) {
+    return {};
+  }
   const { config, environmentId } = rule;
   return environmentId === undefined ? config : { ...config, environment_id: environmentId };
 }
@@ -32,7 +34,10 @@ function ruleConfig({ rule }: Routing): RunConfig {
 /** The agent always has a layer: `default` when no other layer names one. */
 function layersOf(configs: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
   const layers: Record<string, ConfigLayer> = { harness: "default" };
-  for (const [layer, config] of Object.entries(configs).toReversed())
-    for (const member of Object.keys(config)) layers[member] = layer as ConfigLayer;
+  for (const [layer, config] of Object.entries(configs).toReversed()) {
+    for (const member of Object.keys(config)) {
+      layers[member] = layer as ConfigLayer;
+    }
+  }
   return layers;
 }

@@ -18,13 +18,18 @@ function isLike(glob: string, text: string): boolean {
   const [first = "", ...others] = glob.toLowerCase().split("*");
   const said = text.toLowerCase();
   const last = others.pop();
-  if (last === undefined) return said === first;
-  if (!said.startsWith(first) || said.length < first.length + last.length || !said.endsWith(last))
+  if (last === undefined) {
+    return said === first;
+  }
+  if (!said.startsWith(first) || said.length < first.length + last.length || !said.endsWith(last)) {
     return false;
+  }
   let place = first.length;
   for (const piece of others) {
     const found = said.indexOf(piece, place);
-    if (found === -1 || found + piece.length > said.length - last.length) return false;
+    if (found === -1 || found + piece.length > said.length - last.length) {
+      return false;
+    }
     place = found + piece.length;
   }
   return true;

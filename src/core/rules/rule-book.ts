@@ -34,7 +34,9 @@ export class RuleBook<R extends Rule> {
   of(teamId: TeamId): Promise<readonly R[]> {
     const nowMs = this.#deps.clock.now().getTime();
     const kept = this.#kept.get(teamId);
-    if (kept !== undefined && kept.untilMs > nowMs) return kept.rules;
+    if (kept !== undefined && kept.untilMs > nowMs) {
+      return kept.rules;
+    }
     const read = { rules: this.#read(teamId), untilMs: nowMs + KEPT_MS };
     this.#kept.set(teamId, read);
     read.rules.catch(() => this.#forget(teamId, read));
@@ -47,6 +49,8 @@ export class RuleBook<R extends Rule> {
 
   /** A failed read is not cached. */
   #forget(teamId: TeamId, read: Kept<R>): void {
-    if (this.#kept.get(teamId) === read) this.#kept.delete(teamId);
+    if (this.#kept.get(teamId) === read) {
+      this.#kept.delete(teamId);
+    }
   }
 }

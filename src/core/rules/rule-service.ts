@@ -34,7 +34,9 @@ export class RuleService<R extends Rule> {
 
   async get(teamId: TeamId, id: string): Promise<R> {
     const rule = await this.#records.find(teamId, id);
-    if (rule === undefined) throw this.#unknown();
+    if (rule === undefined) {
+      throw this.#unknown();
+    }
     return rule;
   }
 
@@ -53,19 +55,25 @@ export class RuleService<R extends Rule> {
     const origin = { id, teamId, creatorId, createdAt, updatedAt: this.#deps.clock.now() };
     const rule = { ...origin, ...edit } as unknown as R;
     await this.#deps.check?.(rule);
-    if (!(await this.#withFreeName(() => this.#records.replace(rule)))) throw this.#unknown();
+    if (!(await this.#withFreeName(() => this.#records.replace(rule)))) {
+      throw this.#unknown();
+    }
     return rule;
   }
 
   async remove(teamId: TeamId, id: string): Promise<void> {
-    if (!(await this.#records.remove(teamId, id))) throw this.#unknown();
+    if (!(await this.#records.remove(teamId, id))) {
+      throw this.#unknown();
+    }
   }
 
   async #withFreeName<T>(store: () => Promise<T>): Promise<T> {
     try {
       return await store();
     } catch (error) {
-      if (!(error instanceof UniqueConflict) || error.what !== "name") throw error;
+      if (!(error instanceof UniqueConflict) || error.what !== "name") {
+        throw error;
+      }
       throw invalidMember("name", `another ${this.#deps.kind} has this name`);
     }
   }

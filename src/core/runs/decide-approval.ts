@@ -24,7 +24,9 @@ export function needsApproval({ approval }: Pick<Run, "approval">): boolean {
 /** A run that was never approved and restarts needs approval again, so that a follow-up cannot bypass it. */
 export function requireApprovalAgain(edit: RunEdit): void {
   const { approval } = edit.run;
-  if (approval === undefined) return;
+  if (approval === undefined) {
+    return;
+  }
   const { policyId, reason } = approval;
   edit.set({ approval: { policyId, reason } });
   edit.moveTo("BLOCKED", { status: approvalMessage(approval) });
@@ -35,16 +37,27 @@ export function requireApprovalAgain(edit: RunEdit): void {
 export function decideApproval(edit: RunEdit, decision: ApprovalDecision): void {
   const { approve, comment, decidedBy } = decision;
   const { approval, state } = edit.run;
-  if (approval === undefined) throw conflict("The run does not wait for approval.");
-  if (approval.approved === approve) return;
-  if (approval.approved !== undefined) throw conflict("It was decided otherwise already.");
-  if (state !== "BLOCKED") throw conflict(`The run no longer waits for approval: it is ${state}.`);
+  if (approval === undefined) {
+    throw conflict("The run does not wait for approval.");
+  }
+  if (approval.approved === approve) {
+    return;
+  }
+  if (approval.approved !== undefined) {
+    throw conflict("It was decided otherwise already.");
+  }
+  if (state !== "BLOCKED") {
+    throw conflict(`The run no longer waits for approval: it is ${state}.`);
+  }
   edit.set({ approval: { ...approval, approved: approve, decidedBy } });
   const said = comment === undefined ? {} : { comment };
   edit.record({ kind: "approval.decided", approved: approve, decidedBy, ...said });
   const message = told(decision);
-  if (approve) edit.moveTo("QUEUED", { reason: message });
-  else edit.moveTo("CANCELLED", { status: { message } });
+  if (approve) {
+    edit.moveTo("QUEUED", { reason: message });
+  } else {
+    edit.moveTo("CANCELLED", { status: { message } });
+  }
 }
 
 function told({ approve, comment, name }: ApprovalDecision): string {

@@ -8,8 +8,12 @@ import { isEnded } from "./states.ts";
  */
 export function decideCancel(edit: RunEdit, by: string | undefined): boolean {
   const { state } = edit.run;
-  if (state === "CANCELLED") return false;
-  if (isEnded(state)) throw new AppError("invalid_request", `The run is over: it is ${state}.`);
+  if (state === "CANCELLED") {
+    return false;
+  }
+  if (isEnded(state)) {
+    throw new AppError("invalid_request", `The run is over: it is ${state}.`);
+  }
   const message = by === undefined ? "Cancelled." : `Cancelled by ${by}.`;
   edit.set({ turnOpen: false, answer: undefined });
   edit.moveTo("CANCELLED", { status: { message } });

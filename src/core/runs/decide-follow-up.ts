@@ -22,23 +22,33 @@ export interface FollowUpInput {
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | undefined {
   const { permission, state } = edit.run;
-  if (state === "BLOCKED" && permission !== undefined) return answerByText(edit, permission, input);
+  if (state === "BLOCKED" && permission !== undefined) {
+    return answerByText(edit, permission, input);
+  }
   const id = hold(edit, input);
-  if (!isEnded(state)) return id;
+  if (!isEnded(state)) {
+    return id;
+  }
   edit.moveTo("QUEUED", { reason: "A follow-up came." });
-  if (needsApproval(edit.run)) requireApprovalAgain(edit);
+  if (needsApproval(edit.run)) {
+    requireApprovalAgain(edit);
+  }
   return id;
 }
 
 /** The actions that a follow-up performs on the run: an answer, a follow-up, or both. */
 export function actionsOf({ permission, state }: Run, message: string): readonly PolicyAction[] {
-  if (state !== "BLOCKED" || permission === undefined) return ["follow_up"];
+  if (state !== "BLOCKED" || permission === undefined) {
+    return ["follow_up"];
+  }
   return isOnlyAnAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
 }
 
 export function requireOption({ options }: PendingPermission, id: string): PermissionOption {
   const option = options.find(({ optionId }) => optionId === id);
-  if (option !== undefined) return option;
+  if (option !== undefined) {
+    return option;
+  }
   const message = `must be one of: ${options.map(({ optionId }) => optionId).join(", ")}`;
   throw new AppError("invalid_request", "The agent does not offer this answer.", {
     issues: [{ path: "option_id", message }],
@@ -55,19 +65,25 @@ export function decidePermission(
   answeredBy: PrincipalId,
 ): void {
   const { permission, lease } = edit.run;
-  if (permission === undefined) return;
+  if (permission === undefined) {
+    return;
+  }
   const answer = option?.optionId ?? null;
   edit.record({ kind: "permission.answered", permissionId: permission.permissionId, optionId: answer });
   edit.set({ permission: { ...permission, answer, answeredBy } });
   const reason = `Answered: ${option?.name ?? "no"}`;
-  if (lease === undefined) storeLateAnswer(edit);
+  if (lease === undefined) {
+    storeLateAnswer(edit);
+  }
   edit.moveTo(lease === undefined ? "QUEUED" : "INPROGRESS", { reason });
 }
 
 /** Turns an answer that no attempt received into a follow-up. The agent asks again, or knows the answer already. */
 export function storeLateAnswer(edit: RunEdit): void {
   const { permission } = edit.run;
-  if (permission?.answer === undefined || permission.answeredBy === undefined) return;
+  if (permission?.answer === undefined || permission.answeredBy === undefined) {
+    return;
+  }
   const chosen = permission.options.find(({ optionId }) => optionId === permission.answer);
   const message = `You asked: ${permission.title}. The answer: ${chosen?.name ?? "no"}.`;
   hold(edit, { message, authorId: permission.answeredBy, private: edit.isPrivate });
@@ -85,8 +101,12 @@ export function optionMeant(permission: PendingPermission, words: string): Permi
   const named =
     optionNamed(permission, (text) => text === said) ??
     optionNamed(permission, (text) => text.toLowerCase() === folded);
-  if (named !== undefined) return named;
-  if (YES.test(said)) return optionOf(permission, "allow");
+  if (named !== undefined) {
+    return named;
+  }
+  if (YES.test(said)) {
+    return optionOf(permission, "allow");
+  }
   return NO.test(said) ? optionOf(permission, "reject") : undefined;
 }
 

@@ -27,7 +27,9 @@ export async function* eventPages(
   for (let seen = after; seen < lastSeq; ) {
     const page = await runs.readEvents(id, seen, PAGE, kinds);
     const last = page.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) {
+      return;
+    }
     yield page.filter(({ seq }) => seq <= lastSeq);
     seen = last.seq;
   }

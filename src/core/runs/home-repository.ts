@@ -10,13 +10,17 @@ export interface HomeRepository extends RepositoryName {
 /** The repository that the adapter proved when the run was requested. Undefined for other runs. */
 export function homeRepositoryOf({ provenance }: Pick<Run, "provenance">): HomeRepository | undefined {
   const [owner, name, ...more] = textIn(provenance.repository, "full_name")?.split("/") ?? [];
-  if (!owner || !name || more.length > 0) return undefined;
+  if (!owner || !name || more.length > 0) {
+    return undefined;
+  }
   const branch = textIn(provenance.head, "branch");
   return { owner, name, ...(branch === undefined ? {} : { branch }) };
 }
 
 function textIn(value: unknown, member: string): string | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null) {
+    return undefined;
+  }
   const text = Object.entries(value).find(([name]) => name === member)?.[1];
   return typeof text === "string" && text !== "" ? text : undefined;
 }

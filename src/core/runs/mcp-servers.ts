@@ -17,38 +17,60 @@ export const PLACEHOLDER = /\$\{([^{}]*)\}/g;
 export function requireMcpServers({ mcp_servers: servers = {} }: RunConfig, member: string): void {
   const path = `${member}.mcp_servers`;
   const names = Object.keys(servers);
-  if (names.length > SERVERS_MAX) throw refused(path, "", `are more than ${SERVERS_MAX}`);
+  if (names.length > SERVERS_MAX) {
+    throw refused(path, "", `are more than ${SERVERS_MAX}`);
+  }
   for (const [name, server] of Object.entries(servers)) {
-    if (server.warp_id !== undefined) throw noSharedServers(path, name);
+    if (server.warp_id !== undefined) {
+      throw noSharedServers(path, name);
+    }
     const problem = problemOf(name, server);
-    if (problem !== undefined) throw refused(path, name, problem);
+    if (problem !== undefined) {
+      throw refused(path, name, problem);
+    }
   }
 }
 
 function problemOf(name: string, server: McpServerConfig): string | undefined {
-  if (!SERVER_NAME.test(name)) return "has a name of other than 1 to 64 letters, digits, _ and -";
+  if (!SERVER_NAME.test(name)) {
+    return "has a name of other than 1 to 64 letters, digits, _ and -";
+  }
   const { command, url } = server;
-  if ((command === undefined) === (url === undefined)) return "must have exactly one of command and url";
+  if ((command === undefined) === (url === undefined)) {
+    return "must have exactly one of command and url";
+  }
   return command === undefined ? problemOfRemote(server) : problemOfProgram(command, server);
 }
 
 function problemOfProgram(command: string, { args = [], env = {} }: McpServerConfig): string | undefined {
   const words = [command, ...args];
-  if (command.trim() === "") return "has an empty command";
-  if (words.some((word) => word.search(PLACEHOLDER) >= 0))
+  if (command.trim() === "") {
+    return "has an empty command";
+  }
+  if (words.some((word) => word.search(PLACEHOLDER) >= 0)) {
     return "names a secret in its command or args, where other programs can read it: name it in env";
-  if (args.length > ENTRIES_MAX) return `has more than ${ENTRIES_MAX} args`;
-  if (words.some((word) => word.length > TEXT_LENGTH_MAX || word.includes("\0")))
+  }
+  if (args.length > ENTRIES_MAX) {
+    return `has more than ${ENTRIES_MAX} args`;
+  }
+  if (words.some((word) => word.length > TEXT_LENGTH_MAX || word.includes("\0"))) {
     return `has an arg of more than ${TEXT_LENGTH_MAX} characters, or with a NUL in it`;
+  }
   return problemOfEntries("env", env, VARIABLE_NAME);
 }
 
 function problemOfRemote({ headers = {}, url = "" }: McpServerConfig): string | undefined {
   const sample = url.replace(PLACEHOLDER, "secret");
-  if (url.length > TEXT_LENGTH_MAX || !URL.canParse(sample)) return "has no usable url";
+  if (url.length > TEXT_LENGTH_MAX || !URL.canParse(sample)) {
+    return "has no usable url";
+  }
   const { password, protocol, username } = new URL(sample);
-  if (protocol !== "https:" && protocol !== "http:") return "has a url of other than http and https";
-  if (username !== "" || password !== "") return "has a name or key in its url: use headers";
+  if (protocol !== "https:" && protocol !== "http:") {
+    return "has a url of other than http and https";
+  }
+  if (username !== "" || password !== "") {
+    return "has a name or key in its url: use headers";
+  }
   return problemOfEntries("headers", headers, HEADER_NAME);
 }
 
@@ -58,12 +80,19 @@ function problemOfEntries(
   pattern: RegExp,
 ): string | undefined {
   const all = Object.entries(entries);
-  if (all.length > ENTRIES_MAX) return `has more than ${ENTRIES_MAX} ${what}`;
+  if (all.length > ENTRIES_MAX) {
+    return `has more than ${ENTRIES_MAX} ${what}`;
+  }
   for (const [name, value] of all) {
-    if (!pattern.test(name) || name.length > 256) return `has ${what} with a name that is none`;
-    if (value.length > TEXT_LENGTH_MAX) return `has ${what} of more than ${TEXT_LENGTH_MAX} characters`;
-    if (what === "headers" ? CONTROL.test(value) : value.includes("\0"))
+    if (!pattern.test(name) || name.length > 256) {
+      return `has ${what} with a name that is none`;
+    }
+    if (value.length > TEXT_LENGTH_MAX) {
+      return `has ${what} of more than ${TEXT_LENGTH_MAX} characters`;
+    }
+    if (what === "headers" ? CONTROL.test(value) : value.includes("\0")) {
       return `has ${what} with a character that cannot be passed on`;
+    }
   }
   return undefined;
 }

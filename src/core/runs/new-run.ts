@@ -71,13 +71,17 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
 
 /** The caller's configuration, completed by the skill. */
 function configOf({ config = {}, skill }: NewRun): RunConfig {
-  if (skill === undefined) return config;
+  if (skill === undefined) {
+    return config;
+  }
   return { ...config, name: config.name ?? skill.name, skill_spec: skillId(skill) };
 }
 
 /** If the caller gave no name, the name comes from the skill. */
 function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenance {
-  if (skill === undefined || config.name !== undefined) return provenance;
+  if (skill === undefined || config.name !== undefined) {
+    return provenance;
+  }
   return { ...provenance, config_layers: { ...provenance.config_layers, name: "skill" } };
 }
 
@@ -99,6 +103,8 @@ export function newRunSubject(origin: RunOrigin, approval?: Approval): RunSubjec
 
 function titleFrom(prompt: string): string {
   const line = prompt.trim().split("\n", 1)[0] ?? "";
-  if (line.length <= TITLE_FROM_PROMPT_LENGTH) return line;
+  if (line.length <= TITLE_FROM_PROMPT_LENGTH) {
+    return line;
+  }
   return `${Array.from(line).slice(0, TITLE_FROM_PROMPT_LENGTH).join("")}…`;
 }

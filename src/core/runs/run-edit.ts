@@ -62,18 +62,24 @@ export class RunEdit {
     this.record({ kind: "run.state", from, to, ...why });
     this.#progress = { ...this.#progress, state: to, statusMessage: why.status, ...this.#stamps(to) };
     this.#showCard = true;
-    if (isEnded(to)) this.#postOutcome(why.status);
+    if (isEnded(to)) {
+      this.#postOutcome(why.status);
+    }
   }
 
   /** Stores the final answer of a turn for the cards. After a private turn the cards show the answer before it. */
   setAnswer(answer: string): void {
-    if (!this.isPrivate) this.set({ answer });
+    if (!this.isPrivate) {
+      this.set({ answer });
+    }
   }
 
   /** Posts the final answer of a turn to every thread that shows it outside of the card. */
   postAnswer(): void {
     const { answer } = this.#progress;
-    if (answer !== undefined && answer !== "" && !this.isPrivate) this.#postMessage("answer", answer);
+    if (answer !== undefined && answer !== "" && !this.isPrivate) {
+      this.#postMessage("answer", answer);
+    }
   }
 
   /**
@@ -143,9 +149,13 @@ export class RunEdit {
     const { taken, waiting } = this.subject;
     const isOpen = this.#progress.turnOpen;
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
-    if (waiting.length > 0) this.#takes = { turn, ids: waiting.map(({ id }) => id) };
+    if (waiting.length > 0) {
+      this.#takes = { turn, ids: waiting.map(({ id }) => id) };
+    }
     this.set({ turn, turnOpen: true });
-    if (!this.isPrivate) this.set({ answer: undefined });
+    if (!this.isPrivate) {
+      this.set({ answer: undefined });
+    }
     return isOpen ? [...taken, ...waiting] : waiting;
   }
 
@@ -171,8 +181,12 @@ export class RunEdit {
   /** Posts `notice` to every thread of the run, or only to `threadId`. */
   post(notice: Notice, threadId?: string): void {
     for (const thread of this.#threads) {
-      if (threadId !== undefined && thread.id !== threadId) continue;
-      if (this.#tools.writer.isShownInCard(notice, thread.adapter)) continue;
+      if (threadId !== undefined && thread.id !== threadId) {
+        continue;
+      }
+      if (this.#tools.writer.isShownInCard(notice, thread.adapter)) {
+        continue;
+      }
       this.#notices.push({ threadId: thread.id, notice });
     }
   }
@@ -204,16 +218,23 @@ export class RunEdit {
   }
 
   #stamps(to: RunState): Partial<RunProgress> {
-    if (isEnded(to)) return { endedAt: this.#tools.now, permission: undefined };
-    if (to === "INPROGRESS" && this.#progress.startedAt === undefined) return { startedAt: this.#tools.now };
+    if (isEnded(to)) {
+      return { endedAt: this.#tools.now, permission: undefined };
+    }
+    if (to === "INPROGRESS" && this.#progress.startedAt === undefined) {
+      return { startedAt: this.#tools.now };
+    }
     return { endedAt: undefined };
   }
 
   /** Posts the agent's answer of a run that ended, or the reason why there is none. */
   #postOutcome(status: StatusMessage | undefined): void {
     const { answer, state } = this.#progress;
-    if (answer !== undefined || state === "SUCCEEDED") this.postAnswer();
-    else if (status !== undefined) this.#postMessage("outcome", status.message);
+    if (answer !== undefined || state === "SUCCEEDED") {
+      this.postAnswer();
+    } else if (status !== undefined) {
+      this.#postMessage("outcome", status.message);
+    }
   }
 
   #postMessage(purpose: "answer" | "outcome", text: string): void {
@@ -222,9 +243,13 @@ export class RunEdit {
 
   #postCards(): void {
     const shown = this.#threads.filter((thread) => !this.#isSpared(thread));
-    if (shown.length === 0) return;
+    if (shown.length === 0) {
+      return;
+    }
     const card = this.#tools.writer.card(this.run);
-    for (const { id } of shown) this.#notices.push({ threadId: id, notice: { kind: "card", card } });
+    for (const { id } of shown) {
+      this.#notices.push({ threadId: id, notice: { kind: "card", card } });
+    }
   }
 
   /**
@@ -232,9 +257,15 @@ export class RunEdit {
    * and at the end.
    */
   #isSpared({ id, verbosity }: Thread): boolean {
-    if (id === this.#binding?.thread.id) return false;
-    if (!this.#showCard) return true;
-    if (verbosity !== "quiet") return false;
+    if (id === this.#binding?.thread.id) {
+      return false;
+    }
+    if (!this.#showCard) {
+      return true;
+    }
+    if (verbosity !== "quiet") {
+      return false;
+    }
     const { state } = this.#progress;
     return state !== "BLOCKED" && this.subject.run.state !== "BLOCKED" && !isEnded(state);
   }
@@ -243,7 +274,9 @@ export class RunEdit {
   #runJobs(): Job[] {
     const { state } = this.#progress;
     const changed = this.#events.some(({ body }) => body.kind === "run.state" || body.kind === "run.created");
-    if (state !== "QUEUED" || !(changed || this.#lease === null)) return [];
+    if (state !== "QUEUED" || !(changed || this.#lease === null)) {
+      return [];
+    }
     return [runJob(this.subject.run)];
   }
 

@@ -125,10 +125,13 @@ export class RunService {
     let followUpId: string | undefined;
     const judged = await this.#judge(viewer, extras.from);
     const run = await this.#change(id, viewer, (edit) => {
-      for (const action of actionsOf(edit.run, input.message)) requireAllowed(judged(action, edit.run));
+      for (const action of actionsOf(edit.run, input.message)) {
+        requireAllowed(judged(action, edit.run));
+      }
       followUpId = decideFollowUp(edit, input);
-      if (extras.from?.integration === undefined && input.private !== true)
+      if (extras.from?.integration === undefined && input.private !== true) {
         edit.post(followUpNotice(viewer, input));
+      }
       this.#add(edit, extras, followUpId);
     });
     return { run, followUpId };
@@ -154,8 +157,9 @@ export class RunService {
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("answer", edit.run));
       const { permission, state } = edit.run;
-      if (state !== "BLOCKED" || permission?.permissionId !== choice.permissionId)
+      if (state !== "BLOCKED" || permission?.permissionId !== choice.permissionId) {
         throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
+      }
       decidePermission(edit, requireOption(permission, choice.optionId), viewer.id);
       this.#add(edit, extras, undefined);
     });
@@ -171,8 +175,9 @@ export class RunService {
     const judged = await this.#judge(viewer, extras.from);
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("approve", edit.run));
-      if (!viewer.administrator && edit.run.creatorId === viewer.id)
+      if (!viewer.administrator && edit.run.creatorId === viewer.id) {
         throw new AppError("not_authorized", "Nobody but an administrator approves a run of their own.");
+      }
       decideApproval(edit, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       this.#add(edit, extras, undefined);
     });
@@ -209,13 +214,17 @@ export class RunService {
   /** The skill is read before anything is stored, because it may take a while and without it there is no run. */
   async #skillOf({ config, creator, skill }: NewRun): Promise<Skill | undefined> {
     const spec = config?.skill_spec;
-    if (skill !== undefined || spec === undefined) return skill;
+    if (skill !== undefined || spec === undefined) {
+      return skill;
+    }
     return this.#deps.skills.find(spec, { viewer: creator, environmentId: config?.environment_id });
   }
 
   /** Adds what the run inherits from its conversation, and what the first matching routing rule says. */
   async #routed(request: NewRun, from: RequestOrigin): Promise<NewRun> {
-    if (request.isRouted === true) return request;
+    if (request.isRouted === true) {
+      return request;
+    }
     const { config: asked = {}, continues, creator, prompt } = request;
     const before = continues && inheritConfig(continues, asked);
     const rules = await this.#deps.routing.of(creator.teamId);
@@ -254,15 +263,25 @@ export class RunService {
     { inboxResult, binds, says, remembers }: TransactionExtras,
     followUpId: string | undefined,
   ): void {
-    if (binds !== undefined) edit.bind(binds);
-    for (const notice of says?.notices ?? []) edit.post(notice, says?.threadId);
-    if (inboxResult !== undefined) edit.completeInboxEvent({ ...inboxResult, runId: edit.run.id });
-    if (remembers !== undefined) edit.remember(remembers(edit.run, followUpId));
+    if (binds !== undefined) {
+      edit.bind(binds);
+    }
+    for (const notice of says?.notices ?? []) {
+      edit.post(notice, says?.threadId);
+    }
+    if (inboxResult !== undefined) {
+      edit.completeInboxEvent({ ...inboxResult, runId: edit.run.id });
+    }
+    if (remembers !== undefined) {
+      edit.remember(remembers(edit.run, followUpId));
+    }
   }
 }
 
 function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
-  if (effect !== "require_approval" || policy === undefined) return undefined;
+  if (effect !== "require_approval" || policy === undefined) {
+    return undefined;
+  }
   return { policyId: policy.id, reason };
 }
 

@@ -59,6 +59,8 @@ export function mayMove(from: RunState, to: RunState): boolean {
 }
 
 export function requireTransition(from: RunState, to: RunState): void {
-  if (mayMove(from, to)) return;
+  if (mayMove(from, to)) {
+    return;
+  }
   throw new AppError("invalid_request", `A run that is ${from} cannot become ${to}.`);
 }

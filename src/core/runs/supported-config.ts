@@ -17,7 +17,9 @@ const BUDGET_MEMBERS: ReadonlySet<string> = new Set([
 export function requireSupportedConfig(config: RunConfig, member = "config"): void {
   requireMcpServers(config, member);
   const unknown = Object.keys(config.budget ?? {}).find((member) => !BUDGET_MEMBERS.has(member));
-  if (unknown === undefined) return;
+  if (unknown === undefined) {
+    return;
+  }
   const path = `${member}.budget.${unknown}`;
   throw new AppError("operation_not_supported", `There is no budget of the kind "${unknown}" here.`, {
     remedy: `Use ${Array.from(BUDGET_MEMBERS).join(", ")}.`,
@@ -30,6 +32,7 @@ export function requireKeepableConfig(config: RunConfig, member: string, agents:
   requireSupportedConfig(config, member);
   const { budget, harness, model_id } = config;
   // A configuration that does not choose an agent is accepted even if the default agent cannot work at the moment.
-  if ([harness, model_id, budget?.max_cost_usd].some((each) => each !== undefined))
+  if ([harness, model_id, budget?.max_cost_usd].some((each) => each !== undefined)) {
     agents.choose(config, member);
+  }
 }

@@ -8,12 +8,16 @@ export function isVisible(
   run: Pick<Run, "id" | "teamId" | "teamOwned" | "creatorId">,
   viewer: Viewer,
 ): boolean {
-  if (viewer.onlyRunId !== undefined) return run.teamId === viewer.teamId && run.id === viewer.onlyRunId;
+  if (viewer.onlyRunId !== undefined) {
+    return run.teamId === viewer.teamId && run.id === viewer.onlyRunId;
+  }
   return isOpenTo(ownedOf(run), viewer);
 }
 
 /** The error does not tell whether the run is missing or not visible. */
 export function requireVisible(run: Run | undefined, viewer: Viewer): Run {
-  if (run !== undefined && isVisible(run, viewer)) return run;
+  if (run !== undefined && isVisible(run, viewer)) {
+    return run;
+  }
   throw new AppError("resource_not_found", "There is no such run.");
 }

@@ -33,7 +33,9 @@ export class ScheduleService {
 
   async get(viewer: Viewer, id: string): Promise<Schedule> {
     const schedule = await this.#deps.storage.schedules.find(viewer.teamId, id);
-    if (schedule === undefined || !isOpenTo(ownedOf(schedule), viewer)) throw unknown();
+    if (schedule === undefined || !isOpenTo(ownedOf(schedule), viewer)) {
+      throw unknown();
+    }
     return schedule;
   }
 
@@ -73,8 +75,12 @@ export class ScheduleService {
     const { clock, nextDue, storage } = this.#deps;
     const { now, schedule: before } = await this.#lock(viewer, id);
     const edited = { ...before, ...edit };
-    if (isSame(edited, before)) return before;
-    if (edit.config !== undefined) await this.#requireEnvironment(edited);
+    if (isSame(edited, before)) {
+      return before;
+    }
+    if (edit.config !== undefined) {
+      await this.#requireEnvironment(edited);
+    }
     const signed = { ...edited, lastEditorId: viewer.id, updatedAt: clock.now() };
     const schedule = timed(signed, before, { now, nextDue });
     await storage.schedules.replace(schedule);
@@ -88,8 +94,12 @@ export class ScheduleService {
    */
   async #lock(viewer: Viewer, id: string): Promise<DueSchedule> {
     const locked = await this.#deps.storage.dueSchedules.lock(id);
-    if (locked === undefined || !isOpenTo(ownedOf(locked.schedule), viewer)) throw unknown();
-    if (mayChange(locked.schedule.creatorId, viewer)) return locked;
+    if (locked === undefined || !isOpenTo(ownedOf(locked.schedule), viewer)) {
+      throw unknown();
+    }
+    if (mayChange(locked.schedule.creatorId, viewer)) {
+      return locked;
+    }
     throw new AppError("not_authorized", "A schedule is changed by its creator and by administrators.", {
       remedy: "Ask one of them, or make a schedule of your own.",
     });
@@ -107,11 +117,15 @@ export class ScheduleService {
   }
 
   async #ring({ id, nextRunAt }: Schedule): Promise<void> {
-    if (nextRunAt !== undefined) await this.#deps.storage.dueSchedules.ring(id, nextRunAt);
+    if (nextRunAt !== undefined) {
+      await this.#deps.storage.dueSchedules.ring(id, nextRunAt);
+    }
   }
 
   #requireDue(cron: string, now: Date): void {
-    if (this.#deps.nextDue(cron, now) !== undefined) return;
+    if (this.#deps.nextDue(cron, now) !== undefined) {
+      return;
+    }
     const message =
       "must be five fields of a cron expression (minute, hour, day of month, month, day of week; UTC) that comes due";
     throw invalidMember("cron_schedule", message);
@@ -129,7 +143,9 @@ function isSame(schedule: Schedule, before: Schedule): boolean {
 
 function byName(a: Schedule, b: Schedule): number {
   const [left, right] = [a.name.toLowerCase(), b.name.toLowerCase()];
-  if (left !== right) return left < right ? -1 : 1;
+  if (left !== right) {
+    return left < right ? -1 : 1;
+  }
   return a.id < b.id ? -1 : 1;
 }
 

@@ -34,7 +34,9 @@ export interface Timing {
  */
 export function timed(schedule: Schedule, before: Schedule | undefined, { now, nextDue }: Timing): Schedule {
   const { nextRunAt: _then, ...untimed } = schedule;
-  if (!schedule.enabled) return untimed;
+  if (!schedule.enabled) {
+    return untimed;
+  }
   const isKept = before?.nextRunAt !== undefined && before.cron === schedule.cron;
   const { lastRanAt = now } = schedule;
   return withNext(untimed, isKept ? before.nextRunAt : nextDue(schedule.cron, later(now, lastRanAt)));

@@ -33,10 +33,14 @@ export class Scheduler {
    * Fires due times whose job was lost. One round runs at a time, and a failing schedule does not block the others.
    */
   async round(): Promise<void> {
-    if (this.#isBusy) return;
+    if (this.#isBusy) {
+      return;
+    }
     this.#isBusy = true;
     try {
-      for (const id of await this.#deps.storage.dueSchedules.list(ROUND_MAX)) await this.#tryToFire(id);
+      for (const id of await this.#deps.storage.dueSchedules.list(ROUND_MAX)) {
+        await this.#tryToFire(id);
+      }
     } catch (error) {
       this.#deps.log.warn("schedules.query.failed", { error });
     } finally {
@@ -48,11 +52,15 @@ export class Scheduler {
   async fire(id: string): Promise<void> {
     const { log, storage } = this.#deps;
     const due = await storage.dueSchedules.lock(id);
-    if (!due?.isDue) return;
+    if (!due?.isDue) {
+      return;
+    }
     // Prepared outside of the transaction, because it may have to fetch a repository.
     const spawn = await this.#prepare(due.schedule);
     const isFired = await storage.atomically((stores) => this.#fireOnce(stores, due.schedule, spawn));
-    if (isFired) log.info("schedule.fired", { scheduleId: id, ...outcomeOf(spawn) });
+    if (isFired) {
+      log.info("schedule.fired", { scheduleId: id, ...outcomeOf(spawn) });
+    }
   }
 
   async #tryToFire(scheduleId: string): Promise<void> {
@@ -70,12 +78,18 @@ export class Scheduler {
   async #fireOnce(stores: Storage, seen: Schedule, spawn: Spawn): Promise<boolean> {
     const { nextDue, runs } = this.#deps;
     const due = await stores.dueSchedules.lock(seen.id);
-    if (!due?.isDue || isEdited(due.schedule, seen)) return false;
-    if ("run" in spawn) await runs.within(stores).store(spawn.run);
+    if (!due?.isDue || isEdited(due.schedule, seen)) {
+      return false;
+    }
+    if ("run" in spawn) {
+      await runs.within(stores).store(spawn.run);
+    }
     const error = "error" in spawn ? spawn.error : undefined;
     const schedule = fired(due.schedule, error, { now: due.now, nextDue });
     await stores.schedules.replace(schedule);
-    if (schedule.nextRunAt !== undefined) await stores.dueSchedules.ring(schedule.id, schedule.nextRunAt);
+    if (schedule.nextRunAt !== undefined) {
+      await stores.dueSchedules.ring(schedule.id, schedule.nextRunAt);
+    }
     return true;
   }
 
@@ -84,7 +98,9 @@ export class Scheduler {
       return { run: await this.#deps.runs.prepare(await this.#requestOf(schedule)) };
     } catch (error) {
       // A temporary failure is tried again, and the due time fires late.
-      if (!(error instanceof AppError) || error.retryable) throw error;
+      if (!(error instanceof AppError) || error.retryable) {
+        throw error;
+      }
       return { error: error.message };
     }
   }
@@ -93,8 +109,9 @@ export class Scheduler {
   async #requestOf(schedule: Schedule): Promise<NewRun> {
     const { id, name, cron, prompt, config, metadata, teamOwned, creatorId } = schedule;
     const [creator] = await this.#deps.storage.people.getMany([creatorId]);
-    if (creator === undefined || creator.disabled)
+    if (creator === undefined || creator.disabled) {
       throw new AppError("not_authorized", "The creator of this schedule is disabled.");
+    }
     const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
     const source = "SCHEDULED_AGENT";
     const about = { title: name, prompt, config, metadata, teamOwned, provenance };

@@ -79,7 +79,9 @@ export class RunSecrets implements Redactor {
 
 function requireRoom(variables: Variables): Variables {
   const text = Object.entries(variables).flat().join("");
-  if (new TextEncoder().encode(text).length <= TOTAL_BYTES_MAX) return variables;
+  if (new TextEncoder().encode(text).length <= TOTAL_BYTES_MAX) {
+    return variables;
+  }
   throw new AppError("environment_setup_failed", "The secrets of this run are too large together.", {
     remedy: `Remove some: a program's environment has room for ${TOTAL_BYTES_MAX} bytes of them.`,
   });

@@ -38,7 +38,9 @@ export class SecretService {
 
   async get(viewer: Viewer, key: SecretKey): Promise<Secret> {
     const secret = await this.#find(viewer, key);
-    if (secret === undefined) throw unknownSecret();
+    if (secret === undefined) {
+      throw unknownSecret();
+    }
     return secret;
   }
 
@@ -46,11 +48,15 @@ export class SecretService {
   async put(editor: Viewer, key: SecretKey, value: string): Promise<Secret> {
     requireName(key.name);
     const before = await this.#find(editor, key);
-    if (before !== undefined) return this.#replace(before, editor, value);
+    if (before !== undefined) {
+      return this.#replace(before, editor, value);
+    }
     try {
       return await this.#add(editor, key, value);
     } catch (error) {
-      if (!(error instanceof UniqueConflict)) throw error;
+      if (!(error instanceof UniqueConflict)) {
+        throw error;
+      }
     }
     // Another request created it at the same time.
     return this.#replace(await this.get(editor, key), editor, value);
@@ -58,7 +64,9 @@ export class SecretService {
 
   async remove(viewer: Viewer, key: SecretKey): Promise<void> {
     const { id, teamId } = await this.get(viewer, key);
-    if (!(await this.#deps.secrets.remove(teamId, id))) throw unknownSecret();
+    if (!(await this.#deps.secrets.remove(teamId, id))) {
+      throw unknownSecret();
+    }
   }
 
   async #find(viewer: Viewer, { name, isTeamOwned }: SecretKey): Promise<Secret | undefined> {
@@ -81,7 +89,9 @@ export class SecretService {
   async #replace(before: Secret, editor: Viewer, value: string): Promise<Secret> {
     const sealed = this.#seal(before, value);
     const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#deps.clock.now() };
-    if (!(await this.#deps.secrets.replace(secret))) throw unknownSecret();
+    if (!(await this.#deps.secrets.replace(secret))) {
+      throw unknownSecret();
+    }
     return secret;
   }
 
@@ -92,7 +102,9 @@ export class SecretService {
 
 function requireName(name: string): void {
   const problem = problemOfName(name);
-  if (problem === undefined) return;
+  if (problem === undefined) {
+    return;
+  }
   throw new AppError("invalid_request", `The secret's name ${problem}.`, {
     issues: [{ path: "name", message: problem }],
     remedy: "Choose another name.",
@@ -100,7 +112,9 @@ function requireName(name: string): void {
 }
 
 function inOrder(left: Secret, right: Secret): number {
-  if (left.name !== right.name) return left.name < right.name ? -1 : 1;
+  if (left.name !== right.name) {
+    return left.name < right.name ? -1 : 1;
+  }
   return Number(isTeamOwned(right)) - Number(isTeamOwned(left));
 }
 

@@ -29,8 +29,11 @@ const RESERVED = [
 
 /** What is wrong with a name, as a clause after the name. */
 export function problemOfName(name: string): string | undefined {
-  if (!NAME.test(name)) return "must be 1 to 128 letters, digits and _, and not begin with a digit";
-  if (RESERVED.some((pattern) => pattern.test(name.toUpperCase())))
+  if (!NAME.test(name)) {
+    return "must be 1 to 128 letters, digits and _, and not begin with a digit";
+  }
+  if (RESERVED.some((pattern) => pattern.test(name.toUpperCase()))) {
     return "is a name that the platform keeps for itself";
+  }
   return undefined;
 }

@@ -73,14 +73,20 @@ export class SkillCatalogue {
     const failures = results.flatMap((result) =>
       result.status === "rejected" ? [result.reason as unknown] : [],
     );
-    for (const failure of failures) this.#pass(failure);
+    for (const failure of failures) {
+      this.#pass(failure);
+    }
     const [telling] = failures.filter((failure) => !isMissing(failure));
-    if (telling !== undefined && failures.length === results.length) throw telling;
+    if (telling !== undefined && failures.length === results.length) {
+      throw telling;
+    }
     return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   }
 
   #pass(failure: unknown): void {
-    if (!(failure instanceof AppError)) throw failure;
+    if (!(failure instanceof AppError)) {
+      throw failure;
+    }
     this.#deps.log.warn("skills.repository.skipped", { code: failure.code, reason: failure.message });
   }
 }

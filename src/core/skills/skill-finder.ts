@@ -31,7 +31,9 @@ export class SkillFinder {
     const spec = parseSkillSpec(text);
     const repository = await this.#repositoryOf(spec, asker);
     const skill = await this.#deps.library.find({ ...repository, teamId: asker.viewer.teamId }, spec.wanted);
-    if (skill !== undefined) return skill;
+    if (skill !== undefined) {
+      return skill;
+    }
     const repositoryName = `${repository.owner}/${repository.name}`;
     throw new AppError("resource_not_found", `${repositoryName} has no skill ${wordsOf(spec)}.`, {
       remedy: `GET /api/v1/agent?repo=${repositoryName}&refresh=true lists the skills that it has.`,
@@ -43,7 +45,9 @@ export class SkillFinder {
    */
   async #repositoryOf(spec: SkillSpec, { environmentId, viewer }: SkillAsker): Promise<RepositoryName> {
     const { owner, repository: name } = spec;
-    if (owner !== undefined) return { owner, name };
+    if (owner !== undefined) {
+      return { owner, name };
+    }
     const environments = await this.#deps.environments.list(viewer, "name");
     const own = environments.filter(({ id }) => id === environmentId);
     const near = named(name, repositoriesOf(own));
@@ -62,7 +66,9 @@ function onlyOne(name: string, candidates: readonly RepositoryName[]): Repositor
       remedy: "Write its owner too: owner/repo:skill.",
     });
   }
-  if (others.length === 0) return first;
+  if (others.length === 0) {
+    return first;
+  }
   const names = candidates.map((repository) => `${repository.owner}/${repository.name}`).join(", ");
   throw new AppError("invalid_request", `Several repositories are called ${name}: ${names}.`, {
     remedy: "Write the owner too: owner/repo:skill.",

@@ -21,7 +21,9 @@ export function basePromptOf(
   const prefix = pathToFiles(workspace);
   // An agent that works inside a repository must write its artifacts outside of it.
   const artifactsNote = prefix === "" ? undefined : ARTIFACTS;
-  if (skill === undefined) return joined([own, artifactsNote]);
+  if (skill === undefined) {
+    return joined([own, artifactsNote]);
+  }
   const directory = `${prefix}${skillDirectory(skill)}`;
   const where = `The files of this skill (${skillId(skill)}) are in ${directory}, from the working directory. Paths in its instructions start there.`;
   return joined([skill.basePrompt, where, own, artifactsNote]);
@@ -34,7 +36,9 @@ function joined(texts: readonly (string | undefined)[]): string | undefined {
 
 /** The request for the first turn. A skill without a prompt is a request too. */
 export function requestOf({ prompt, skillSnapshot: skill }: Run): string {
-  if (prompt.trim() !== "" || skill === undefined) return prompt;
+  if (prompt.trim() !== "" || skill === undefined) {
+    return prompt;
+  }
   return `Carry out the skill "${skill.name}", as its instructions say.`;
 }
 

@@ -20,7 +20,9 @@ const FORMS = "must be [owner/]repo:skill-name or [owner/]repo:path/to/SKILL.md"
 /** Reads `[owner/]repo:name` and `[owner/]repo:path/to/SKILL.md`. Throws `invalid_request`. */
 export function parseSkillSpec(text: string): SkillSpec {
   const read = readSpec(text);
-  if (typeof read !== "string") return read;
+  if (typeof read !== "string") {
+    return read;
+  }
   throw new AppError("invalid_request", `"${text}" names no skill: it ${read}.`);
 }
 
@@ -32,17 +34,25 @@ export function skillSpecProblem(text: string): string | undefined {
 
 function readSpec(text: string): SkillSpec | string {
   const colon = text.indexOf(":");
-  if (colon < 0) return FORMS;
+  if (colon < 0) {
+    return FORMS;
+  }
   const repositoryText = text.slice(0, colon);
   const wanted = readWanted(text.slice(colon + 1));
-  if (typeof wanted === "string") return wanted;
-  if (isAllowedName(repositoryText)) return { repository: repositoryText, wanted };
+  if (typeof wanted === "string") {
+    return wanted;
+  }
+  if (isAllowedName(repositoryText)) {
+    return { repository: repositoryText, wanted };
+  }
   const repository = parseRepositoryName(repositoryText);
   return repository === undefined ? FORMS : { owner: repository.owner, repository: repository.name, wanted };
 }
 
 function readWanted(text: string): WantedSkill | string {
-  if (hasControlCharacters(text)) return "must not hold control characters";
+  if (hasControlCharacters(text)) {
+    return "must not hold control characters";
+  }
   const isPath = text.includes("/") || text === SKILL_FILE;
   if (!isPath) {
     return text !== "" && text.length <= NAME_LENGTH && text !== ".." ? { kind: "name", name: text } : FORMS;
@@ -51,7 +61,9 @@ function readWanted(text: string): WantedSkill | string {
   if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
     return 'must name a path inside the repository, without "..", "." and a "/" at its beginning';
   }
-  if (segments.at(-1) !== SKILL_FILE) return `must end in ${SKILL_FILE} where it names a path`;
+  if (segments.at(-1) !== SKILL_FILE) {
+    return `must end in ${SKILL_FILE} where it names a path`;
+  }
   return text.length <= PATH_LENGTH ? { kind: "path", path: text } : "is too long";
 }
 

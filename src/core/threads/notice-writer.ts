@@ -37,7 +37,9 @@ export class NoticeWriter {
 
   /** Whether the adapter shows the final answer and the question inside the card. */
   isShownInCard(notice: Notice, adapter: string): boolean {
-    if (notice.kind !== "message" || notice.purpose === "reply") return false;
+    if (notice.kind !== "message" || notice.purpose === "reply") {
+      return false;
+    }
     return this.#traits.get(adapter)?.closingWords === "card";
   }
 }

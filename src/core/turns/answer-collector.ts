@@ -18,10 +18,18 @@ export class AnswerCollector {
   }
 
   onUpdate(update: AgentUpdate): void {
-    if (update.kind === "agent.tool_call") this.#didSomething = true;
-    if (update.kind !== "agent.message") return;
-    if (this.#didSomething) this.clear();
-    if (this.#text.length < LENGTH_MAX) this.#text += this.#gapBefore(update.messageId) + update.text;
+    if (update.kind === "agent.tool_call") {
+      this.#didSomething = true;
+    }
+    if (update.kind !== "agent.message") {
+      return;
+    }
+    if (this.#didSomething) {
+      this.clear();
+    }
+    if (this.#text.length < LENGTH_MAX) {
+      this.#text += this.#gapBefore(update.messageId) + update.text;
+    }
     this.#messageId = update.messageId;
   }
 

@@ -25,7 +25,9 @@ export async function earlierTurns(
   for (let id = run.continuesId; id !== undefined && (told?.length ?? 0) < DIGEST_LENGTH; ) {
     const key = { id };
     const before = await retry(deps.clock, WHILE_UNAVAILABLE, () => deps.storage.runs.find(key));
-    if (before === undefined) break;
+    if (before === undefined) {
+      break;
+    }
     const earlier = await digestOf(deps, before, Infinity, NONE);
     told = told === undefined ? earlier : `${earlier}\n${told}`;
     id = before.continuesId;
@@ -44,7 +46,9 @@ async function digestOf(
   const after = Math.max(0, lastSeq - EVENTS_MAX);
   for await (const event of readLog(deps, { id, lastSeq, after, kinds: KINDS })) {
     const line = digestLine(event, before, now);
-    if (line !== undefined) told = `${told}\n${line}`.slice(-DIGEST_LENGTH);
+    if (line !== undefined) {
+      told = `${told}\n${line}`.slice(-DIGEST_LENGTH);
+    }
   }
   return told;
 }

@@ -30,7 +30,9 @@ export class PermissionBroker {
    * the next question, which may have the same options.
    */
   answered(permissionId: string, optionId: string | null): void {
-    if (this.#waiting?.permissionId === permissionId) this.#waiting.answer(optionId);
+    if (this.#waiting?.permissionId === permissionId) {
+      this.#waiting.answer(optionId);
+    }
   }
 
   /** Nobody will answer any more, because the turn is being cancelled. */
@@ -43,19 +45,25 @@ export class PermissionBroker {
       this.#waiting = { permissionId: request.permissionId, answer: resolve };
     });
     const { value: isAsked } = await this.#lease.write((edit) => decideQuestion(edit, request));
-    if (!isAsked) this.abandon();
+    if (!isAsked) {
+      this.abandon();
+    }
     const stopTimer: Stop = this.#clock.after(this.#idleMs, this.#unanswered);
     const optionId = await answer;
     stopTimer();
     this.#waiting = undefined;
-    if (optionId !== undefined) await this.#lease.write((edit) => edit.set({ permission: undefined }));
+    if (optionId !== undefined) {
+      await this.#lease.write((edit) => edit.set({ permission: undefined }));
+    }
     return optionId ?? undefined;
   }
 }
 
 /** False when the run is no longer in its turn, for example because it was cancelled. */
 function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
-  if (edit.run.state !== "INPROGRESS") return false;
+  if (edit.run.state !== "INPROGRESS") {
+    return false;
+  }
   edit.set({ permission: request });
   edit.record({ kind: "permission.requested", request });
   edit.moveTo("BLOCKED", { status: { message: `The agent asks: ${request.title}` } });

@@ -37,7 +37,9 @@ export class Steering {
   offer(followUps: readonly FollowUp[]): void {
     this.#offered = followUps;
     const turn = this.#turn;
-    if (turn === undefined || followUps.length === 0) return;
+    if (turn === undefined || followUps.length === 0) {
+      return;
+    }
     turn.giving ??= this.#giveAll(turn).finally(() => {
       turn.giving = undefined;
     });
@@ -54,8 +56,12 @@ export class Steering {
 
   async #giveAll(turn: RunningTurn): Promise<void> {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      if (this.#turn === turn && (await this.#give(turn.session, next))) continue;
-      if (this.#turn === turn) this.#turn = undefined;
+      if (this.#turn === turn && (await this.#give(turn.session, next))) {
+        continue;
+      }
+      if (this.#turn === turn) {
+        this.#turn = undefined;
+      }
       return;
     }
   }
@@ -68,7 +74,9 @@ export class Steering {
     const { lease, log, run, taken } = this.#deps;
     try {
       // The turn may have ended before this answer arrived. Then the next turn has taken the follow-up.
-      if (!(await session.steer(message)) || taken.has(id)) return false;
+      if (!(await session.steer(message)) || taken.has(id)) {
+        return false;
+      }
       taken.add(id);
       await lease.write((edit) => decideSteered(edit, id));
       return true;
@@ -87,6 +95,10 @@ interface RunningTurn {
 
 /** A run that was cancelled meanwhile keeps the follow-up for its next turn. */
 export function decideSteered(edit: RunEdit, followUpId: string): void {
-  if (!isWorkedOn(edit.run.state) || !edit.run.turnOpen) return;
-  if (edit.subject.waiting.some(({ id }) => id === followUpId)) edit.takeSteered(followUpId);
+  if (!isWorkedOn(edit.run.state) || !edit.run.turnOpen) {
+    return;
+  }
+  if (edit.subject.waiting.some(({ id }) => id === followUpId)) {
+    edit.takeSteered(followUpId);
+  }
 }

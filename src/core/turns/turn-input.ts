@@ -21,7 +21,9 @@ export interface TurnInput {
 /** The prompt of one turn, as the agent receives it. */
 export function turnText({ run, followUps, again, earlier, files = [], workspace }: TurnInput): string {
   const words = followUps.map(({ message }) => message);
-  if (run.turn === 1) words.unshift(requestOf(run));
+  if (run.turn === 1) {
+    words.unshift(requestOf(run));
+  }
   return [
     earlier === undefined
       ? ""
@@ -54,8 +56,12 @@ export function digestLine(
   before: number,
   now: ReadonlySet<string>,
 ): string | undefined {
-  if (body.kind === "followup.received" && !now.has(body.followUpId)) return `Follow-up: ${body.message}`;
-  if (body.kind === "turn.ended" && turn < before) return `You answered: ${body.answer}`;
+  if (body.kind === "followup.received" && !now.has(body.followUpId)) {
+    return `Follow-up: ${body.message}`;
+  }
+  if (body.kind === "turn.ended" && turn < before) {
+    return `You answered: ${body.answer}`;
+  }
   return undefined;
 }
 

@@ -80,7 +80,9 @@ export class TurnRunner {
       return false;
     }
     const begun = await this.#begin();
-    if (begun === undefined || abort.reason !== undefined) return false;
+    if (begun === undefined || abort.reason !== undefined) {
+      return false;
+    }
     const end = await this.#prompt(begun.text, begun.extras);
     return end !== undefined && this.#finish(end);
   }
@@ -115,7 +117,9 @@ export class TurnRunner {
       return asked.options[index]?.optionId;
     } finally {
       this.#limits.resume();
-      if (this.#limits.isRunning) this.#on.budget.run();
+      if (this.#limits.isRunning) {
+        this.#on.budget.run();
+      }
     }
   }
 
@@ -129,7 +133,9 @@ export class TurnRunner {
 
   /** The watch may have read the run before the turn took the follow-up. Then the turn already handles it. */
   interrupted(followUpId: string): void {
-    if (this.#taken.has(followUpId)) return;
+    if (this.#taken.has(followUpId)) {
+      return;
+    }
     this.#isInterrupted = true;
     this.#cancelTurn();
   }
@@ -137,12 +143,20 @@ export class TurnRunner {
   /** A turn that is continued keeps its snapshot, because earlier changes belong to it too. */
   async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
     const { abort, lease, saver } = this.#services;
-    if (!this.#run.turnOpen) await abort.unless(this.#on.work.beforeTurn());
-    if (abort.reason !== undefined) return undefined;
+    if (!this.#run.turnOpen) {
+      await abort.unless(this.#on.work.beforeTurn());
+    }
+    if (abort.reason !== undefined) {
+      return undefined;
+    }
     const { run, value } = await lease.write(decideTurnStart);
     this.#run = run;
-    if (value === undefined) return undefined;
-    for (const { id } of value.followUps) this.#taken.add(id);
+    if (value === undefined) {
+      return undefined;
+    }
+    for (const { id } of value.followUps) {
+      this.#taken.add(id);
+    }
     this.#isInterrupted = false;
     this.#answer.clear();
     saver.touch();
@@ -171,10 +185,14 @@ export class TurnRunner {
     const prompted = session.prompt(text, extras);
     this.#steering.begin(session);
     // The interruption may have arrived while the prompt was being built.
-    if (this.#isInterrupted) this.#cancelTurn();
+    if (this.#isInterrupted) {
+      this.#cancelTurn();
+    }
     try {
       const first = await Promise.race([prompted, this.#services.abort.aborted]);
-      if (!("stopReason" in first)) return await this.#breakOff(first, prompted);
+      if (!("stopReason" in first)) {
+        return await this.#breakOff(first, prompted);
+      }
       await this.#withGrace(STEER_GRACE_MS, this.#steering.end());
       return first;
     } finally {
@@ -186,11 +204,15 @@ export class TurnRunner {
   }
 
   async #breakOff({ kind }: AbortReason, prompted: Promise<TurnEnd>): Promise<undefined> {
-    if (kind === "lost") return undefined;
+    if (kind === "lost") {
+      return undefined;
+    }
     const graceMs = kind === "stopping" ? STOP_GRACE_MS : CANCEL_GRACE_MS;
     this.#cancelTurn();
     const end = await this.#withGrace(graceMs, prompted);
-    if (end !== undefined) this.#services.meter.endTurn(end);
+    if (end !== undefined) {
+      this.#services.meter.endTurn(end);
+    }
     return undefined;
   }
 

@@ -20,8 +20,12 @@ export function usagePeriod(
   const from =
     query.from === undefined ? new Date(until.getTime() - DAYS_DEFAULT * DAY_MS) : dayOf("from", query.from);
   const days = (until.getTime() - from.getTime()) / DAY_MS;
-  if (days < 1) throw invalidMember("from", "must not be after to");
-  if (days > DAYS_MAX) throw invalidMember("from", `must be at most ${DAYS_MAX} days before the end of to`);
+  if (days < 1) {
+    throw invalidMember("from", "must not be after to");
+  }
+  if (days > DAYS_MAX) {
+    throw invalidMember("from", `must be at most ${DAYS_MAX} days before the end of to`);
+  }
   return { from, until };
 }
 
@@ -35,6 +39,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 function dayOf(path: string, text: string): Date {
   const day = new Date(`${text}T00:00:00Z`);
   const isDay = DATE.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
-  if (!isDay || day.getUTCFullYear() < 1) throw invalidMember(path, "must be a date: 2026-03-01");
+  if (!isDay || day.getUTCFullYear() < 1) {
+    throw invalidMember(path, "must be a date: 2026-03-01");
+  }
   return day;
 }

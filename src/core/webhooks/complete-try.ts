@@ -14,7 +14,9 @@ export async function completeTry(
   now: Date,
 ): Promise<Outcome | undefined> {
   const endpoint = await storage.webhooks.outbox.hold(taken.endpoint.id);
-  if (endpoint === undefined) return undefined;
+  if (endpoint === undefined) {
+    return undefined;
+  }
   const { failingSince, url } = endpoint;
   const hasMoved = url !== taken.endpoint.url;
   const health = { hasMoved, ...(failingSince && { failingSince }) };
@@ -29,8 +31,12 @@ export async function completeTry(
       ...("error" in outcome && { error: outcome.error }),
     },
   });
-  if (!isOurs) return undefined;
-  if (!hasMoved) await keepCount(storage, endpoint, outcome, now);
+  if (!isOurs) {
+    return undefined;
+  }
+  if (!hasMoved) {
+    await keepCount(storage, endpoint, outcome, now);
+  }
   return outcome;
 }
 
@@ -43,13 +49,18 @@ async function keepCount(
 ): Promise<void> {
   const { failingSince, ...healthy } = endpoint;
   if (outcome.state === "delivered") {
-    if (failingSince !== undefined) await storage.webhooks.endpoints.replace(healthy);
+    if (failingSince !== undefined) {
+      await storage.webhooks.endpoints.replace(healthy);
+    }
     return;
   }
   const reason = outcome.state === "dead" ? outcome.disable : undefined;
-  if (reason !== undefined && endpoint.enabled) return disable(storage, endpoint, reason, now);
-  if (failingSince === undefined)
+  if (reason !== undefined && endpoint.enabled) {
+    return disable(storage, endpoint, reason, now);
+  }
+  if (failingSince === undefined) {
     await storage.webhooks.endpoints.replace({ ...endpoint, failingSince: now });
+  }
 }
 
 /**

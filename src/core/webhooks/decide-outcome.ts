@@ -28,10 +28,14 @@ const DAY_MS = 86_400_000;
 export function decideOutcome(tried: Tried): Outcome {
   const { answer, step } = tried;
   const { status } = answer;
-  if (status !== undefined && status >= 200 && status < 300) return { state: "delivered" };
+  if (status !== undefined && status >= 200 && status < 300) {
+    return { state: "delivered" };
+  }
   const error = answer.error ?? `The receiver answered HTTP ${status}.`;
   const disable = reasonToDisable(tried, error);
-  if (disable !== undefined) return { state: "dead", error, disable };
+  if (disable !== undefined) {
+    return { state: "dead", error, disable };
+  }
   const retryAfterMs = pauseAfter(step, requestedPauseMs(answer));
   return retryAfterMs === undefined ? { state: "dead", error } : { state: "waiting", error, retryAfterMs };
 }
@@ -40,10 +44,16 @@ function reasonToDisable(
   { answer, failingSince, hasMoved = false, now }: Tried,
   error: string,
 ): string | undefined {
-  if (hasMoved) return undefined;
-  if (answer.status === GONE) return "The receiver answered 410 Gone.";
+  if (hasMoved) {
+    return undefined;
+  }
+  if (answer.status === GONE) {
+    return "The receiver answered 410 Gone.";
+  }
   const failingMs = failingSince === undefined ? 0 : now.getTime() - failingSince.getTime();
-  if (failingMs < FAILING_MAX_DAYS * DAY_MS) return undefined;
+  if (failingMs < FAILING_MAX_DAYS * DAY_MS) {
+    return undefined;
+  }
   return `Every try of the last ${FAILING_MAX_DAYS} days failed. ${error}`;
 }
 

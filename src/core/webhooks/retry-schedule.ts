@@ -23,6 +23,8 @@ const PATIENCE_MAX_MS = 24 * HOUR_MS;
 /** The pause after try `step`, extended to the requested `requestedMs`; undefined: that was the last try. */
 export function pauseAfter(step: number, requestedMs = 0): number | undefined {
   const pauseMs = RETRY_PAUSES_MS[step - 1];
-  if (pauseMs === undefined) return undefined;
+  if (pauseMs === undefined) {
+    return undefined;
+  }
   return Math.round(Math.max(pauseMs, Math.min(requestedMs, PATIENCE_MAX_MS)) * (1 + Math.random() * SPREAD));
 }

@@ -49,7 +49,9 @@ export class WebhookDeliveries {
 
   /** Sends a delivery again, whatever its state. */
   async replay(teamId: TeamId, endpointId: string, id: string): Promise<WebhookDelivery> {
-    if ((await this.replayMany(teamId, endpointId, { id })) === 0) missing("delivery");
+    if ((await this.replayMany(teamId, endpointId, { id })) === 0) {
+      missing("delivery");
+    }
     return this.get(teamId, endpointId, id);
   }
 
@@ -62,7 +64,9 @@ export class WebhookDeliveries {
 }
 
 function requireEnabled({ enabled }: WebhookEndpoint): void {
-  if (enabled) return;
+  if (enabled) {
+    return;
+  }
   throw new AppError("operation_not_supported", "The webhook is switched off.", {
     remedy: "Switch it on first: PATCH it with enabled: true.",
   });

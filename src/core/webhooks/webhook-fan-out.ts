@@ -43,7 +43,7 @@ export class WebhookFanOut {
   }
 
   async #read(): Promise<void> {
-    while (await this.#readOn());
+    while (await this.#readOn()) {}
   }
 
   #readOn(): Promise<boolean> {
@@ -60,7 +60,9 @@ export class WebhookFanOut {
   ): Promise<readonly NewWebhookDelivery[]> {
     const endpointsOf = new Map<TeamId, readonly WebhookEndpoint[]>();
     for (const { teamId } of new Set(stateChanges.map(({ run }) => run))) {
-      if (!endpointsOf.has(teamId)) endpointsOf.set(teamId, await storage.webhooks.endpoints.list(teamId));
+      if (!endpointsOf.has(teamId)) {
+        endpointsOf.set(teamId, await storage.webhooks.endpoints.list(teamId));
+      }
     }
     return stateChanges.flatMap(({ event, run }) =>
       (endpointsOf.get(run.teamId) ?? [])

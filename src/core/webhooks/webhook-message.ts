@@ -65,7 +65,9 @@ function message(type: WebhookMessage["type"], at: Date, data: object): WebhookM
 }
 
 function movedTo(move: StateChangeEvent): object {
-  if (move.kind === "run.created") return { state: move.state };
+  if (move.kind === "run.created") {
+    return { state: move.state };
+  }
   const { from, status, to } = move;
   return {
     state: to,

@@ -42,7 +42,9 @@ export class WebhookSender {
 
   /** Looks for due messages, unless all posts are in use. */
   wake(): void {
-    if (this.#running.size >= POSTS_MAX) return;
+    if (this.#running.size >= POSTS_MAX) {
+      return;
+    }
     const run = this.#sendDue()
       .catch((error) => this.#broke(error))
       .finally(() => this.#running.delete(run));
@@ -63,7 +65,9 @@ export class WebhookSender {
   async #sendDue(): Promise<void> {
     while (!this.#isStopping) {
       const taken = await this.#deps.storage.webhooks.outbox.take(this.#busy());
-      if (taken === undefined) return;
+      if (taken === undefined) {
+        return;
+      }
       this.#count(taken.endpoint.id, 1);
       // There may be more due messages.
       this.wake();
@@ -79,7 +83,9 @@ export class WebhookSender {
       this.#patience.set(taken.endpoint.id, clock.now().getTime() + Math.min(pauseMs, PATIENCE_MAX_MS));
     }
     const outcome = await storage.atomically((storage) => completeTry(storage, taken, answer, clock.now()));
-    if (outcome !== undefined) this.#tell(taken, answer, outcome);
+    if (outcome !== undefined) {
+      this.#tell(taken, answer, outcome);
+    }
   }
 
   async #post({ body, endpoint, id }: TakenWebhook): Promise<WebhookAnswer> {
@@ -98,15 +104,22 @@ export class WebhookSender {
   /** Endpoints that receive nothing now. */
   #busy(): readonly string[] {
     const now = this.#deps.clock.now().getTime();
-    for (const [endpointId, until] of this.#patience) if (until <= now) this.#patience.delete(endpointId);
+    for (const [endpointId, until] of this.#patience) {
+      if (until <= now) {
+        this.#patience.delete(endpointId);
+      }
+    }
     const posts = [...this.#posts].filter(([, count]) => count >= POSTS_PER_ENDPOINT);
     return [...posts.map(([endpointId]) => endpointId), ...this.#patience.keys()];
   }
 
   #count(endpointId: string, by: number): void {
     const count = (this.#posts.get(endpointId) ?? 0) + by;
-    if (count === 0) this.#posts.delete(endpointId);
-    else this.#posts.set(endpointId, count);
+    if (count === 0) {
+      this.#posts.delete(endpointId);
+    } else {
+      this.#posts.set(endpointId, count);
+    }
   }
 
   #tell({ about, endpoint, id, number }: TakenWebhook, { status }: WebhookAnswer, outcome: Outcome): void {
@@ -121,11 +134,15 @@ export class WebhookSender {
       error: outcome.error,
     });
     const reason = outcome.state === "dead" ? outcome.disable : undefined;
-    if (reason !== undefined) log.warn("webhook.disabled", { endpointId: endpoint.id, reason });
+    if (reason !== undefined) {
+      log.warn("webhook.disabled", { endpointId: endpoint.id, reason });
+    }
   }
 
   /** A post that the stop aborted is not a failure. */
   #broke(error: unknown): void {
-    if (!this.#cut.signal.aborted) this.#deps.log.warn("webhook.send.failed", { error });
+    if (!this.#cut.signal.aborted) {
+      this.#deps.log.warn("webhook.send.failed", { error });
+    }
   }
 }

@@ -49,7 +49,9 @@ export class WebhookService {
     this.#requireUrl(input.url);
     // Counted under a lock, because concurrent requests could otherwise exceed the limit.
     await teams.lock(owner.teamId);
-    if ((await webhooks.endpoints.list(owner.teamId)).length >= ENDPOINTS_MAX) throw tooMany();
+    if ((await webhooks.endpoints.list(owner.teamId)).length >= ENDPOINTS_MAX) {
+      throw tooMany();
+    }
     // By the database's clock, which also dates events: an endpoint receives events from now on.
     const now = await storage.now();
     const id = newId(now);
@@ -70,7 +72,9 @@ export class WebhookService {
   /** Enabling an endpoint or changing its address also resets its failures. */
   async change(teamId: TeamId, id: string, changes: Partial<WebhookInput>): Promise<WebhookEndpoint> {
     const { clock, storage } = this.#deps;
-    if (changes.url !== undefined) this.#requireUrl(changes.url);
+    if (changes.url !== undefined) {
+      this.#requireUrl(changes.url);
+    }
     const { disabledReason, failingSince, ...kept } = await holdEndpoint(storage, teamId, id);
     const isNewChance = changes.enabled !== undefined || changes.url !== undefined;
     const health = { ...(disabledReason && { disabledReason }), ...(failingSince && { failingSince }) };
@@ -81,7 +85,9 @@ export class WebhookService {
       updatedAt: clock.now(),
     };
     await storage.webhooks.endpoints.replace(changed);
-    if (changes.enabled === false) await storage.webhooks.outbox.giveUp(id, "The endpoint was switched off.");
+    if (changes.enabled === false) {
+      await storage.webhooks.outbox.giveUp(id, "The endpoint was switched off.");
+    }
     return changed;
   }
 
@@ -107,7 +113,9 @@ export class WebhookService {
 
   #requireUrl(url: string): void {
     const message = this.#deps.client.problemOf(url);
-    if (message !== undefined) throw invalidMember("url", message);
+    if (message !== undefined) {
+      throw invalidMember("url", message);
+    }
   }
 
   #newSecret(endpointId: string): { secret: string; sealed: string } {

@@ -41,7 +41,9 @@ export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
     pubsub.subscribe(CHANNELS.webhooks, () => sender.wake()),
   ];
   return async () => {
-    for (const stop of stops) stop();
+    for (const stop of stops) {
+      stop();
+    }
     gathering?.();
     await Promise.all([fanOut.round(), sender.stop()]);
   };
@@ -49,7 +51,7 @@ export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
 
 async function tidy({ history, log }: WebhookWorkerDeps): Promise<void> {
   try {
-    while (await history.tidy(KEPT_DAYS * DAY_MS, TIDIED_AT_ONCE));
+    while (await history.tidy(KEPT_DAYS * DAY_MS, TIDIED_AT_ONCE)) {}
   } catch (error) {
     log.warn("webhook.prune.failed", { error });
   }

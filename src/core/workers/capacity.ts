@@ -27,8 +27,12 @@ export class Capacity {
   isFull(host: string | undefined): Promise<boolean | undefined> {
     const nowMs = this.#clock.now().getTime();
     const kept = this.#kept.get(host ?? "");
-    if (kept !== undefined && kept.untilMs > nowMs) return kept.isFull;
-    if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
+    if (kept !== undefined && kept.untilMs > nowMs) {
+      return kept.isFull;
+    }
+    if (this.#kept.size >= KEPT_MAX) {
+      this.#kept.clear();
+    }
     const isFull = withTimeout(this.#look(host), WAIT_MS, { clock: this.#clock });
     this.#kept.set(host ?? "", { isFull, untilMs: nowMs + KEPT_MS });
     return isFull;

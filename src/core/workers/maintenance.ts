@@ -36,7 +36,9 @@ export class Maintenance {
 
   /** Runs one round at a time. The next round retries what failed. */
   async round(): Promise<void> {
-    if (this.#isBusy) return;
+    if (this.#isBusy) {
+      return;
+    }
     this.#isBusy = true;
     try {
       for (const look of [this.#idleRuns, this.#openLanes, this.#dueThreads]) {
@@ -49,10 +51,14 @@ export class Maintenance {
 
   /** Recovers the runs of lost workers, separately from the rounds, so that they do not wait for anything else. */
   async recoverLost(): Promise<void> {
-    if (this.#isRecovering) return;
+    if (this.#isRecovering) {
+      return;
+    }
     this.#isRecovering = true;
     try {
-      for (const runId of await this.#confirmedLost()) await this.#recover(runId);
+      for (const runId of await this.#confirmedLost()) {
+        await this.#recover(runId);
+      }
     } catch (error) {
       this.#deps.log.warn("maintenance.query.failed", { error });
     } finally {
@@ -69,8 +75,9 @@ export class Maintenance {
       ["share links", storage.shareLinks],
     ] as const) {
       try {
-        for (let count = await pruned.prune(); count > 0; count = await pruned.prune())
+        for (let count = await pruned.prune(); count > 0; count = await pruned.prune()) {
           log.info("maintenance.pruned", { what, count });
+        }
       } catch (error) {
         log.warn("maintenance.prune.failed", { what, error });
       }
@@ -103,7 +110,9 @@ export class Maintenance {
   /** Runs for workers of another name are left to those. */
   #idleRuns = async (): Promise<void> => {
     const { host, queue, storage } = this.#deps;
-    for (const run of await storage.leases.listIdle(host, ROUND_MAX)) await queue.ensure(runJob(run));
+    for (const run of await storage.leases.listIdle(host, ROUND_MAX)) {
+      await queue.ensure(runJob(run));
+    }
   };
 
   #openLanes = async (): Promise<void> =>
@@ -113,6 +122,8 @@ export class Maintenance {
     this.#ensure("deliver", await this.#deps.storage.outbox.listDue(ROUND_MAX));
 
   async #ensure(kind: JobKind, keys: readonly string[]): Promise<void> {
-    for (const key of keys) await this.#deps.queue.ensure({ kind, key });
+    for (const key of keys) {
+      await this.#deps.queue.ensure({ kind, key });
+    }
   }
 }

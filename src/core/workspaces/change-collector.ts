@@ -36,15 +36,21 @@ export class ChangeCollector {
   }
 
   async beforeTurn(): Promise<void> {
-    if (this.#hasRepositories) await this.#files.mark();
+    if (this.#hasRepositories) {
+      await this.#files.mark();
+    }
   }
 
   async afterTurn(run: Run, end: TurnEnd): Promise<CollectedChanges> {
-    if (!this.#hasRepositories) return NOTHING;
+    if (!this.#hasRepositories) {
+      return NOTHING;
+    }
     try {
       return await this.#collect(run, end);
     } catch (error) {
-      if (error instanceof LeaseLost) throw error;
+      if (error instanceof LeaseLost) {
+        throw error;
+      }
       recordLostChanges(this.#services, "The changes could not be kept", error);
       return NOTHING;
     }

@@ -25,7 +25,9 @@ export class InputFiles {
     const files: InitialContents["files"][number][] = [];
     for (const [index, { path }] of filesInWorkspace(inputs).entries()) {
       const input = inputs[index];
-      if (input !== undefined) files.push({ path, bytes: await this.#bytesOf(input) });
+      if (input !== undefined) {
+        files.push({ path, bytes: await this.#bytesOf(input) });
+      }
     }
     return files;
   }
@@ -33,7 +35,9 @@ export class InputFiles {
   async images(): Promise<readonly PromptImage[]> {
     const images: PromptImage[] = [];
     for (const input of await this.#read()) {
-      if (input.kind !== "image") continue;
+      if (input.kind !== "image") {
+        continue;
+      }
       images.push({ mimeType: input.mimeType, bytes: await this.#bytesOf(input) });
     }
     return images;

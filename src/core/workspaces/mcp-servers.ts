@@ -19,8 +19,12 @@ export function mcpServersOf({ config }: Pick<Run, "config">, secrets: Variables
   for (const [name, server] of Object.entries(config.mcp_servers ?? {})) {
     const fill = (value: string) => filled(name, value, secrets);
     const { args = [], command, env = {}, headers = {}, url } = server;
-    if (command !== undefined) forAgent[name] = { command, args, env: mapped(env, fill) };
-    if (command !== undefined || url === undefined) continue;
+    if (command !== undefined) {
+      forAgent[name] = { command, args, env: mapped(env, fill) };
+    }
+    if (command !== undefined || url === undefined) {
+      continue;
+    }
     forAgent[name] = "remote";
     forGateway[name] = { url: fill(url), headers: mapped(headers, (value) => headerOf(name, fill(value))) };
   }
@@ -30,7 +34,9 @@ export function mcpServersOf({ config }: Pick<Run, "config">, secrets: Variables
 function filled(server: string, value: string, secrets: Variables): string {
   return value.replace(PLACEHOLDER, (_whole, name: string) => {
     const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
-    if (secret !== undefined) return secret;
+    if (secret !== undefined) {
+      return secret;
+    }
     throw new AppError("environment_setup_failed", `MCP server "${server}" needs the secret ${name}.`, {
       remedy: `Set a secret named ${name}, for the team or for the user who starts the run.`,
     });
@@ -38,7 +44,9 @@ function filled(server: string, value: string, secrets: Variables): string {
 }
 
 function headerOf(server: string, value: string): string {
-  if (!/[\0\r\n]/.test(value)) return value;
+  if (!/[\0\r\n]/.test(value)) {
+    return value;
+  }
   const message = `A header of MCP server "${server}" has a line break in it, from one of its secrets.`;
   throw new AppError("environment_setup_failed", message);
 }

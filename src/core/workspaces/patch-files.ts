@@ -46,7 +46,9 @@ export class PatchFiles {
       const all = await changes.diff(site, since);
       const diffs = all.filter(({ repository }) => but === undefined || !isSameRepository(repository, but));
       const files: CollectedFile[] = [];
-      for (const diff of diffs) files.push(await this.#store(diff, name));
+      for (const diff of diffs) {
+        files.push(await this.#store(diff, name));
+      }
       return { files, repositories: diffs.map(({ repository }) => repository) };
     } catch (error) {
       problem("The changes could not be stored as a patch", error);
@@ -57,7 +59,9 @@ export class PatchFiles {
   async #store({ isCut, patch, repository }: RepositoryDiff, name: string): Promise<CollectedFile> {
     const { blobs, clock, problem } = this.#deps;
     const path = `changes/${this.#folderOf(repository)}/${name}.diff`;
-    if (isCut) problem(`${path} is too long and was cut`, undefined);
+    if (isCut) {
+      problem(`${path} is too long and was cut`, undefined);
+    }
     const blobId = await retry(clock, WHILE_UNAVAILABLE, () => blobs.put(patch));
     return { path, blobId, sizeBytes: patch.length, hash: await hashOf(patch) };
   }

@@ -38,7 +38,9 @@ export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequ
       return workspace;
     } catch (error) {
       // The previous run may be running and replace its checkpoint while we read it. Then there is a newer one.
-      if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) continue;
+      if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) {
+        continue;
+      }
       // Report why the setup failed, even if the failure cannot be stored with the environment.
       await retry(clock, WHILE_UNAVAILABLE, () => setup.failed(error)).catch((problem) =>
         log.warn("environment.status.not_stored", { runId: run.id, error: problem }),

@@ -6,7 +6,9 @@ type Runs = Pick<Storage, "runs">;
 
 /** The previous run of the conversation, until this run has a turn of its own. */
 export async function findPreviousRun({ runs }: Runs, run: Run): Promise<Run | undefined> {
-  if (run.continuesId === undefined || hasOwnTurn(run)) return undefined;
+  if (run.continuesId === undefined || hasOwnTurn(run)) {
+    return undefined;
+  }
   return runs.find({ id: run.continuesId });
 }
 
@@ -14,7 +16,9 @@ export async function findPreviousRun({ runs }: Runs, run: Run): Promise<Run | u
 export async function findPreviousCheckpoint({ runs }: Runs, run: Run): Promise<string | undefined> {
   for (let id = run.continuesId; id !== undefined; ) {
     const before = await runs.find({ id });
-    if (before?.checkpoint !== undefined) return before.checkpoint;
+    if (before?.checkpoint !== undefined) {
+      return before.checkpoint;
+    }
     id = before?.continuesId;
   }
   return undefined;
@@ -22,7 +26,9 @@ export async function findPreviousCheckpoint({ runs }: Runs, run: Run): Promise<
 
 /** The agent session to resume: that of this run, or that of the previous run if it used the same agent. */
 export function sessionToResume(run: Run, before: Run | undefined): string | undefined {
-  if (run.agentSession !== undefined) return run.agentSession;
+  if (run.agentSession !== undefined) {
+    return run.agentSession;
+  }
   return before?.agent === run.agent ? before.agentSession : undefined;
 }
 
@@ -34,7 +40,9 @@ export function knowsConversation(
 ): boolean {
   // If this run's own session was lost before its first turn ended, it is unknown how much of the conversation it
   // contains.
-  if (before !== undefined) return resumed && sessionId === before.agentSession;
+  if (before !== undefined) {
+    return resumed && sessionId === before.agentSession;
+  }
   return resumed || run.turn === 0;
 }
 

@@ -12,11 +12,15 @@ export async function runSkill({
   skills,
 }: Pick<AttemptDeps, "run" | "skills">): Promise<Pick<InitialContents, "skill">> {
   const { skillSnapshot: skill, teamId } = run;
-  if (skill === undefined) return {};
+  if (skill === undefined) {
+    return {};
+  }
   try {
     return { skill: { directory: skillDirectory(skill), files: await skills.readFiles(teamId, skill) } };
   } catch (error) {
-    if (!(error instanceof AppError) || error.retryable) throw error;
+    if (!(error instanceof AppError) || error.retryable) {
+      throw error;
+    }
     const message = `The files of the skill ${skill.name} could not be read: ${error.message}`;
     throw new AppError("environment_setup_failed", message, { cause: error });
   }

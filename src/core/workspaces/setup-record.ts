@@ -36,18 +36,24 @@ export class SetupRecord {
   }
 
   async succeeded(): Promise<void> {
-    if (this.#wasTried) await this.#store(false);
+    if (this.#wasTried) {
+      await this.#store(false);
+    }
   }
 
   async failed(error: unknown): Promise<void> {
     const isSetup = error instanceof AppError && error.code === "environment_setup_failed";
-    if (isSetup && !this.#isRunsFault) await this.#store(true);
+    if (isSetup && !this.#isRunsFault) {
+      await this.#store(true);
+    }
   }
 
   /** If the environment was changed meanwhile, this result is not stored. */
   async #store(setupFailed: boolean): Promise<void> {
     const used = this.#environment;
-    if (used === undefined || used.setupFailed === setupFailed) return;
+    if (used === undefined || used.setupFailed === setupFailed) {
+      return;
+    }
     await this.#storage.environments.replace({ ...used, setupFailed }, used.updatedAt);
   }
 }

@@ -13,9 +13,13 @@ export async function findEnvironment(
   { config, teamId }: Pick<Run, "config" | "teamId">,
 ): Promise<Environment | undefined> {
   const id = config.environment_id;
-  if (id === undefined) return undefined;
+  if (id === undefined) {
+    return undefined;
+  }
   const environment = await environments.find(teamId, id);
-  if (environment !== undefined) return environment;
+  if (environment !== undefined) {
+    return environment;
+  }
   throw new AppError("resource_not_found", "The environment of this run was deleted.", {
     remedy: "Start a new run in another environment.",
   });

@@ -73,12 +73,16 @@ export class WorkspaceSaver {
     });
     this.#isTouched = false;
     this.#hasArtifacts = written.run.artifactTypes !== undefined;
-    if (saved !== undefined && "checkpoint" in saved) await this.#replace(saved.checkpoint);
+    if (saved !== undefined && "checkpoint" in saved) {
+      await this.#replace(saved.checkpoint);
+    }
     return written;
   }
 
   async #knownArtifacts(): Promise<readonly Artifact[]> {
-    if (!this.#isTouched || !this.#hasArtifacts) return [];
+    if (!this.#isTouched || !this.#hasArtifacts) {
+      return [];
+    }
     return retry(this.#clock, WHILE_UNAVAILABLE, () => this.#files.artifactsOf([this.#run.id]));
   }
 
@@ -110,7 +114,9 @@ export class WorkspaceSaver {
   async #replace(checkpoint: string): Promise<void> {
     const before = this.#checkpoint;
     this.#checkpoint = checkpoint;
-    if (before === undefined) return;
+    if (before === undefined) {
+      return;
+    }
     // A checkpoint that is left behind costs only space.
     await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#workspaces.forget(before)).catch((error) =>
       this.#log.warn("workspace.checkpoint.not_removed", { runId: this.#run.id, checkpoint: before, error }),
@@ -125,7 +131,9 @@ function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): rea
 }
 
 function recordSaved(edit: RunEdit, saved: Saved): void {
-  if (saved === undefined) return;
+  if (saved === undefined) {
+    return;
+  }
   if ("problem" in saved) {
     edit.record({ kind: "workspace.not_stored", reason: saved.problem });
     return;

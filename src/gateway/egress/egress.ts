@@ -34,7 +34,9 @@ export function createEgress({ connect, limits, upstream }: EgressOptions): Egre
   return {
     async pass({ request, response, signal }, target) {
       const url = URL.parse(target);
-      if (url?.protocol !== "http:") throw new Refusal(400, "The address must begin with http://.");
+      if (url?.protocol !== "http:") {
+        throw new Refusal(400, "The address must begin with http://.");
+      }
       requirePort(limits.ports, Number(url.port || "80"));
       const headers = without(request.headers, []);
       const body = hasBody(request) ? { body: bodyOf(request, limits.packBytes) } : {};
@@ -52,13 +54,17 @@ export function createEgress({ connect, limits, upstream }: EgressOptions): Egre
       }
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
       join(socket as Socket, far, limits.streamIdleMs);
-      if (head.length > 0) far.write(head);
+      if (head.length > 0) {
+        far.write(head);
+      }
     },
   };
 }
 
 export function refuseTunnel(socket: Duplex, { headers, message, status }: Refusal): void {
-  if (socket.destroyed) return;
+  if (socket.destroyed) {
+    return;
+  }
   const fields = { ...headers, "content-type": "text/plain; charset=utf-8", connection: "close" };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${message}\n`);
@@ -68,12 +74,16 @@ const AUTHORITY = /^(?<hostname>\[[\da-f:.]+\]|[\w.-]+):(?<port>\d{1,5})$/i;
 
 function authorityOf(target: string): { readonly hostname: string; readonly port: number } {
   const { hostname, port } = AUTHORITY.exec(target)?.groups ?? {};
-  if (hostname === undefined) throw new Refusal(400, "The address must be a host and a port.");
+  if (hostname === undefined) {
+    throw new Refusal(400, "The address must be a host and a port.");
+  }
   return { hostname, port: Number(port) };
 }
 
 function requirePort(ports: readonly number[], port: number): void {
-  if (ports.includes(port)) return;
+  if (ports.includes(port)) {
+    return;
+  }
   throw new Refusal(403, `The ports ${ports.join(", ")} can be reached, and no others.`);
 }
 
@@ -81,8 +91,11 @@ function connected(connect: buildConnector.connector, hostname: string, port: nu
   const host = `${hostname}:${port}`;
   return new Promise((resolve, reject) => {
     connect({ hostname, host, protocol: "http:", port: String(port) }, (error, socket) => {
-      if (error === null) resolve(socket as Socket);
-      else reject(new Refusal(...reasonOf(error)));
+      if (error === null) {
+        resolve(socket as Socket);
+      } else {
+        reject(new Refusal(...reasonOf(error)));
+      }
     });
   });
 }

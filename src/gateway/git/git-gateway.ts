@@ -53,7 +53,9 @@ export function createGitGateway(options: GitGatewayOptions): Part {
       );
     }
     const asked = gitCallOf(options, call);
-    if (asked.service === "git-receive-pack" && !asked.isAdvertisement) return push(options, asked);
+    if (asked.service === "git-receive-pack" && !asked.isAdvertisement) {
+      return push(options, asked);
+    }
     const body = hasBody(call.request) ? bodyOf(call.request, options.limits.packBytes) : undefined;
     const answer = await ask(options, asked, body);
     await sendOn(answer, call.response, { drop: ANSWERED_CREDENTIALS });
@@ -61,13 +63,16 @@ export function createGitGateway(options: GitGatewayOptions): Part {
 }
 
 function gitCallOf({ grant }: GitGatewayOptions, call: Call): GitCall {
-  if (LFS.test(call.path)) throw new Refusal(501, "Large files (Git LFS) do not pass the gateway.");
+  if (LFS.test(call.path)) {
+    throw new Refusal(501, "Large files (Git LFS) do not pass the gateway.");
+  }
   const { name = "", owner = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
   const isAdvertisement = rest === "info/refs";
   const { service = "" } = isAdvertisement ? (SERVICE.exec(call.query)?.groups ?? {}) : { service: rest };
   const isMethod = call.request.method === (isAdvertisement ? "GET" : "POST");
-  if (!isService(service) || !isMethod)
+  if (!isService(service) || !isMethod) {
     throw new Refusal(404, "Only clone, fetch and push pass the gateway.");
+  }
   const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
   const granted = grant.repositories.find((known) => isSame(known.owner, owner) && isSame(known.name, name));
   requireGrant({ owner, name, granted, isPush: service === "git-receive-pack", network: grant.network });
@@ -83,8 +88,12 @@ function requireGrant(asked: {
 }): void {
   const { granted, isPush, network } = asked;
   const repository = `${asked.owner}/${asked.name}`;
-  if (isPush && granted?.push !== true) throw new Refusal(403, `This run must not push to ${repository}.`);
-  if (granted !== undefined || network === "internet") return;
+  if (isPush && granted?.push !== true) {
+    throw new Refusal(403, `This run must not push to ${repository}.`);
+  }
+  if (granted !== undefined || network === "internet") {
+    return;
+  }
   throw new Refusal(403, `${repository} is not one of this run's repositories.`);
 }
 
@@ -130,7 +139,9 @@ async function keyFor(
 function requireAnswer({ isAdvertisement, repository, service }: GitCall, answer: Answer): void {
   const kind = isAdvertisement ? "advertisement" : "result";
   const isGit = contentTypeOf(answer.headers) === `application/x-${service}-${kind}`;
-  if (answer.status === 200 && isGit) return;
+  if (answer.status === 200 && isGit) {
+    return;
+  }
   answer.body.on("error", () => undefined).destroy();
   const name = `${repository.owner}/${repository.name}`;
   throw new Refusal(answer.status >= 500 ? 502 : 403, reasonOf(name, answer.status));
@@ -138,10 +149,18 @@ function requireAnswer({ isAdvertisement, repository, service }: GitCall, answer
 
 /** Not 401, because git would then ask for a name and a password. */
 function reasonOf(name: string, status: number): string {
-  if (status === 200) return `The server of ${name} does not speak git's smart protocol.`;
-  if (status < 400) return `${name} is at another address now. Call it by the name that it has there.`;
-  if (status === 401 || status === 404) return `${name} is not there, or Errand may not read or change it.`;
-  if (status === 403) return `The git server refuses this of ${name} to Errand.`;
+  if (status === 200) {
+    return `The server of ${name} does not speak git's smart protocol.`;
+  }
+  if (status < 400) {
+    return `${name} is at another address now. Call it by the name that it has there.`;
+  }
+  if (status === 401 || status === 404) {
+    return `${name} is not there, or Errand may not read or change it.`;
+  }
+  if (status === 403) {
+    return `The git server refuses this of ${name} to Errand.`;
+  }
   return `The git server failed at ${name} (HTTP ${status}).`;
 }
 
@@ -150,7 +169,9 @@ const BRANCHES_ONLY = "only branches can be pushed from here, and not be deleted
 async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
   const { request, response } = call;
   // A compressed push could not be checked.
-  if (request.headers["content-encoding"] !== undefined) throw new Refusal(415, "Send the push unpacked.");
+  if (request.headers["content-encoding"] !== undefined) {
+    throw new Refusal(415, "Send the push unpacked.");
+  }
   const wanted = await readPush(bodyOf(request, options.limits.packBytes));
   if (!wanted.commands.every(({ commit, ref }) => commit !== undefined && ref.startsWith(BRANCH))) {
     return refusePush(call, wanted);
@@ -162,14 +183,17 @@ async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
 
 async function refusePush({ response, service }: GitCall, wanted: PushRequest): Promise<void> {
   // Git reads the response only after it has sent everything.
-  for await (const _ of wanted.body);
+  for await (const _ of wanted.body) {
+  }
   const headers = { "content-type": `application/x-${service}-result`, "cache-control": "no-cache" };
   sendWhole(response, 200, headers, refusingReport(wanted, BRANCHES_ONLY));
 }
 
 function note(traffic: Traffic, { repository }: GitCall, { commands }: PushRequest, ref: string): void {
   const commit = commands.find((command) => command.ref === ref)?.commit;
-  if (commit === undefined) return;
+  if (commit === undefined) {
+    return;
+  }
   traffic.notePush({ ...nameOf(repository), branch: ref.slice(BRANCH.length), commit });
 }
 

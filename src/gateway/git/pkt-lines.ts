@@ -25,9 +25,13 @@ export class PktLines {
 
   /** Undefined: the length has not arrived completely. */
   #nextLength(): number | undefined {
-    if (this.#held.length < LENGTH_CHARS) return undefined;
+    if (this.#held.length < LENGTH_CHARS) {
+      return undefined;
+    }
     const digits = this.#held.toString("latin1", 0, LENGTH_CHARS);
-    if (!/^[\da-f]{4}$/i.test(digits)) throw new Refusal(400, "This is not of git's protocol.");
+    if (!/^[\da-f]{4}$/i.test(digits)) {
+      throw new Refusal(400, "This is not of git's protocol.");
+    }
     const length = Number.parseInt(digits, 16);
     return this.#held.length < length ? undefined : length;
   }

@@ -31,11 +31,15 @@ export async function readPush(body: AsyncIterable<Buffer>): Promise<PushRequest
   const capabilities = new Set<string>();
   for (let bytes = 0; bytes <= COMMANDS_BYTES_MAX; ) {
     const chunk = await chunks.next();
-    if (chunk.done === true) throw NOT_UNDERSTOOD;
+    if (chunk.done === true) {
+      throw NOT_UNDERSTOOD;
+    }
     begun.push(chunk.value);
     bytes += chunk.value.length;
     for (const line of lines.push(chunk.value)) {
-      if (line === "flush") return { commands, capabilities, body: continued(begun, chunks) };
+      if (line === "flush") {
+        return { commands, capabilities, body: continued(begun, chunks) };
+      }
       readLine(line, commands, capabilities);
     }
   }
@@ -44,10 +48,16 @@ export async function readPush(body: AsyncIterable<Buffer>): Promise<PushRequest
 
 function readLine(line: Buffer, commands: PushCommand[], capabilities: Set<string>): void {
   const text = line.toString("utf8");
-  if (/^shallow [\da-f]{40,64}\n?$/.test(text)) return;
+  if (/^shallow [\da-f]{40,64}\n?$/.test(text)) {
+    return;
+  }
   // A signed push has its commands elsewhere.
   const { capabilities: given = "", commit = "", ref = "" } = COMMAND.exec(text)?.groups ?? {};
-  if (ref === "") throw NOT_UNDERSTOOD;
+  if (ref === "") {
+    throw NOT_UNDERSTOOD;
+  }
   commands.push({ ref, commit: NO_COMMIT.test(commit) ? undefined : commit });
-  for (const name of given.split(" ")) capabilities.add(name);
+  for (const name of given.split(" ")) {
+    capabilities.add(name);
+  }
 }

@@ -23,7 +23,9 @@ export class PushReport extends Transform {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     try {
-      if (!this.#isLost) this.#read(chunk);
+      if (!this.#isLost) {
+        this.#read(chunk);
+      }
     } catch {
       // The client reports it as well; forwarding is not affected.
       this.#isLost = true;
@@ -32,7 +34,9 @@ export class PushReport extends Transform {
   }
 
   #read(chunk: Buffer): void {
-    for (const bytes of this.#isBanded ? this.#dataIn(chunk) : [chunk]) this.#readReport(bytes);
+    for (const bytes of this.#isBanded ? this.#dataIn(chunk) : [chunk]) {
+      this.#readReport(bytes);
+    }
   }
 
   #dataIn(chunk: Buffer): readonly Buffer[] {
@@ -44,7 +48,9 @@ export class PushReport extends Transform {
   #readReport(bytes: Buffer): void {
     for (const line of this.#inner.push(bytes)) {
       const { ref } = /^ok (?<ref>[^\n]+)\n?$/.exec(line.toString("utf8"))?.groups ?? {};
-      if (ref !== undefined) this.#accepted(ref);
+      if (ref !== undefined) {
+        this.#accepted(ref);
+      }
     }
   }
 }
@@ -53,7 +59,9 @@ export class PushReport extends Transform {
 export function refusingReport({ capabilities, commands }: PushRequest, reason: string): Buffer {
   const lines = commands.map(({ ref }) => pktLine(`ng ${ref} ${reason}\n`));
   const report = Buffer.concat([pktLine("unpack ok\n"), ...lines, FLUSH]);
-  if (!capabilities.has(SIDE_BAND)) return report;
+  if (!capabilities.has(SIDE_BAND)) {
+    return report;
+  }
   const banded: Buffer[] = [];
   for (let at = 0; at < report.length; at += BAND_BYTES) {
     banded.push(pktLine(Buffer.concat([Buffer.from([DATA_BAND]), report.subarray(at, at + BAND_BYTES)])));

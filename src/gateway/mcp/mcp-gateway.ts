@@ -23,7 +23,9 @@ export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOpt
     const { name = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
     const server = serverOf(mcpServers, name);
     const method = call.request.method ?? "GET";
-    if (!METHODS.has(method)) throw new Refusal(405, "Tool servers are not asked in this way.");
+    if (!METHODS.has(method)) {
+      throw new Refusal(405, "Tool servers are not asked in this way.");
+    }
     const answer = await upstream.ask({
       url: urlOf(server, rest, call.query),
       method,
@@ -46,7 +48,9 @@ export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOpt
 function serverOf(servers: McpGatewayOptions["mcpServers"], encoded: string): RemoteMcpServer {
   const name = decoded(encoded);
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
-  if (server === undefined) throw new Refusal(404, "This run has no remote tool server of that name.");
+  if (server === undefined) {
+    throw new Refusal(404, "This run has no remote tool server of that name.");
+  }
   return server;
 }
 
@@ -65,7 +69,9 @@ function urlOf({ url: base }: RemoteMcpServer, rest: string, query: string): URL
     throw new Refusal(403, "The tool server's address must begin with https://.");
   }
   url.pathname = rest === "" ? url.pathname : `${url.pathname.replace(/\/$/, "")}${rest}`;
-  for (const [name, value] of new URLSearchParams(query)) url.searchParams.append(name, value);
+  for (const [name, value] of new URLSearchParams(query)) {
+    url.searchParams.append(name, value);
+  }
   return url;
 }
 

@@ -33,22 +33,32 @@ export class AnswerMeter {
 
   /** A whole response, or one event of it. Text that is not JSON is ignored. */
   read(text: string): void {
-    if (!TELLING.test(text)) return;
+    if (!TELLING.test(text)) {
+      return;
+    }
     const value = parsedJson(text);
-    for (const part of Array.isArray(value) ? value : [value]) this.#readPart(part);
+    for (const part of Array.isArray(value) ? value : [value]) {
+      this.#readPart(part);
+    }
   }
 
   #readPart(value: unknown): void {
     const told = READERS[this.#options.provider](value);
-    if (told !== undefined) this.#note(told.tokens, told.model);
+    if (told !== undefined) {
+      this.#note(told.tokens, told.model);
+    }
     const failure = failureWithin(value);
-    if (failure !== undefined) this.#options.failed?.(failure);
+    if (failure !== undefined) {
+      this.#options.failed?.(failure);
+    }
   }
 
   #note(told: Tokens, model: string | undefined): void {
     const { prices, traffic } = this.#options;
     const [before, costBefore] = [this.#tokens, this.#costUsd];
-    if (model !== undefined) this.#model = model;
+    if (model !== undefined) {
+      this.#model = model;
+    }
     this.#tokens = grown(before, told);
     this.#costUsd = Math.max(costBefore, costUsd(prices, this.#priced(), this.#tokens));
     traffic.noteUsage({

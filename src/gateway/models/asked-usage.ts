@@ -15,10 +15,14 @@ export interface ChatBody {
 /** Makes a streaming chat report its usage, which it does only on request. */
 export function askingForUsage(bytes: Buffer): ChatBody {
   const body = chat.safeParse(parsedJson(bytes.toString())).data;
-  if (body === undefined) return { bytes, isAskedByUs: false };
+  if (body === undefined) {
+    return { bytes, isAskedByUs: false };
+  }
   const model = body.model === undefined ? {} : { model: body.model };
   const isTold = body.stream !== true || body.stream_options?.include_usage === true;
-  if (isTold) return { bytes, ...model, isAskedByUs: false };
+  if (isTold) {
+    return { bytes, ...model, isAskedByUs: false };
+  }
   const asking = { ...body, stream_options: { ...body.stream_options, include_usage: true } };
   return { bytes: Buffer.from(JSON.stringify(asking)), ...model, isAskedByUs: true };
 }

@@ -56,7 +56,9 @@ const routeIn =
     for (const [patternMethod, pattern, route] of patterns) {
       const match = patternMethod === method ? pattern.exec(path) : null;
       const model = match?.groups?.model;
-      if (match !== null) return model === undefined ? route : { ...route, model };
+      if (match !== null) {
+        return model === undefined ? route : { ...route, model };
+      }
     }
     return undefined;
   };
@@ -88,15 +90,27 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = {
 };
 
 function anthropicType(status: number): string {
-  if (status === 403) return "permission_error";
-  if (status === 404) return "not_found_error";
-  if (status === 429) return "rate_limit_error";
+  if (status === 403) {
+    return "permission_error";
+  }
+  if (status === 404) {
+    return "not_found_error";
+  }
+  if (status === 429) {
+    return "rate_limit_error";
+  }
   return status >= 500 ? "api_error" : "invalid_request_error";
 }
 
 function googleStatus(status: number): string {
-  if (status === 403) return "PERMISSION_DENIED";
-  if (status === 404) return "NOT_FOUND";
-  if (status === 429) return "RESOURCE_EXHAUSTED";
+  if (status === 403) {
+    return "PERMISSION_DENIED";
+  }
+  if (status === 404) {
+    return "NOT_FOUND";
+  }
+  if (status === 429) {
+    return "RESOURCE_EXHAUSTED";
+  }
   return status >= 500 ? "UNAVAILABLE" : "INVALID_ARGUMENT";
 }

@@ -26,7 +26,9 @@ export class MeteredStream extends Transform {
   }
 
   #read(events: readonly SseEvent[]): Buffer {
-    for (const { data } of events) this.#meter.read(data);
+    for (const { data } of events) {
+      this.#meter.read(data);
+    }
     return Buffer.concat(events.filter((event) => this.#isDropped?.(event) !== true).map(({ raw }) => raw));
   }
 }

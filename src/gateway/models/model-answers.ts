@@ -41,10 +41,16 @@ export class ModelAnswers {
     answer: Answer,
     asked: Pick<AskedBody, "model" | "isAskedByUs">,
   ): Promise<void> {
-    if (answer.status >= 300) return this.#sendFailure(call, answer);
-    if (call.route.generates) this.#options.traffic.noteCall();
+    if (answer.status >= 300) {
+      return this.#sendFailure(call, answer);
+    }
+    if (call.route.generates) {
+      this.#options.traffic.noteCall();
+    }
     const meter = this.#meterOf(call, asked.model);
-    if (contentTypeOf(answer.headers) !== "text/event-stream") return this.#sendWhole(call, answer, meter);
+    if (contentTypeOf(answer.headers) !== "text/event-stream") {
+      return this.#sendWhole(call, answer, meter);
+    }
     const events = new MeteredStream(meter, asked.isAskedByUs ? isUsageAlone : undefined);
     const through = [events, new KeyMask(keysOf(call))];
     await sendOn(answer, call.response, { drop: DROPPED, through, brokeOff: () => this.#brokeOff(call) });
@@ -52,7 +58,9 @@ export class ModelAnswers {
 
   /** A call that the client or we have aborted is not a failure. */
   noteFailure({ route, signal }: ModelCall, { message, status }: ModelFailure): void {
-    if (!route.generates || signal.aborted) return;
+    if (!route.generates || signal.aborted) {
+      return;
+    }
     const failure = { message: shortened(this.#options.redact(message)) };
     this.#options.traffic.noteModelFailure(status === undefined ? failure : { status, ...failure });
   }
@@ -67,7 +75,9 @@ export class ModelAnswers {
   async #sendWhole(call: ModelCall, answer: Answer, meter: AnswerMeter): Promise<void> {
     const { passing, release, whole } = await this.#read(call, answer, ANSWER_BYTES_MAX);
     try {
-      if (whole !== undefined) meter.read(whole.toString());
+      if (whole !== undefined) {
+        meter.read(whole.toString());
+      }
       const through = [new KeyMask(keysOf(call))];
       const options = { drop: DROPPED, through, brokeOff: () => this.#brokeOff(call) };
       await sendOn({ ...answer, body: passing ?? [whole] }, call.response, options);
@@ -86,7 +96,9 @@ export class ModelAnswers {
     const told = isElsewhere ? `The model's server leads elsewhere (${status}).` : messageIn(text);
     const failure = { status: isElsewhere ? 502 : status, message: told.trim() || `HTTP ${status}` };
     this.noteFailure(call, failure);
-    if (isElsewhere || text === "") throw new Refusal(failure.status, failure.message);
+    if (isElsewhere || text === "") {
+      throw new Refusal(failure.status, failure.message);
+    }
     sendWhole(call.response, status, errorHeaders(headers), text);
   }
 

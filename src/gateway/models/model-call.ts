@@ -36,13 +36,21 @@ export async function askedBody(
   held: HeldBytes,
   maxBytes: number,
 ): Promise<AskedBody> {
-  if (!hasBody(request)) return NOTHING;
+  if (!hasBody(request)) {
+    return NOTHING;
+  }
   const body = bodyOf(request, maxBytes);
   const known = route.model === undefined ? {} : { model: route.model };
-  if (!route.tellsUsageOnDemand) return { ...NOTHING, body, ...known };
-  if (request.headers["content-encoding"] !== undefined) throw new Refusal(415, "Send the body unpacked.");
+  if (!route.tellsUsageOnDemand) {
+    return { ...NOTHING, body, ...known };
+  }
+  if (request.headers["content-encoding"] !== undefined) {
+    throw new Refusal(415, "Send the body unpacked.");
+  }
   const { passing, release, whole } = await held.read(body, CHAT_BYTES_MAX);
-  if (passing !== undefined) return { ...NOTHING, body: passing, release };
+  if (passing !== undefined) {
+    return { ...NOTHING, body: passing, release };
+  }
   try {
     const { bytes, ...asked } = askingForUsage(whole);
     return { body: bytes, release, ...asked };
@@ -69,6 +77,8 @@ export function questionOf(call: ModelCall, body: AskedBody["body"]): Question {
 
 function urlOf({ path, query, server }: ModelCall): URL {
   const url = new URL(`${server.baseUrl}${path}${query}`);
-  for (const name of KEY_PARAMETERS) url.searchParams.delete(name);
+  for (const name of KEY_PARAMETERS) {
+    url.searchParams.delete(name);
+  }
   return url;
 }

@@ -60,8 +60,12 @@ const ANY_FAILURE = 500;
 function statusOf({ code, status, type }: RecordedUpdate): number {
   for (const word of [code, status, type]) {
     const number = Number(word);
-    if (number >= 400 && number < 600) return number;
-    if (typeof word === "string" && Object.hasOwn(STATUSES, word)) return STATUSES[word] ?? ANY_FAILURE;
+    if (number >= 400 && number < 600) {
+      return number;
+    }
+    if (typeof word === "string" && Object.hasOwn(STATUSES, word)) {
+      return STATUSES[word] ?? ANY_FAILURE;
+    }
   }
   return ANY_FAILURE;
 }

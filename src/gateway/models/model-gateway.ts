@@ -30,30 +30,42 @@ export class ModelGateway {
 
   readonly serve: Part = async (call) => {
     const { provider = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
-    if (!isProvider(provider)) throw new Refusal(404, "There are /models/openai, /anthropic and /gemini.");
+    if (!isProvider(provider)) {
+      throw new Refusal(404, "There are /models/openai, /anthropic and /gemini.");
+    }
     const dialect = DIALECTS[provider];
     try {
       await this.#admit({ ...call, path: rest }, provider, dialect);
     } catch (error) {
       const refusal = this.#shutRefusal() ?? error;
-      if (!(refusal instanceof Refusal)) throw error;
+      if (!(refusal instanceof Refusal)) {
+        throw error;
+      }
       const body = JSON.stringify(dialect.errorOf(refusal.status, refusal.message));
       sendWhole(call.response, refusal.status, { ...refusal.headers, ...JSON_TYPE }, body);
     }
   };
 
   shut(reason: string): void {
-    if (!this.#shutting.signal.aborted) this.#shutting.abort(reason);
+    if (!this.#shutting.signal.aborted) {
+      this.#shutting.abort(reason);
+    }
   }
 
   async #admit(call: Call, provider: Provider, dialect: Dialect): Promise<void> {
     const refusal = this.#shutRefusal();
-    if (refusal !== undefined) throw refusal;
+    if (refusal !== undefined) {
+      throw refusal;
+    }
     const route = dialect.routeOf(call.request.method ?? "", call.path);
-    if (route === undefined) throw new Refusal(404, "This address of the model's server is not for agents.");
+    if (route === undefined) {
+      throw new Refusal(404, "This address of the model's server is not for agents.");
+    }
     const server = this.#options.models[provider];
     const missing = `No ${dialect.title} model is configured here: ${dialect.variables} is missing.`;
-    if (server === undefined) throw new Refusal(403, missing);
+    if (server === undefined) {
+      throw new Refusal(403, missing);
+    }
     const signal = AbortSignal.any([call.signal, this.#shutting.signal]);
     await this.#oneOfMany(() => this.#pass({ ...call, signal, provider, dialect, server, route }));
   }
@@ -88,7 +100,9 @@ export class ModelGateway {
     } catch (error) {
       // Other refusals are caused by the sandbox, for example a body that is too large.
       const isAway = error instanceof Refusal && error.status >= 500;
-      if (isAway) this.#answers.noteFailure(call, { message: error.message });
+      if (isAway) {
+        this.#answers.noteFailure(call, { message: error.message });
+      }
       throw error;
     }
   }

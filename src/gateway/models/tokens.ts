@@ -63,7 +63,9 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
   openai(value) {
     const answer = openaiAnswer.safeParse(value).data;
     const part = answer?.usage === undefined ? answer?.response : answer;
-    if (part?.usage === undefined) return undefined;
+    if (part?.usage === undefined) {
+      return undefined;
+    }
     const { usage } = part;
     const input = usage.prompt_tokens ?? usage.input_tokens ?? 0;
     const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
@@ -74,14 +76,18 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
   anthropic(value) {
     const answer = anthropicAnswer.safeParse(value).data;
     const part = answer?.usage === undefined ? answer?.message : answer;
-    if (part?.usage === undefined) return undefined;
+    if (part?.usage === undefined) {
+      return undefined;
+    }
     const { cache_read_input_tokens: cachedInput = 0, output_tokens: output = 0, ...rest } = part.usage;
     const input = (rest.input_tokens ?? 0) + (rest.cache_creation_input_tokens ?? 0) + cachedInput;
     return told({ input, cachedInput, output, total: input + output }, part.model);
   },
   gemini(value) {
     const answer = geminiAnswer.safeParse(value).data;
-    if (answer === undefined) return undefined;
+    if (answer === undefined) {
+      return undefined;
+    }
     const usage = answer.usageMetadata;
     const input = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);
     const output = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0);

@@ -81,13 +81,19 @@ export class BubblewrapProcess implements SandboxProcess {
     const { firstProcess } = this.#status;
     const first = await Promise.race([firstProcess, this.exited.then(() => firstProcess)]);
     const { exitCode, pid, signalCode } = this.#child;
-    if (pid !== undefined && exitCode === null && signalCode === null) killNow(pid);
-    if (first !== undefined) await killUntilGone(first);
+    if (pid !== undefined && exitCode === null && signalCode === null) {
+      killNow(pid);
+    }
+    if (first !== undefined) {
+      await killUntilGone(first);
+    }
   }
 
   async #limit(): Promise<Cgroup | undefined> {
     const first = await this.#status.firstProcess;
-    if (first === undefined) return undefined;
+    if (first === undefined) {
+      return undefined;
+    }
     try {
       const cgroup = await this.#setLimits(first.pid);
       pipeOf(this.#child, BLOCK_FD).end("go");
@@ -119,7 +125,9 @@ export class BubblewrapProcess implements SandboxProcess {
       () => undefined,
       (error) => `The sandbox's limits could not be set: ${error instanceof Error ? error.message : error}`,
     );
-    if (exit.signal !== null || exit.reason !== undefined) return exit;
+    if (exit.signal !== null || exit.reason !== undefined) {
+      return exit;
+    }
     // bubblewrap's own error comes first: if it failed, there is nothing left to limit.
     const hasRun = (await this.#status.exitCode) !== undefined;
     const told = hasRun ? "" : await this.#words.text();
@@ -129,7 +137,9 @@ export class BubblewrapProcess implements SandboxProcess {
 
   async #explained(exit: SandboxExit): Promise<SandboxExit> {
     const complaint = await this.#complaint(exit);
-    if (complaint !== undefined) return { ...exit, reason: complaint };
+    if (complaint !== undefined) {
+      return { ...exit, reason: complaint };
+    }
     const cgroup = await this.#limited;
     return withLimitNamed(exit, this.#means.limits, (await cgroup?.memoryKills()) ?? 0);
   }
@@ -148,7 +158,9 @@ function startBubblewrap(command: SandboxCommand, { marker, program }: Bubblewra
   const child = withPipes(spawn(program, [...channels, "--", ...command.argv], { env, stdio }));
   const args = pipeOf(child, ARGS_FD);
   // If bubblewrap could not be started, its exit reports that.
-  for (const pipe of [args, pipeOf(child, BLOCK_FD)]) pipe.on("error", () => {});
+  for (const pipe of [args, pipeOf(child, BLOCK_FD)]) {
+    pipe.on("error", () => {});
+  }
   // Through a pipe, because every process of the host can read arguments.
   args.end(
     bubblewrapArgs(command)

@@ -46,9 +46,13 @@ class BubblewrapSandbox implements Sandbox {
   async weaknesses(): Promise<readonly string[]> {
     const held = (await this.#findPlaces()).flatMap(({ controllers }) => controllers);
     // The processes of any user except root are limited even without a cgroup.
-    if (process.getuid?.() !== 0) held.push("pids");
+    if (process.getuid?.() !== 0) {
+      held.push("pids");
+    }
     const missing = CONTROLLERS.filter((controller) => !held.includes(controller));
-    if (missing.length === 0) return [];
+    if (missing.length === 0) {
+      return [];
+    }
     const what = missing.map((controller) => LIMITED[controller]).join(", ");
     return [
       `Nothing limits these of agents: ${what}. No cgroup can be made here: run the worker as a service of systemd ` +
@@ -57,7 +61,9 @@ class BubblewrapSandbox implements Sandbox {
   }
 
   spawn(command: SandboxCommand): SandboxProcess {
-    if (command.image !== undefined) return imageRefused(command.image, this.name);
+    if (command.image !== undefined) {
+      return imageRefused(command.image, this.name);
+    }
     const { dataDir, limits, program = "bwrap" } = this.#options;
     const marker = makeMarker(dataDir);
     return new BubblewrapProcess(withPortForward(command), {

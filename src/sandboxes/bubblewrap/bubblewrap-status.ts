@@ -24,7 +24,9 @@ export class BubblewrapStatus {
     lines.on("data", (chunk: string) => {
       text += chunk;
       const pid = hasBegun ? undefined : find(text, "child-pid");
-      if (pid === undefined) return;
+      if (pid === undefined) {
+        return;
+      }
       hasBegun = true;
       // Resolved once, because a rejection before anything awaits it would be unhandled.
       firstProcess.resolve(findProcess(pid));

@@ -74,7 +74,9 @@ async function listCandidates(): Promise<readonly CgroupPlace[]> {
   });
   const candidates = mounts.split("\n").map((line) => {
     const [, mountPoint = "", type = "", options = ""] = line.split(" ");
-    if (type === "cgroup") return versionOnePlaces(mountPoint, options.split(","), paths);
+    if (type === "cgroup") {
+      return versionOnePlaces(mountPoint, options.split(","), paths);
+    }
     return type === "cgroup2" ? versionTwoPlaces(mountPoint, paths) : [];
   });
   return (await Promise.all(candidates)).flat();
@@ -84,7 +86,9 @@ type Paths = readonly { readonly names: readonly string[]; readonly path: string
 
 function versionOnePlaces(mountPoint: string, options: readonly string[], paths: Paths): CgroupPlace[] {
   const controllers = CONTROLLERS.filter((controller) => options.includes(controller));
-  if (controllers.length === 0) return [];
+  if (controllers.length === 0) {
+    return [];
+  }
   const own = paths.find(({ names }) => names.some((name) => controllers.some((each) => each === name)));
   // Below our own cgroup, so that our limits apply to agents too. In a container the path is that of the host.
   const directory = join(mountPoint, own?.path ?? "/");
@@ -103,8 +107,12 @@ async function versionTwoPlaces(mountPoint: string, paths: Paths): Promise<Cgrou
     await handOnControllers(directory);
     const enabled = (await read(join(directory, "cgroup.subtree_control"))).trim().split(" ");
     const controllers = CONTROLLERS.filter((controller) => enabled.includes(controller));
-    if (controllers.length > 0) places.push({ version: 2, directory, controllers });
-    if (controllers.length === CONTROLLERS.length) break;
+    if (controllers.length > 0) {
+      places.push({ version: 2, directory, controllers });
+    }
+    if (controllers.length === CONTROLLERS.length) {
+      break;
+    }
   }
   return places;
 }

@@ -27,7 +27,9 @@ export class Cgroup {
   ): Promise<Cgroup> {
     const cgroup = new Cgroup(places, PREFIX + marker);
     try {
-      for (const place of places) await cgroup.#make(place, limits);
+      for (const place of places) {
+        await cgroup.#make(place, limits);
+      }
     } catch (error) {
       await cgroup.remove();
       throw error;
@@ -45,7 +47,9 @@ export class Cgroup {
   /** The number of processes that were killed because the memory limit was reached. */
   async memoryKills(): Promise<number> {
     const place = this.#places.find(({ controllers }) => controllers.includes("memory"));
-    if (place === undefined) return 0;
+    if (place === undefined) {
+      return 0;
+    }
     const file = place.version === 1 ? "memory.oom_control" : "memory.events";
     const text = await readFile(join(this.#directoryIn(place), file), "utf8").catch(() => "");
     return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
@@ -59,7 +63,9 @@ export class Cgroup {
   async #make(place: CgroupPlace, limits: SandboxLimits): Promise<void> {
     const directory = this.#directoryIn(place);
     await mkdir(directory);
-    for (const setting of settingsOf(place, limits)) await applySetting(directory, setting);
+    for (const setting of settingsOf(place, limits)) {
+      await applySetting(directory, setting);
+    }
   }
 
   #directoryIn(place: CgroupPlace): string {
@@ -72,7 +78,9 @@ export async function sweepCgroups(places: readonly CgroupPlace[], dataDir: stri
   for (const { directory } of places) {
     for (const name of await readdir(directory)) {
       const marker = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : "";
-      if (await isOrphan(marker, dataDir)) await removeCgroup(join(directory, name));
+      if (await isOrphan(marker, dataDir)) {
+        await removeCgroup(join(directory, name));
+      }
     }
   }
 }
@@ -81,7 +89,9 @@ async function applySetting(directory: string, { file, isOptional, value }: Cgro
   try {
     await writeFile(join(directory, file), value);
   } catch (error) {
-    if (isOptional !== true) throw error;
+    if (isOptional !== true) {
+      throw error;
+    }
   }
 }
 
@@ -94,8 +104,12 @@ async function removeCgroup(directory: string): Promise<void> {
       return;
     } catch (error) {
       const code = error instanceof Error && "code" in error ? error.code : undefined;
-      if (code === "ENOENT") return;
-      if (code !== "EBUSY" || performance.now() > deadline) throw error;
+      if (code === "ENOENT") {
+        return;
+      }
+      if (code !== "EBUSY" || performance.now() > deadline) {
+        throw error;
+      }
     }
     await setTimeout(REMOVE_EVERY_MS);
   }

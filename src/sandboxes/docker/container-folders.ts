@@ -24,6 +24,8 @@ export async function sweepContainerFolders(dataDir: string): Promise<void> {
   );
   for (const folder of folders) {
     const marker = await readFile(join(folder, MARKER_FILE), "utf8").catch(() => "");
-    if (await isOrphan(marker, dataDir)) await rm(folder, { recursive: true, force: true });
+    if (await isOrphan(marker, dataDir)) {
+      await rm(folder, { recursive: true, force: true });
+    }
   }
 }

@@ -44,7 +44,9 @@ export class ControlChannel {
   /** Ends the container, unless the program at the other end is stopped. False when the program did not react. */
   async cut(): Promise<boolean> {
     this.#server.close();
-    if (this.#reader === undefined) return true;
+    if (this.#reader === undefined) {
+      return true;
+    }
     this.#reader.end();
     return withTimeout(this.#closed.promise, END_MS, { onTimeout: () => false });
   }

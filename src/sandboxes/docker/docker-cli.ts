@@ -58,8 +58,11 @@ export class DockerCli {
     } as const;
     return new Promise((resolve, reject) => {
       const child = execFile(program, [...args], options, (error, stdout, stderr) => {
-        if (error === null) resolve(stdout.trim());
-        else reject(new DockerError(tellFailure(error, stderr, timeoutMs), error));
+        if (error === null) {
+          resolve(stdout.trim());
+        } else {
+          reject(new DockerError(tellFailure(error, stderr, timeoutMs), error));
+        }
       });
       child.stdin?.end();
     });
@@ -73,7 +76,9 @@ export class DockerCli {
 }
 
 function tellFailure(error: Error & { killed?: boolean }, stderr: string, timeoutMs: number): string {
-  if (error.killed === true) return `docker did not answer within ${timeoutMs / 1_000} s`;
+  if (error.killed === true) {
+    return `docker did not answer within ${timeoutMs / 1_000} s`;
+  }
   return tidy(stderr) || error.message.slice(0, COMPLAINT_CHARS);
 }
 

@@ -59,7 +59,9 @@ export class DockerContainer implements SandboxProcess {
     this.#unwanted.abort();
     // Comes first, because the daemon would wait for a reader of the output.
     this.#attached?.kill("SIGKILL");
-    if (this.#isCreated) await this.#remove();
+    if (this.#isCreated) {
+      await this.#remove();
+    }
     await this.#settled;
   }
 
@@ -69,7 +71,9 @@ export class DockerContainer implements SandboxProcess {
     } catch (error) {
       this.stdout.end();
       this.stderr.end();
-      if (this.#unwanted.signal.aborted) return KILLED;
+      if (this.#unwanted.signal.aborted) {
+        return KILLED;
+      }
       return { code: 127, signal: null, reason: error instanceof Error ? error.message : String(error) };
     } finally {
       this.stdin.destroy();
@@ -101,26 +105,35 @@ export class DockerContainer implements SandboxProcess {
   /** The exit code of the docker program is not enough, because the command may end with any code. */
   async #judge(words: StderrHead, failure: string | undefined): Promise<SandboxExit> {
     const { cli, limits, name } = this.#means;
-    if (failure !== undefined) return { code: 127, signal: null, reason: failure };
+    if (failure !== undefined) {
+      return { code: 127, signal: null, reason: failure };
+    }
     try {
       const state = stateOf.parse(
         JSON.parse(await cli.call(["inspect", "--format", "{{json .State}}", name])),
       );
       const told = state.Error || tidy(await words.text());
-      if (["created", "configured", "initialized"].includes(state.Status))
+      if (["created", "configured", "initialized"].includes(state.Status)) {
         return { code: 127, signal: null, reason: told };
+      }
       const exit = { code: state.ExitCode, signal: null };
       const complaint = exit.code === 127 ? await words.forwarderComplaint() : undefined;
-      if (complaint !== undefined) return { ...exit, reason: complaint };
+      if (complaint !== undefined) {
+        return { ...exit, reason: complaint };
+      }
       return withLimitNamed(exit, limits, state.OOMKilled ? 1 : 0);
     } catch (error) {
-      if (this.#unwanted.signal.aborted) return KILLED;
+      if (this.#unwanted.signal.aborted) {
+        return KILLED;
+      }
       return { code: null, signal: null, reason: tellLoss(error) };
     }
   }
 
   async #cleanUp(): Promise<void> {
-    if (this.#isCreated) await this.#remove();
+    if (this.#isCreated) {
+      await this.#remove();
+    }
     await this.#start?.line.remove();
   }
 
@@ -138,7 +151,9 @@ export class DockerContainer implements SandboxProcess {
       await removeContainer(this.#means.cli, this.#means.name);
     } catch (error) {
       const isDaemonAway = error instanceof DockerError && error.isUnreachable;
-      if (!isDaemonAway || (await hasEnded) !== true) throw error;
+      if (!isDaemonAway || (await hasEnded) !== true) {
+        throw error;
+      }
     }
   }
 
@@ -148,7 +163,9 @@ export class DockerContainer implements SandboxProcess {
     const { promise, reject } = Promise.withResolvers<never>();
     const giveUp = () => reject(signal.reason);
     signal.addEventListener("abort", giveUp);
-    if (signal.aborted) giveUp();
+    if (signal.aborted) {
+      giveUp();
+    }
     try {
       return await Promise.race([preparation, promise]);
     } catch (error) {
@@ -167,8 +184,12 @@ export async function removeContainer(cli: DockerCli, name: string): Promise<voi
       await cli.call(["rm", "--force", "--volumes", name]);
       return;
     } catch (error) {
-      if (error instanceof DockerError && error.isMissing) return;
-      if (tries === REMOVE_TRIES) throw error;
+      if (error instanceof DockerError && error.isMissing) {
+        return;
+      }
+      if (tries === REMOVE_TRIES) {
+        throw error;
+      }
     }
     await setTimeout(REMOVE_EVERY_MS);
   }

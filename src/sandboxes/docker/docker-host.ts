@@ -21,16 +21,22 @@ const podmanInfo = z.object({
 export async function describeHost(cli: DockerCli): Promise<DockerHost> {
   const told: unknown = JSON.parse(await cli.call(["info", "--format", "{{json .}}"]));
   const podman = podmanInfo.safeParse(told);
-  if (podman.success) return podmanHost(podman.data.host);
+  if (podman.success) {
+    return podmanHost(podman.data.host);
+  }
   const { NCPU, SecurityOptions } = info.parse(told);
   // The docker program also succeeds without a daemon.
-  if (NCPU === undefined || NCPU === 0) throw new DockerError("Cannot connect to the docker daemon.");
+  if (NCPU === undefined || NCPU === 0) {
+    throw new DockerError("Cannot connect to the docker daemon.");
+  }
   return dockerHost(NCPU, SecurityOptions?.some((option) => option.includes("name=rootless")) ?? false);
 }
 
 /** With rootless docker, root of a container is the user who runs the daemon. Other ids belong to no user. */
 function dockerHost(cpus: number, isRootless: boolean): DockerHost {
-  if (isRootless) return { cpus, userArgs: ["--user", "0:0"], isRootInside: true };
+  if (isRootless) {
+    return { cpus, userArgs: ["--user", "0:0"], isRootInside: true };
+  }
   return { cpus, userArgs: asOwnUser(), isRootInside: process.getuid?.() === 0 };
 }
 

@@ -37,7 +37,9 @@ export class DockerImages {
 
   /** Fails with a `DockerError` that says why the image cannot be used. */
   async prepare(name: string): Promise<PreparedImage> {
-    if (!NAME.test(name)) throw new DockerError(`${JSON.stringify(name)} is no name of an image.`);
+    if (!NAME.test(name)) {
+      throw new DockerError(`${JSON.stringify(name)} is no name of an image.`);
+    }
     const { env, id } = (await this.#find(name)) ?? (await this.#pull(name));
     const needsLibraries = await this.#ask(id, name);
     const environment = Object.fromEntries((env ?? []).map(splitVariable));
@@ -50,7 +52,9 @@ export class DockerImages {
         JSON.parse(await this.#cli.call(["image", "inspect", "--format", INSPECTION, name])),
       );
     } catch (error) {
-      if (error instanceof DockerError && error.isMissing) return undefined;
+      if (error instanceof DockerError && error.isMissing) {
+        return undefined;
+      }
       throw error;
     }
   }
@@ -68,7 +72,9 @@ export class DockerImages {
       this.#pulls.delete(name);
     }
     const found = await this.#find(name);
-    if (found === undefined) throw new DockerError(`The image ${name} was pulled, but is not here.`);
+    if (found === undefined) {
+      throw new DockerError(`The image ${name} was pulled, but is not here.`);
+    }
     return found;
   }
 
@@ -88,8 +94,9 @@ export class DockerImages {
       await this.#runNode(image, false);
       return false;
     } catch (error) {
-      if (!(error instanceof DockerError && LIBRARY_MISSING.test(error.message)))
+      if (!(error instanceof DockerError && LIBRARY_MISSING.test(error.message))) {
         throw unusable(image, error);
+      }
     }
     try {
       await this.#runNode(image, true);

@@ -128,11 +128,15 @@ class DockerSandbox implements Sandbox {
       const containers = lines.split("\n").map((line) => line.split(" "));
       const orphans: string[] = [];
       for (const [id = "", marker = ""] of containers) {
-        if (await isOrphan(marker, this.#options.dataDir)) orphans.push(id);
+        if (await isOrphan(marker, this.#options.dataDir)) {
+          orphans.push(id);
+        }
       }
       return orphans;
     } catch (error) {
-      if (error instanceof DockerError && error.isUnreachable) return [];
+      if (error instanceof DockerError && error.isUnreachable) {
+        return [];
+      }
       throw error;
     }
   }

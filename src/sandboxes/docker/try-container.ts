@@ -52,9 +52,14 @@ async function tryDoor(sandbox: Sandbox, directory: string, socketPath: string):
   const [exit, complaint] = await Promise.all([inside.exited, text(inside.stderr)]);
   clearTimeout(timer);
   await inside.kill();
-  if (exit.signal !== null) throw new Error(`no container was ready within ${LIMIT_MS / 1_000} s`);
-  if (exit.code !== 0) throw new Error(exit.reason ?? `a container of it failed: ${complaint.trim()}`);
+  if (exit.signal !== null) {
+    throw new Error(`no container was ready within ${LIMIT_MS / 1_000} s`);
+  }
+  if (exit.code !== 0) {
+    throw new Error(exit.reason ?? `a container of it failed: ${complaint.trim()}`);
+  }
   const answer = await readFile(join(directory, "answer"), "utf8").catch(() => "");
-  if (answer !== "through the door")
+  if (answer !== "through the door") {
     throw new Error("what a container writes does not arrive on this machine");
+  }
 }

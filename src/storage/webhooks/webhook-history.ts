@@ -86,7 +86,9 @@ export class PrismaWebhookHistory implements WebhookHistory {
         DELETE FROM webhook_deliveries WHERE id IN (
           SELECT d.id FROM webhook_endpoints e JOIN webhook_deliveries d ON d.endpoint_id = e.id
           WHERE e.team_id = ${NOBODY}::uuid LIMIT ${limit})`;
-      if (count < limit) await client.webhookEndpoint.deleteMany({ where: { teamId: NOBODY } });
+      if (count < limit) {
+        await client.webhookEndpoint.deleteMany({ where: { teamId: NOBODY } });
+      }
       return count;
     });
   }

@@ -27,7 +27,9 @@ export class PrismaWebhookLog implements WebhookLog {
 
   async next(limit: number): Promise<LogPart> {
     return this.#database.transaction(async (tx) => {
-      if ((await hasUnread(tx)) && !(await passOver(tx))) return readOn(tx, limit);
+      if ((await hasUnread(tx)) && !(await passOver(tx))) {
+        return readOn(tx, limit);
+      }
       return { stateChanges: [], hasMore: false };
     });
   }
@@ -61,7 +63,9 @@ async function passOver(tx: Tx): Promise<boolean> {
 async function readOn(tx: Tx, limit: number): Promise<LogPart> {
   const [place] = await tx.$queryRaw<{ position: bigint; runId: string; seq: number }[]>`
     SELECT position, run_id AS "runId", seq FROM event_log_cursors WHERE name = ${READER} FOR UPDATE SKIP LOCKED`;
-  if (place === undefined) return { stateChanges: [], hasMore: false };
+  if (place === undefined) {
+    return { stateChanges: [], hasMore: false };
+  }
   const rows = await tx.$queryRaw<Row[]>`
     SELECT run_id AS "runId", seq, turn, at, kind, position,
       CASE WHEN kind = ANY (${[...STATE_CHANGE_KINDS]}) THEN body END AS body
@@ -70,7 +74,9 @@ async function readOn(tx: Tx, limit: number): Promise<LogPart> {
       AND position < ${SETTLED}
     ORDER BY position, run_id, seq LIMIT ${limit}`;
   const last = rows.at(-1);
-  if (last === undefined) return { stateChanges: [], hasMore: false };
+  if (last === undefined) {
+    return { stateChanges: [], hasMore: false };
+  }
   const { position, runId, seq } = last;
   await tx.eventLogCursor.update({ where: { name: READER }, data: { position, runId, seq } });
   const told = rows.filter(({ body }) => body !== null);
@@ -78,7 +84,9 @@ async function readOn(tx: Tx, limit: number): Promise<LogPart> {
 }
 
 async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChanges"]> {
-  if (rows.length === 0) return [];
+  if (rows.length === 0) {
+    return [];
+  }
   const ids = [...new Set(rows.map(({ runId }) => runId))];
   // An endpoint of the team is visible to every member, so private runs are left out.
   const where = { id: { in: ids }, teamOwned: true };

@@ -24,7 +24,9 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
   }
 
   async add(deliveries: readonly NewWebhookDelivery[]): Promise<void> {
-    if (deliveries.length === 0) return;
+    if (deliveries.length === 0) {
+      return;
+    }
     const data = deliveries.map(deliveryColumns);
     await this.#database.query((client) => client.webhookDelivery.createMany({ data, skipDuplicates: true }));
     this.#pubsub.publish([CHANNELS.webhooks]);
@@ -68,10 +70,15 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
       const completedAt = state === "waiting" ? null : new Date();
       const where = { id, state: "waiting", tries: number };
       const { count } = await tx.webhookDelivery.updateMany({ where, data: { state, error, completedAt } });
-      if (count === 0) return false;
+      if (count === 0) {
+        return false;
+      }
       await tx.webhookTry.create({ data: { ...tried, deliveryId: id, number } });
-      if (state === "waiting") await postpone(tx, id, retryAfterMs ?? 0);
-      else await hasten(tx, id);
+      if (state === "waiting") {
+        await postpone(tx, id, retryAfterMs ?? 0);
+      } else {
+        await hasten(tx, id);
+      }
       return true;
     });
   }
@@ -90,7 +97,9 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
     const row = await this.#database.query((client) =>
       client.webhookDelivery.findUnique({ where: { id }, include }),
     );
-    if (row === null) return undefined;
+    if (row === null) {
+      return undefined;
+    }
     return {
       ...newDeliveryOf(row),
       endpoint: endpointOf(row.endpoint),

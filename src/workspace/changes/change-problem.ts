@@ -14,8 +14,12 @@ export function changeProblem({ name, owner }: RepositoryName, { complaint, exit
       ...(remedy === undefined ? {} : { remedy }),
     });
   const repository = `${owner}/${name}`;
-  if (exit === "time-out") return problem(`The changes in ${repository} were not found in time.`);
-  if (exit === "cut") return problem(`What is said of the changes in ${repository} makes no sense.`);
+  if (exit === "time-out") {
+    return problem(`The changes in ${repository} were not found in time.`);
+  }
+  if (exit === "cut") {
+    return problem(`What is said of the changes in ${repository} makes no sense.`);
+  }
   switch (exit.code) {
     case SCRIPT_ENDS.noGit:
       return problem("There is no git where the run works.", "Put git into the environment's image.");

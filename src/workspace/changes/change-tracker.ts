@@ -77,7 +77,9 @@ class SiteChanges {
       await this.#marks.forgetObjects(folder);
       const end = await this.#look(MARK, repository, [], WORDS_BYTES);
       const tree = idIn(end);
-      if (tree === undefined) throw changeProblem(repository, end);
+      if (tree === undefined) {
+        throw changeProblem(repository, end);
+      }
       await this.#marks.set(folder, tree);
     });
   }
@@ -89,8 +91,12 @@ class SiteChanges {
       const mark = since === "mark" ? await this.#marks.find(folder) : undefined;
       const end = await this.#look(DIFF, repository, [mark ?? commit], this.#limits.patchBytes + WORDS_BYTES);
       const read = readDiff(end, this.#limits.patchBytes);
-      if (read === undefined) throw changeProblem(repository, end);
-      if (read.filesChanged > 0 || read.isCut) found.push({ repository: { owner, name }, ...read });
+      if (read === undefined) {
+        throw changeProblem(repository, end);
+      }
+      if (read.filesChanged > 0 || read.isCut) {
+        found.push({ repository: { owner, name }, ...read });
+      }
     });
     return found;
   }
@@ -98,12 +104,17 @@ class SiteChanges {
   async push({ branch, message, repository }: BranchPush): Promise<PushedBranch | undefined> {
     const { repositories } = await readRecord(this.#path);
     const cloned = repositories.find((each) => isSameRepository(each, repository));
-    if (cloned === undefined) return undefined;
+    if (cloned === undefined) {
+      return undefined;
+    }
     const end = await this.#push(cloned, branch, message);
-    if (end.exit === "time-out" || end.exit === "cut" || end.exit.code !== 0)
+    if (end.exit === "time-out" || end.exit === "cut" || end.exit.code !== 0) {
       throw changeProblem(cloned, end);
+    }
     const commit = idIn(end);
-    if (commit === undefined) return undefined;
+    if (commit === undefined) {
+      return undefined;
+    }
     const { name, owner } = cloned;
     // What the gateway saw counts more than the output of the script. The gateway sees no push when the branch is
     // already up to date.
@@ -151,13 +162,19 @@ class SiteChanges {
   async #forEach(work: (repository: ClonedRepository) => Promise<void>): Promise<void> {
     const { repositories } = await readRecord(this.#path);
     const problems: unknown[] = [];
-    for (const repository of repositories) await work(repository).catch((error) => problems.push(error));
-    if (problems.length > 0 && problems.length === repositories.length) throw problems[0];
+    for (const repository of repositories) {
+      await work(repository).catch((error) => problems.push(error));
+    }
+    if (problems.length > 0 && problems.length === repositories.length) {
+      throw problems[0];
+    }
   }
 }
 
 /** The object id that a successful script printed. */
 function idIn({ exit, output }: ScriptEnd): string | undefined {
-  if (exit === "time-out" || exit === "cut" || exit.code !== 0) return undefined;
+  if (exit === "time-out" || exit === "cut" || exit.code !== 0) {
+    return undefined;
+  }
   return ID.exec(output.toString("latin1"))?.[1];
 }

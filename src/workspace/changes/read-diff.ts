@@ -12,7 +12,9 @@ export function readDiff(
 ): Omit<RepositoryDiff, "repository"> | undefined {
   const head = HEAD.exec(output.subarray(0, HEAD_BYTES).toString("latin1"));
   const isWhole = typeof exit === "object" && exit.code === 0;
-  if (head === null || (!isWhole && exit !== "cut")) return undefined;
+  if (head === null || (!isWhole && exit !== "cut")) {
+    return undefined;
+  }
   const [line, files, left] = head;
   const all = output.subarray(line.length);
   const isTooLong = all.length > maxBytes || !isWhole;

@@ -96,9 +96,13 @@ class Heard {
     stream.on("error", () => undefined);
     stream.on("data", (chunk: Buffer) => {
       const room = maxBytes - this.#length;
-      if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+      if (room > 0) {
+        this.#chunks.push(chunk.subarray(0, room));
+      }
       this.#length += chunk.length;
-      if (chunk.length <= room) return;
+      if (chunk.length <= room) {
+        return;
+      }
       this.isFull = true;
       full.resolve();
     });

@@ -49,7 +49,9 @@ export class Snapshots {
     try {
       return marks.parse(JSON.parse(await readFile(join(this.#path, FILE), "utf8")));
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+        return {};
+      }
       throw error;
     }
   }

@@ -44,7 +44,9 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
 
       const changed = await storage.runs.change(run.id, (subject) => aChange({ ...subject.run, ...gone }));
 
-      for (const member of Object.keys(gone)) expect(changed).not.toHaveProperty(member);
+      for (const member of Object.keys(gone)) {
+        expect(changed).not.toHaveProperty(member);
+      }
     });
 
     test("a decision without a change stores nothing", async () => {
@@ -290,7 +292,9 @@ async function seenWhenStored<T>(
     last = decided;
     return decided.change;
   });
-  if (last === undefined) throw new Error("The store has not called the decision.");
+  if (last === undefined) {
+    throw new Error("The store has not called the decision.");
+  }
   return last.seen;
 }
 

@@ -42,7 +42,9 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
         "endedAt",
         "permission",
       ];
-      for (const member of absent) expect(run).not.toHaveProperty(member);
+      for (const member of absent) {
+        expect(run).not.toHaveProperty(member);
+      }
     });
 
     test("a run with another id is not found", async () => {
@@ -150,12 +152,16 @@ type All = Awaited<ReturnType<typeof aRunWithAll>>["change"];
 /** Another transaction that takes the same key first. */
 const take = {
   async thread(harness: StorageHarness, { binding }: All) {
-    if (binding === undefined) return;
+    if (binding === undefined) {
+      return;
+    }
     const thread = { ...binding.thread, id: randomUUID() };
     await aStoredRun(harness, {}, { binding: { thread, expected: undefined } });
   },
   async dedupeKey({ storage }: StorageHarness, { inboxResult: result }: All) {
-    if (result === undefined) return;
+    if (result === undefined) {
+      return;
+    }
     const event = anInboxEvent();
     await storage.inbox.put(event);
     await storage.inbox.complete({ ...result, inboxId: event.id });

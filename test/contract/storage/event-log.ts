@@ -39,7 +39,9 @@ export function describeEventLog(harness: () => StorageHarness): void {
       const other = await aStoredRun(harness(), { teamId: await aTeam(harness()) });
       const viewer = await aPerson(harness());
       await addEvent(harness(), other, "x".repeat(EVENTS_LENGTH_MAX));
-      for (const title of ["x".repeat(EVENTS_LENGTH_MAX), "a", "b"]) await addEvent(harness(), run, title);
+      for (const title of ["x".repeat(EVENTS_LENGTH_MAX), "a", "b"]) {
+        await addEvent(harness(), run, title);
+      }
       await settled(harness(), start, 6);
 
       const first = await log.read(start, 10, viewer);
@@ -123,7 +125,9 @@ async function settled({ storage }: StorageHarness, after: EventLogPosition, cou
   const isThere = async () => {
     let page = await storage.log.read(after, 100);
     let found = page.events.length;
-    for (; page.hasMore; found += page.events.length) page = await storage.log.read(page.next, 100);
+    for (; page.hasMore; found += page.events.length) {
+      page = await storage.log.read(page.next, 100);
+    }
     return found >= count;
   };
   await waitFor(isThere, { what: `${count} events in the log` });

@@ -25,8 +25,9 @@ export function describeFiles(harness: () => StorageHarness): void {
       const { blobs } = harness();
       const long = Buffer.alloc(2 * 2 ** 20 + 3, "long ");
 
-      for (const bytes of [long, long.subarray(0, 2 ** 20), Buffer.alloc(0)])
+      for (const bytes of [long, long.subarray(0, 2 ** 20), Buffer.alloc(0)]) {
         expect((await buffer(blobs.read(await blobs.put(bytes)))).equals(bytes)).toBe(true);
+      }
       const gone = buffer(blobs.read(randomUUID()));
       await expect(gone).rejects.toMatchObject({ code: "internal_error", retryable: false });
     });

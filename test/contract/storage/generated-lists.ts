@@ -103,7 +103,9 @@ function originOf(harness: StorageHarness, drawn: Attributes): Partial<RunOrigin
 
 /** Updates some of the runs long after their creation. */
 async function changed(harness: StorageHarness, run: Run, drawn: Attributes): Promise<Run> {
-  if (!drawn.isChanged) return run;
+  if (!drawn.isChanged) {
+    return run;
+  }
   const { artifactTypes, state } = drawn;
   return harness.storage.runs.change(run.id, (subject) => aChange({ ...subject.run, state, artifactTypes }));
 }
@@ -156,7 +158,9 @@ async function walk({ storage }: StorageHarness, query: RunQuery): Promise<reado
   const walked: Run[] = [];
   for (let page = await storage.runs.list(query); ; ) {
     walked.push(...page.runs);
-    if (page.next === undefined) return walked;
+    if (page.next === undefined) {
+      return walked;
+    }
     page = await storage.runs.list({ ...query, after: page.next });
   }
 }

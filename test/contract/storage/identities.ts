@@ -85,7 +85,9 @@ export function describeIdentities(harness: () => StorageHarness): void {
         aPrincipal({ teamId, administrator: true, disabled: true }),
         aPrincipal({ teamId }),
       ];
-      for (const one of [boss, gone, member]) await people.put(one);
+      for (const one of [boss, gone, member]) {
+        await people.put(one);
+      }
       harness().pubsub.length = 0;
       let seen: readonly Principal[] = [];
 
@@ -126,7 +128,9 @@ export function describeIdentities(harness: () => StorageHarness): void {
       const all = Array.from({ length: 6 }, () => aPrincipal({ teamId, administrator: true }));
       await Promise.all(all.map((one) => people.put(one)));
       const demote = (principal: Principal, administrators: readonly Principal[]) => {
-        if (administrators.length === 1) throw new Error("the last one");
+        if (administrators.length === 1) {
+          throw new Error("the last one");
+        }
         return { ...principal, administrator: false };
       };
 
@@ -197,7 +201,9 @@ export function describeIdentities(harness: () => StorageHarness): void {
       const run = await aStoredRun(harness());
       const monthAgo = clock.now().getTime() - 30 * 24 * 3_600_000;
       const [old, younger] = [-1, 1].map((ms) => ({ ...aLink(run), expiresAt: new Date(monthAgo + ms) }));
-      if (old === undefined || younger === undefined) throw new Error("No links.");
+      if (old === undefined || younger === undefined) {
+        throw new Error("No links.");
+      }
       await storage.shareLinks.add(old, randomUUID());
       await storage.shareLinks.add(younger, randomUUID());
 
@@ -223,7 +229,9 @@ export function describeFirstKey(harness: () => StorageHarness): void {
       const isSet = await stores.administrators.setFirst(first, "…");
       meanwhile = administrators.setFirst(second, "…");
       // Takes longer than setting the key would take without the wait.
-      for (let round = 0; round < 20; round += 1) await keys.findByHash(randomUUID());
+      for (let round = 0; round < 20; round += 1) {
+        await keys.findByHash(randomUUID());
+      }
       return isSet;
     });
 
@@ -239,7 +247,9 @@ export function describeFirstKey(harness: () => StorageHarness): void {
     const [first, own, second] = [randomUUID(), randomUUID(), randomUUID()];
     await administrators.set(first, "…");
     const { principal } = (await keys.findByHash(first)) ?? {};
-    if (principal === undefined) throw new Error("The key is not stored.");
+    if (principal === undefined) {
+      throw new Error("The key is not stored.");
+    }
     const made = { id: randomUUID(), principalId: principal.id, createdBy: principal.id };
     const key = { ...made, name: "The installation's own key", hint: "…", scopes: [], createdAt: new Date() };
     await keys.add(key, own);

@@ -57,7 +57,9 @@ export function describeInbox(harness: () => StorageHarness): void {
       const { inbox } = harness().storage;
       const lane = randomUUID();
       const events = [0, 1, 2].map(() => anInboxEvent({ orderingKey: lane }));
-      for (const event of events) await inbox.put(event);
+      for (const event of events) {
+        await inbox.put(event);
+      }
       await inbox.put(anInboxEvent());
 
       expect(await drain(harness(), lane)).toEqual(events.map(({ id }) => id));
@@ -91,7 +93,9 @@ export function describeInbox(harness: () => StorageHarness): void {
       const { inbox, outbox } = harness().storage;
       const [thread, once] = [aThread(), randomUUID()];
       const events = [anInboxEvent(), anInboxEvent(), anInboxEvent()];
-      for (const event of events) await inbox.put(event);
+      for (const event of events) {
+        await inbox.put(event);
+      }
 
       const says = { thread, notices: [aReply("no")], once };
       await Promise.all(
@@ -101,7 +105,9 @@ export function describeInbox(harness: () => StorageHarness): void {
       const said = await outbox.take(thread.id);
       await outbox.sent(said?.id ?? "", "receipt");
       expect([said?.notice, await outbox.take(thread.id)]).toEqual([aReply("no"), undefined]);
-      for (const { orderingKey: lane } of events) expect(await inbox.next(lane)).toBeUndefined();
+      for (const { orderingKey: lane } of events) {
+        expect(await inbox.next(lane)).toBeUndefined();
+      }
     });
 
     test("of two events with the same dedupe key one gets the result, even if both end concurrently", async () => {
@@ -109,7 +115,9 @@ export function describeInbox(harness: () => StorageHarness): void {
       const dedupeKey = randomUUID();
       const thread = aThread();
       const events = [anInboxEvent(), anInboxEvent()];
-      for (const event of events) await inbox.put(event);
+      for (const event of events) {
+        await inbox.put(event);
+      }
       const settle = ({ id }: { id: string }) => {
         const says = { thread, notices: [aReply("hello")] };
         return inbox.complete({ inboxId: id, disposition: "replied", dedupeKey }, says);
@@ -149,8 +157,9 @@ export function describeInbox(harness: () => StorageHarness): void {
     test("ordering keys with an old open event are listed", async () => {
       const { inbox } = harness().storage;
       const [open, settled] = [anInboxEvent(), anInboxEvent()];
-      for (const event of [open, { ...anInboxEvent(), orderingKey: open.orderingKey }, settled])
+      for (const event of [open, { ...anInboxEvent(), orderingKey: open.orderingKey }, settled]) {
         await inbox.put(event);
+      }
       await inbox.complete({ inboxId: settled.id, disposition: "ignored" });
       expect(await inbox.listOpenLanes(MANY)).not.toContain(open.orderingKey);
 

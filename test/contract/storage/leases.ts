@@ -104,7 +104,9 @@ export function describeLeases(harness: () => StorageHarness): void {
 
       const found = await idsFor();
       expect(found).toContain(idle.id);
-      for (const other of [leased, ended, young]) expect(found).not.toContain(other.id);
+      for (const other of [leased, ended, young]) {
+        expect(found).not.toContain(other.id);
+      }
     });
 
     test("idle runs that ask for a host name are listed only for it, with the name", async () => {

@@ -161,7 +161,9 @@ async function walk({ storage }: StorageHarness, query: RunQuery): Promise<reado
   const walked: Run[] = [];
   for (let page = await storage.runs.list(query); ; ) {
     walked.push(...page.runs);
-    if (page.next === undefined) return walked;
+    if (page.next === undefined) {
+      return walked;
+    }
     page = await storage.runs.list({ ...query, after: page.next });
   }
 }
@@ -185,7 +187,9 @@ type Several = readonly [Run, Run, Run, ...Run[]];
 async function runsWithTies(harness: StorageHarness, creatorId: PrincipalId): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (const [index, title] of ["b", "a", "b", "b", "B", "ab", "a"].entries()) {
-    if (index % 3 === 0) await harness.clock.advance(1_000);
+    if (index % 3 === 0) {
+      await harness.clock.advance(1_000);
+    }
     const agent = index % 2 === 0 ? "demo" : "codex";
     runs.push(await aStoredRun(harness, { creatorId, title, agent, id: shuffledId(index) }));
   }

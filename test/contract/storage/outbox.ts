@@ -95,7 +95,9 @@ export function describeOutbox(harness: () => StorageHarness): void {
       await outbox.sent(card.id, "card-2");
       await say(harness(), run, [aCard(run)]);
 
-      for (const message of [reply, second]) expect(message).not.toHaveProperty("shownAt");
+      for (const message of [reply, second]) {
+        expect(message).not.toHaveProperty("shownAt");
+      }
       expect(card.shownAt).toBe("card-1");
       expect(await take(harness(), thread.id)).toMatchObject({ shownAt: "card-2" });
     });
@@ -179,7 +181,9 @@ export function describeOutbox(harness: () => StorageHarness): void {
 
       const found = await outbox.listDue(MANY);
       expect(found.filter((id) => id === due.id)).toHaveLength(1);
-      for (const other of [sent, later]) expect(found).not.toContain(other.id);
+      for (const other of [sent, later]) {
+        expect(found).not.toContain(other.id);
+      }
     });
 
     test("two concurrent takes both get the delivery, the second one as possibly shown", async () => {
@@ -216,7 +220,9 @@ async function say(
 
 async function take({ storage }: StorageHarness, threadId: string): Promise<TakenDelivery> {
   const delivery = await storage.outbox.take(threadId);
-  if (delivery === undefined) throw new Error("Nothing is due.");
+  if (delivery === undefined) {
+    throw new Error("Nothing is due.");
+  }
   return delivery;
 }
 

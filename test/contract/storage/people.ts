@@ -105,7 +105,9 @@ export function describePeople(harness: () => StorageHarness): void {
       const hash = randomUUID();
       await administrators.set(hash, "…");
       const principal = (await keys.findByHash(hash))?.principal;
-      if (principal === undefined) throw new Error("no key");
+      if (principal === undefined) {
+        throw new Error("no key");
+      }
 
       const found: unknown[] = [];
       for (const lost of [{ disabled: true }, { administrator: false }]) {

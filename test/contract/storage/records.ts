@@ -112,7 +112,9 @@ const KINDS: readonly Describe[] = [
 ];
 
 export function describeRecords(harness: () => StorageHarness): void {
-  for (const describeKind of KINDS) describeKind(harness);
+  for (const describeKind of KINDS) {
+    describeKind(harness);
+  }
 }
 
 /** Tests that every store of records must pass. */
@@ -126,7 +128,9 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         const young = make(teamId);
         const old = { ...make(teamId), createdAt: new Date(young.createdAt.getTime() - 1_000) };
 
-        for (const record of [young, old]) await ours().add(record);
+        for (const record of [young, old]) {
+          await ours().add(record);
+        }
 
         expect(await ours().find(teamId, old.id)).toEqual(old);
         expect(await ours().list(teamId)).toEqual([old, young]);
@@ -137,7 +141,9 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
       test("a record is replaced only in its team, if it exists", async () => {
         const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const [record, other] = [make(teamId), make(teamId)];
-        for (const each of [record, other]) await ours().add(each);
+        for (const each of [record, other]) {
+          await ours().add(each);
+        }
         const changed = change(record);
 
         expect(await ours().replace({ ...changed, teamId: otherTeam })).toBe(false);
@@ -174,7 +180,9 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
       test("a record is removed once and only by its team", async () => {
         const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
         const [record, other] = [make(teamId), make(teamId)];
-        for (const each of [record, other]) await ours().add(each);
+        for (const each of [record, other]) {
+          await ours().add(each);
+        }
 
         expect(await ours().remove(otherTeam, record.id)).toBe(false);
         expect(await ours().remove(teamId, record.id)).toBe(true);
@@ -183,7 +191,9 @@ function records<R extends TeamRecord>({ kind, store, make, change, namedLike }:
         expect(await ours().list(teamId)).toEqual([other]);
       });
 
-      if (namedLike !== undefined) describeNames(harness, { kind, store, make, change, namedLike });
+      if (namedLike !== undefined) {
+        describeNames(harness, { kind, store, make, change, namedLike });
+      }
     });
 }
 
@@ -195,7 +205,9 @@ function describeNames<R extends TeamRecord>(
     const ours = store(harness().storage);
     const [teamId, otherTeam] = [await aTeam(harness()), await aTeam(harness())];
     const [first, second] = [make(teamId), make(teamId)];
-    for (const each of [first, second]) await ours.add(each);
+    for (const each of [first, second]) {
+      await ours.add(each);
+    }
 
     await expect(ours.add(namedLike(make(teamId), first))).rejects.toEqual(new UniqueConflict("name"));
     await expect(ours.replace(namedLike(second, first))).rejects.toEqual(new UniqueConflict("name"));

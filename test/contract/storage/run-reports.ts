@@ -106,8 +106,12 @@ async function aFixture(harness: StorageHarness): Promise<Fixture> {
   const [teamId, otherTeam] = [await aTeam(harness), await aTeam(harness)];
   const [ada, bob, admin] = ["Ada", "Bob", "Root"].map(() => aPrincipal({ teamId }));
   const stranger = aPrincipal({ teamId: otherTeam });
-  if (ada === undefined || bob === undefined || admin === undefined) throw new Error("There is nobody.");
-  for (const person of [ada, bob, admin, stranger]) await harness.storage.people.put(person);
+  if (ada === undefined || bob === undefined || admin === undefined) {
+    throw new Error("There is nobody.");
+  }
+  for (const person of [ada, bob, admin, stranger]) {
+    await harness.storage.people.put(person);
+  }
   const environment = randomUUID();
   const inIt = { config: { environment_id: environment } };
   const ended = { startedAt: EVENING, endedAt: MORNING_AND_90_S, totalTokens: 700, costUsd: 0.25 };

@@ -77,7 +77,9 @@ export function describeSettings(harness: () => StorageHarness): void {
       const fire = () =>
         storage.atomically(async (stores) => {
           const due = await stores.dueSchedules.lock(id);
-          if (due?.isDue) await stores.schedules.replace({ ...due.schedule, nextRunAt: fromNow(DAY_MS) });
+          if (due?.isDue) {
+            await stores.schedules.replace({ ...due.schedule, nextRunAt: fromNow(DAY_MS) });
+          }
           return due?.isDue;
         });
 

@@ -73,7 +73,9 @@ export function describeWalksMeanwhile(harness: () => StorageHarness): void {
           const changed = new Set<RunId>();
           const walked = await walk(place, queryOf(place, { sort: "updated_at", order, limit }), async () => {
             const run = old[next.next().value ?? old.length];
-            if (run !== undefined) changed.add(run.id);
+            if (run !== undefined) {
+              changed.add(run.id);
+            }
             await touch(place, run);
           });
 
@@ -88,7 +90,9 @@ export function describeWalksMeanwhile(harness: () => StorageHarness): void {
     test("paging returns no run twice that is changed by a process whose clock is behind", async () => {
       const place = await aPlace(harness());
       const old = await store(place, [aDrawn("a"), aDrawn("b")]);
-      for (const run of old) await touch(place, run);
+      for (const run of old) {
+        await touch(place, run);
+      }
 
       const query = queryOf(place, { sort: "updated_at", order: "desc", limit: 1 });
       const walked = await walk(place, query, async () => {
@@ -125,7 +129,9 @@ async function store(
 }
 
 async function touch({ harness }: Place, run: Run | undefined): Promise<void> {
-  if (run === undefined) return;
+  if (run === undefined) {
+    return;
+  }
   await harness.clock.advance(1);
   const event = { turn: 0, body: { kind: "agent.title", title: "touched" } } as const;
   await harness.storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
@@ -139,7 +145,9 @@ async function walk(
   const walked: RunId[] = [];
   for (let page = await harness.storage.runs.list(query); ; ) {
     walked.push(...page.runs.map(({ id }) => id));
-    if (page.next === undefined) return walked;
+    if (page.next === undefined) {
+      return walked;
+    }
     await meanwhile();
     page = await harness.storage.runs.list({ ...query, after: page.next });
   }

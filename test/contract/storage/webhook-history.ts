@@ -81,7 +81,9 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
     test("all deliveries given up in a period can be sent again", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [first, sent] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
-      for (const settled of [DEAD, DELIVERED]) await webhooks.settleNext(endpoint, settled);
+      for (const settled of [DEAD, DELIVERED]) {
+        await webhooks.settleNext(endpoint, settled);
+      }
       await harness().passTime(60_000);
       const second = await webhooks.aDelivery(endpoint);
       await webhooks.settleNext(endpoint, DEAD);
@@ -101,7 +103,9 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
     test("at most the requested number of deliveries is sent again, oldest first", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [newest, middle, oldest] = await three(endpoint);
-      for (let index = 0; index < 3; index += 1) await webhooks.settleNext(endpoint, DEAD);
+      for (let index = 0; index < 3; index += 1) {
+        await webhooks.settleNext(endpoint, DEAD);
+      }
       const replay = () => webhooks.stores.history.replay(endpoint.id, { since: new Date(0) }, 2);
 
       expect(await replay()).toBe(2);
@@ -121,7 +125,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       const other = await webhooks.aDelivery(await webhooks.anEndpoint());
       await webhooks.stores.endpoints.replace({ ...endpoint, enabled: false });
 
-      while (await webhooks.stores.history.tidy(3_600_000, 1));
+      while (await webhooks.stores.history.tidy(3_600_000, 1)) {}
 
       for (const delivery of deliveries) {
         const dead = { state: "dead", error: "The endpoint was switched off.", settledAt: expect.any(Date) };
@@ -140,7 +144,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       const all = [waiting, old, young];
       await webhooks.stores.history.replay(endpoint.id, { id: waiting.id }, 10);
 
-      while (await webhooks.stores.history.tidy(1_800_000, 1));
+      while (await webhooks.stores.history.tidy(1_800_000, 1)) {}
 
       const states = await Promise.all(all.map(async (delivery) => (await webhooks.find(delivery))?.state));
       expect(states.filter((state) => state === undefined)).toHaveLength(1);

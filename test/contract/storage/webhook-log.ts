@@ -103,7 +103,9 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
         harness().storage.atomically(async ({ webhooks }) => {
           const { stateChanges } = await webhooks.log.next(100);
           isSeen = stateChanges.some((move) => move.run.id === run.id);
-          if (isSeen) throw new Error("no");
+          if (isSeen) {
+            throw new Error("no");
+          }
         });
 
       await waitFor(() => failing().catch(() => isSeen), { what: "the move to be read" });

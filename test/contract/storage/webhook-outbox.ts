@@ -57,7 +57,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.stores.endpoints.find(endpoint.teamId, endpoint.id)).toBeUndefined();
       expect(await webhooks.stores.outbox.hold(endpoint.id)).toBeUndefined();
       expect(await webhooks.take(endpoint)).toBeUndefined();
-      while (await webhooks.stores.history.tidy(3_600_000, 1));
+      while (await webhooks.stores.history.tidy(3_600_000, 1)) {}
       expect(await webhooks.find(first)).toBeUndefined();
       expect(await webhooks.find(second)).toBeUndefined();
     });
@@ -155,7 +155,9 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
     test("messages of one run are sent in order", async () => {
       const endpoint = await webhooks.anEndpoint();
       const runId = aRunId();
-      for (const about of aboutRun(runId, 3, 1, 2)) await webhooks.aDelivery(endpoint, about);
+      for (const about of aboutRun(runId, 3, 1, 2)) {
+        await webhooks.aDelivery(endpoint, about);
+      }
       const seqs: (number | undefined)[] = [];
 
       for (let index = 0; index < 3; index += 1) {
@@ -227,8 +229,13 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
 
     async function takeAll(endpoint: WebhookEndpoint): Promise<readonly string[]> {
       const ids: string[] = [];
-      for (let open = await webhooks.take(endpoint); open !== undefined; open = await webhooks.take(endpoint))
+      for (
+        let open = await webhooks.take(endpoint);
+        open !== undefined;
+        open = await webhooks.take(endpoint)
+      ) {
         ids.push(open.id);
+      }
       return ids;
     }
   });

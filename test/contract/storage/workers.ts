@@ -17,7 +17,9 @@ export function describeWorkers(harness: () => StorageHarness): void {
 
     test("workers are listed as they registered, until they are removed", async () => {
       const [named, plain] = [aWorker({ host: "build-box" }), aWorker()];
-      for (const worker of [named, plain]) await store().beat(worker);
+      for (const worker of [named, plain]) {
+        await store().beat(worker);
+      }
 
       const listed = await live(named, plain);
       await store().remove(plain.id);
@@ -45,7 +47,9 @@ export function describeWorkers(harness: () => StorageHarness): void {
       const host = randomUUID();
       const [one, two] = [aWorker({ host, slots: 3 }), aWorker({ host, slots: 2 })];
       const before = await store().load(undefined);
-      for (const worker of [one, two]) await store().beat(worker);
+      for (const worker of [one, two]) {
+        await store().beat(worker);
+      }
       await aRunHeldBy(harness(), one.id);
       await aRunHeldBy(harness(), two.id);
       await aRunHeldBy(harness(), "a worker that never was");

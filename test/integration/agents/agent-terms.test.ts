@@ -105,7 +105,9 @@ describe("how a turn ends", () => {
     const ended = expect(turn).rejects.toMatchObject({ code });
     await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
 
-    for (let count = 1; count < tries; count += 1) gateway.fail({ status, message: "no" });
+    for (let count = 1; count < tries; count += 1) {
+      gateway.fail({ status, message: "no" });
+    }
     await noted("session/prompt");
     expect(hasEnded).toBe(false);
     gateway.fail({ status, message: "no" });
@@ -124,7 +126,9 @@ describe("how a turn ends", () => {
     const ended = expect(session.prompt("go")).rejects.toMatchObject({ code, message });
     await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
 
-    if (isSeen) gateway.fail({ status: 529, message: "overloaded" });
+    if (isSeen) {
+      gateway.fail({ status: 529, message: "overloaded" });
+    }
     await session.steer("end now");
 
     await ended;

@@ -236,7 +236,9 @@ async function aFlood(ways: Ways = {}) {
 }
 
 function closeRoom(until: Promise<void>): void {
-  if (harness !== undefined) harness.room = until;
+  if (harness !== undefined) {
+    harness.room = until;
+  }
 }
 
 interface Ways {

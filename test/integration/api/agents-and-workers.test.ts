@@ -82,8 +82,9 @@ test("a model that no agent names is accepted and returned", async () => {
 describe("workers", () => {
   test("connected workers are listed by their names", async () => {
     const host = `box-${randomUUID()}`;
-    for (const worker of [aWorker({ host }), aWorker({ host }), aWorker()])
+    for (const worker of [aWorker({ host }), aWorker({ host }), aWorker()]) {
       await harness.storage.workers.beat(worker);
+    }
 
     const { body } = await call(harness, "/api/v1/agent/connected-self-hosted-workers");
 

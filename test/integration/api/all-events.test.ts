@@ -124,7 +124,9 @@ describe("the stream of all runs", () => {
       [shared, last.shared],
     ]);
     expect(seen.flat()).not.toContain(own);
-    for (const reader of readers) reader.leave();
+    for (const reader of readers) {
+      reader.leave();
+    }
   });
 
   test("the stream leaves no subscription behind when its reader disconnects", async () => {
@@ -154,7 +156,9 @@ describe("the stream of all runs", () => {
       expect(events.map(({ kind }) => kind)).toEqual(["reset", "run.created"]);
       expect(events[1]?.data.run_id).toBe(run);
     }
-    for (const reader of readers) reader.leave();
+    for (const reader of readers) {
+      reader.leave();
+    }
   });
 });
 
@@ -196,7 +200,9 @@ async function createRun(on: ApiHarness, more: object = {}, key = on.key): Promi
 }
 
 async function createMany(count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await say(harness, await createRun(harness));
+  for (let index = 0; index < count; index += 1) {
+    await say(harness, await createRun(harness));
+  }
 }
 
 async function say(on: ApiHarness, runId: string): Promise<void> {

@@ -51,6 +51,8 @@ export async function createRun(harness: ApiHarness, body: object = {}, options:
     ...options,
     body: { prompt: "do it", ...body },
   });
-  if (answer.status !== 200) throw new Error(`No run: ${answer.status} ${answer.text}`);
+  if (answer.status !== 200) {
+    throw new Error(`No run: ${answer.status} ${answer.text}`);
+  }
   return answer.body.run_id;
 }

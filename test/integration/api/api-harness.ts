@@ -107,9 +107,13 @@ export class LocalPubSub implements PubSub {
   }
 
   publish(channels: readonly string[]): void {
-    if (this.isSilent) return;
+    if (this.isSilent) {
+      return;
+    }
     for (const channel of channels) {
-      for (const listener of this.#listeners.get(channel) ?? []) listener();
+      for (const listener of this.#listeners.get(channel) ?? []) {
+        listener();
+      }
     }
   }
 
@@ -159,7 +163,9 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
   const [secret, ...formerSecrets] = options.secretKeys ?? [SECRET];
   const hashKey = createKeyHasher(secret);
   const key = options.sharedWith?.key ?? newApiKey();
-  if (options.sharedWith === undefined) await storage.administrators.set(hashKey(key), keyHint(key));
+  if (options.sharedWith === undefined) {
+    await storage.administrators.set(hashKey(key), keyHint(key));
+  }
   const secrets = createSecretBox([sealingKey(secret), ...formerSecrets.map(sealingKey)]);
   const server = await createServer({
     runs,
@@ -247,7 +253,9 @@ async function addUser(
 
 async function revoke({ keys }: Storage, hash: string): Promise<void> {
   const holder = await keys.findByHash(hash);
-  if (holder === undefined) return;
+  if (holder === undefined) {
+    return;
+  }
   const { key, principal } = holder;
   await keys.change(principal.teamId, key.id, (held) => ({ ...held, revokedAt: new Date() }));
 }

@@ -52,7 +52,9 @@ export async function startAuthorizationHarness(): Promise<AuthorizationHarness>
   const started: ApiHarness[] = [];
   const routes = namesOf(await collectRoutes(async () => started.push(await startHarness())));
   const [harness] = started;
-  if (harness === undefined) throw new Error("No server was started.");
+  if (harness === undefined) {
+    throw new Error("No server was started.");
+  }
   const objects = new TestObjects(harness);
   const [ours, theirs] = [await aTeam(harness, "ours"), await aTeam(harness, "theirs")];
   const aCaller = callerMaker(harness);
@@ -95,7 +97,9 @@ function callerMaker(harness: ApiHarness) {
     const { principal, key: held, is_operator } = (await call(harness, "/api/v1/agent/whoami", { key })).body;
     const holder = { key: held, principal } as KeyHolder;
     const may: Caller["may"] = ({ needs }) => {
-      if (needs === "any") return true;
+      if (needs === "any") {
+        return true;
+      }
       return needs === "operator" ? is_operator : hasScope(holder, needs);
     };
     return { name, team, key, uid: principal.uid, may };
@@ -153,8 +157,9 @@ export function isServed({ caller, rule }: Cell, status: number): boolean {
 /** Maps the items with limited concurrency. */
 export async function eachOf<T, R>(items: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> {
   const done: R[] = [];
-  for (let from = 0; from < items.length; from += 8)
+  for (let from = 0; from < items.length; from += 8) {
     done.push(...(await Promise.all(items.slice(from, from + 8).map(work))));
+  }
   return done;
 }
 

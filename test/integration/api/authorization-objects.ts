@@ -60,7 +60,9 @@ export class TestObjects {
     const pattern = url.split("/");
     const filled = [...pattern];
     for (const [index, segment] of pattern.entries()) {
-      if (!/^:|=:/.test(segment)) continue;
+      if (!/^:|=:/.test(segment)) {
+        continue;
+      }
       const [collection, route] = [filled, pattern].map((parts) => parts.slice(0, index).join("/"));
       const place = { collection: collection ?? "", route: route ?? "", owner, more };
       const isQuery = segment.includes("=:");
@@ -154,7 +156,9 @@ export class TestObjects {
       headers: { authorization: `Bearer ${team.key}` },
       ...(payload === undefined ? {} : { payload }),
     });
-    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${answer.body}`);
+    if (answer.statusCode >= 300) {
+      throw new Error(`${method} ${path}: ${answer.statusCode} ${answer.body}`);
+    }
     return answer.json();
   }
 }

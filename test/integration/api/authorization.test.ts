@@ -162,8 +162,9 @@ test("the pages show each visitor the runs of the own team and send others to si
     return { what: `${caller.name}: ${name}`, statuses, wanted: [200, 303, hasPlace(name) ? 404 : 200] };
   });
 
-  for (const { what, statuses, wanted: cells } of answers)
+  for (const { what, statuses, wanted: cells } of answers) {
     expect([what, ...statuses]).toEqual([what, ...cells]);
+  }
 });
 
 test("the cookie of the pages permits no write, not even to an operator", async () => {

@@ -135,8 +135,9 @@ test("concurrent requests create no more webhooks than the limit", async () => {
     principal_uid: await aPrincipal({ team_uid: teamId, administrator: true }),
     scopes: ["settings:write"],
   });
-  for (let index = 0; index < 49; index += 1)
+  for (let index = 0; index < 49; index += 1) {
     await harness.storage.webhooks.endpoints.add(anEndpoint({ teamId }));
+  }
 
   const late = await duringChange(
     async ({ teams, webhooks }) => {

@@ -16,7 +16,9 @@ const UNKNOWN = "0195b2a4-5c1f-7d90-a4c3-2e6f8b1d0a7c";
 async function tell(runId: string, ...bodies: readonly RunEventBody[]): Promise<void> {
   await harness.edit(runId, (edit) => {
     edit.set({ turn: 1 });
-    for (const body of bodies) edit.record(body);
+    for (const body of bodies) {
+      edit.record(body);
+    }
   });
 }
 

@@ -45,7 +45,9 @@ describe("the doctor", () => {
     await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
     const chief = await harness.addUser("chief", { teamId, scopes: ["admin"] });
     const [principal] = await harness.storage.people.list(teamId);
-    if (principal !== undefined) await harness.storage.people.put({ ...principal, administrator: true });
+    if (principal !== undefined) {
+      await harness.storage.people.put({ ...principal, administrator: true });
+    }
 
     expect((await call(harness, "/api/v1/agent/doctor", { key: ann })).status).toBe(403);
     expect((await call(harness, "/api/v1/agent/doctor", { key: chief })).status).toBe(403);

@@ -184,11 +184,16 @@ describe("a run in an environment", () => {
 });
 
 async function environmentThatIs(which: string): Promise<string> {
-  if (which === "unknown") return "0123456789abcdefghijkl";
-  if (which === "personal") return (await create(CONFIG, { team: false }, { key: ann })).body.uid;
+  if (which === "unknown") {
+    return "0123456789abcdefghijkl";
+  }
+  if (which === "personal") {
+    return (await create(CONFIG, { team: false }, { key: ann })).body.uid;
+  }
   const teamId = "00000000-0000-7000-8000-00000000000f" as never;
-  if ((await harness.storage.teams.find(teamId)) === undefined)
+  if ((await harness.storage.teams.find(teamId)) === undefined) {
     await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+  }
   const key = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
   return (await create(CONFIG, {}, { key })).body.uid;
 }

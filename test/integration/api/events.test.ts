@@ -30,7 +30,9 @@ afterAll(() => harness.close());
 
 async function say(on: ApiHarness, id: string, ...texts: string[]): Promise<void> {
   await on.edit(id, (edit) => {
-    for (const text of texts) edit.record({ kind: "agent.message", text });
+    for (const text of texts) {
+      edit.record({ kind: "agent.message", text });
+    }
   });
 }
 
@@ -105,7 +107,9 @@ describe("the stream of a run", () => {
     const id = await createRun(harness);
     const seen: number[] = [];
     const writing = (async () => {
-      for (const text of upTo(60).map(String)) await say(harness, id, text);
+      for (const text of upTo(60).map(String)) {
+        await say(harness, id, text);
+      }
       await end(harness, id);
     })();
 
@@ -224,12 +228,15 @@ describe("a stream under adverse conditions", () => {
     await using crowded = await disposable(limits);
     const id = await createRun(crowded.harness);
     const texts = upTo(40).map(() => "x".repeat(30_000));
-    for (const _ of upTo(10)) await say(crowded.harness, id, ...texts);
+    for (const _ of upTo(10)) {
+      await say(crowded.harness, id, ...texts);
+    }
     const others: EventReader[] = [];
-    for (const _ of upTo(9))
+    for (const _ of upTo(9)) {
       others.push(
         ...(await Promise.all(upTo(111).map(() => openStream(crowded.harness, id, { query: "?after=401" })))),
       );
+    }
     const held = nextAnswer(crowded.harness);
     const silent = await openRaw(crowded.harness, id);
     silent.pause();
@@ -246,7 +253,9 @@ describe("a stream under adverse conditions", () => {
     expect(new Set(others.map(({ ids }) => ids.join()))).toEqual(new Set(["402,403"]));
     expectBounded(held, limits, PIECE_BYTES);
     silent.destroy();
-    for (const other of others) other.leave();
+    for (const other of others) {
+      other.leave();
+    }
   });
 
   test("a stream ends at once when the server closes", async () => {
@@ -316,7 +325,9 @@ describe.each([
     silent.on("error", () => undefined);
     const reader = await open(tight.harness, id);
 
-    for (const _ of upTo(12)) await say(tight.harness, id, MEGABYTE);
+    for (const _ of upTo(12)) {
+      await say(tight.harness, id, MEGABYTE);
+    }
     await reader.until(13);
     await waitFor(() => tight.harness.logged.some((line) => line.includes("stream.reader.stalled")), {
       what: "the cut",

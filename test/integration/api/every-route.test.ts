@@ -59,16 +59,22 @@ function faultsOf(method: string, path: string, answer: Answer): string[] {
   const { statusCode: status, headers, body: text } = answer;
   const contentType = String(headers["content-type"] ?? "");
   const faults: string[] = [];
-  if (status >= 500) faults.push(`is a ${status}: ${text.slice(0, 300)}`);
+  if (status >= 500) {
+    faults.push(`is a ${status}: ${text.slice(0, 300)}`);
+  }
   if (contentType.includes("json")) {
     const mismatch = judge.mismatch({ method, path, status, contentType, body: JSON.parse(text) });
-    if (mismatch !== undefined) faults.push(mismatch);
+    if (mismatch !== undefined) {
+      faults.push(mismatch);
+    }
   }
   return status < 400 ? faults : [...faults, ...problemFaults(answer, contentType)];
 }
 
 function problemFaults({ statusCode, headers, body: text }: Answer, contentType: string): string[] {
-  if (!contentType.startsWith("application/problem+json")) return [`the refusal is ${contentType}`];
+  if (!contentType.startsWith("application/problem+json")) {
+    return [`the refusal is ${contentType}`];
+  }
   const problem = JSON.parse(text);
   const words = JSON.stringify({ ...problem, instance: "", issues: [] });
   const checks: [string, boolean][] = [

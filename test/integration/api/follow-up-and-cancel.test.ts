@@ -25,7 +25,9 @@ const WAY: Readonly<Record<RunState, readonly RunState[]>> = {
 
 async function runIn(state: RunState): Promise<string> {
   const id = await createRun(harness);
-  for (const next of WAY[state]) await harness.edit(id, (edit) => edit.moveTo(next));
+  for (const next of WAY[state]) {
+    await harness.edit(id, (edit) => edit.moveTo(next));
+  }
   return id;
 }
 

@@ -33,9 +33,15 @@ async function fault(method: string, url: string, body?: unknown): Promise<strin
     ...payload,
   });
   const contentType = String(answer.headers["content-type"] ?? "");
-  if (answer.statusCode < 300) acceptedCount += 1;
-  if (answer.statusCode >= 500) return `${answer.statusCode}: ${answer.body}`;
-  if (!contentType.includes("json")) return undefined;
+  if (answer.statusCode < 300) {
+    acceptedCount += 1;
+  }
+  if (answer.statusCode >= 500) {
+    return `${answer.statusCode}: ${answer.body}`;
+  }
+  if (!contentType.includes("json")) {
+    return undefined;
+  }
   const described = {
     method,
     path: url,
@@ -54,7 +60,9 @@ test("no generated body gets a 5xx or an answer that the document does not descr
   const writes = operationsOf(document).filter(({ body }) => body !== undefined);
 
   expect(writes.length).toBeGreaterThan(2);
-  for (const operation of writes) await holdForBodies(operation);
+  for (const operation of writes) {
+    await holdForBodies(operation);
+  }
   // At least one request per operation must be accepted. Otherwise the schemas would have refused everything.
   expect(acceptedCount).toBeGreaterThan(writes.length);
 });

@@ -61,7 +61,9 @@ test("a mention whose reader failed appears in its team's inbox as soon as it ca
   adapter.translateFaults.push(new TypeError("x is undefined"));
   const event = anEvent({ text: "Mend it" });
   await harness.storage.inbox.put(event);
-  for (let tries = 1; tries < 10; tries += 1) await harness.storage.inbox.countFailure(event.id, "odd");
+  for (let tries = 1; tries < 10; tries += 1) {
+    await harness.storage.inbox.countFailure(event.id, "odd");
+  }
 
   await inboxProcessor.work(event.orderingKey, new AbortController().signal);
 

@@ -199,7 +199,9 @@ describe("unreferenced files", () => {
 
     await expect(blobs.get(orphan)).rejects.toThrow("gone");
     const [input] = await harness.storage.files.inputsOf(id as RunId);
-    for (const blobId of [fresh, checkpoint, artifact, input?.blobId ?? ""]) await blobs.get(blobId);
+    for (const blobId of [fresh, checkpoint, artifact, input?.blobId ?? ""]) {
+      await blobs.get(blobId);
+    }
   });
 });
 

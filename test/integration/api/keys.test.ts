@@ -71,7 +71,9 @@ describe("a key", () => {
     ]);
     expect(one.body).toMatchObject(shown);
     expect(list.body.keys).toContainEqual(one.body);
-    for (const { text } of [list, one]) expect(text).not.toContain(key.slice(12));
+    for (const { text } of [list, one]) {
+      expect(text).not.toContain(key.slice(12));
+    }
   });
 
   test("one Idempotency-Key creates one key, and its secret is stored sealed for the repeat", async () => {

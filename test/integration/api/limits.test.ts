@@ -18,8 +18,9 @@ function statuses(answers: readonly Answer[]): number[] {
 
 async function upToLimit(key: string | null): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let count = 0; count < LIMIT; count += 1)
+  for (let count = 0; count < LIMIT; count += 1) {
     answers.push(await call(harness, `${RUNS}?limit=1`, { key }));
+  }
   return answers;
 }
 
@@ -68,7 +69,9 @@ test("of a thousand concurrent creates, those within the limit become runs and t
 
   const flood = Array.from({ length: 20 }, async () => {
     const answers: Answer[] = [];
-    for (let count = 0; count < 50; count += 1) answers.push(await create());
+    for (let count = 0; count < 50; count += 1) {
+      answers.push(await create());
+    }
     return answers;
   });
   const otherKeyAnswers = await Promise.all(

@@ -13,7 +13,9 @@ const NOBODY = "00000000-0000-7000-8000-000000000000";
 
 async function idsOf(query: string): Promise<string[]> {
   const answer = await call(harness, `${RUNS}?${query}`);
-  if (answer.status !== 200) throw new Error(answer.text);
+  if (answer.status !== 200) {
+    throw new Error(answer.text);
+  }
   return answer.body.runs.map(({ run_id }: { run_id: string }) => run_id);
 }
 
@@ -60,7 +62,9 @@ describe("filters of the list of runs", () => {
       ["q=needle&from_the_future=1&sort_by=created_at", both],
       ["q=needle&sort_by=created_at&sort_order=asc", [one, other]],
     ];
-    for (const [query, ids] of expected) expect([query, await idsOf(query)]).toEqual([query, ids]);
+    for (const [query, ids] of expected) {
+      expect([query, await idsOf(query)]).toEqual([query, ids]);
+    }
   });
 
   test("the filter by ancestor finds child runs at any depth", async () => {
@@ -106,8 +110,9 @@ describe("filters of the list of runs", () => {
   });
 
   test("1 and 500 are valid limits, and an empty limit means the default", async () => {
-    for (const limit of ["1", "500", ""])
+    for (const limit of ["1", "500", ""]) {
       expect((await call(harness, `${RUNS}?limit=${limit}`)).status).toBe(200);
+    }
   });
 });
 
@@ -154,8 +159,9 @@ describe("pagination by cursor", () => {
       `${query}&cursor=.`,
       `creator=nobody&cursor=abc`,
     ];
-    for (const text of refused)
+    for (const text of refused) {
       expect([text, await statusOf(text)]).toEqual([text, [400, "invalid_request"]]);
+    }
     expect(await statusOf(`${query}&cursor=${cursor}`, ann)).toEqual([400, "invalid_request"]);
   });
 });
@@ -188,6 +194,8 @@ function before(at: Date): string {
 async function me() {
   const [run] = (await call(harness, `${RUNS}?limit=1`)).body.runs;
   const [principal] = await harness.storage.people.getMany([run.creator.uid]);
-  if (principal === undefined) throw new Error("Nobody is there.");
+  if (principal === undefined) {
+    throw new Error("Nobody is there.");
+  }
   return principal;
 }

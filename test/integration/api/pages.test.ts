@@ -115,7 +115,9 @@ describe("signing in", () => {
 
   test("a successful sign-in is not counted", async () => {
     const statuses: number[] = [];
-    for (let times = 0; times < 5; times += 1) statuses.push((await signIn({ key: harness.key })).status);
+    for (let times = 0; times < 5; times += 1) {
+      statuses.push((await signIn({ key: harness.key })).status);
+    }
 
     expect(statuses).toEqual([303, 303, 303, 303, 303]);
   });
@@ -129,7 +131,9 @@ describe("signing in", () => {
     const guesses = [1, 2, 3, 4, 5].map((host) => `2001:db8:0:1::${host}`);
 
     const statuses: number[] = [];
-    for (const address of guesses) statuses.push(await signInFrom(address));
+    for (const address of guesses) {
+      statuses.push(await signInFrom(address));
+    }
 
     expect([statuses.includes(429), await signInFrom("2001:db8:0:2::1")]).toEqual([true, 401]);
   });
@@ -203,7 +207,9 @@ describe("the cookie of the pages", () => {
       `${name}=..`,
     ];
 
-    for (const value of forged) expect([value, (await visit(RUNS, value)).status]).toEqual([value, 401]);
+    for (const value of forged) {
+      expect([value, (await visit(RUNS, value)).status]).toEqual([value, 401]);
+    }
     expect((await visit(RUNS, cookie)).status).toBe(200);
     harness.clock.aheadMs += 12 * 3_600_000 + 1_000;
     expect((await visit(RUNS, cookie)).status).toBe(401);
@@ -243,7 +249,9 @@ describe("the pages", () => {
       const files = Array.from(text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g), ([, file]) =>
         String(file),
       );
-      for (const file of files) expect([file, (await visit(file, "")).status]).toEqual([file, 200]);
+      for (const file of files) {
+        expect([file, (await visit(file, "")).status]).toEqual([file, 200]);
+      }
     }
   });
 

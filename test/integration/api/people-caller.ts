@@ -27,7 +27,9 @@ export class PeopleCaller {
 
   async #made(path: string, options: Call): Promise<Answer["body"]> {
     const answer = await this.ask(path, options);
-    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    if (answer.status !== 201) {
+      throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    }
     return answer.body;
   }
 }

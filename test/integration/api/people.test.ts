@@ -103,8 +103,9 @@ describe("a principal", () => {
       await remove(`/principals/${uid}`),
     ];
 
-    for (const { status, body } of answers)
+    for (const { status, body } of answers) {
       expect([status, body.code, body.retryable]).toEqual([400, "invalid_request", false]);
+    }
   });
 
   test.each([

@@ -21,8 +21,9 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 beforeEach(async () => {
-  for (const { id } of (await call(harness, POLICIES)).body.policies)
+  for (const { id } of (await call(harness, POLICIES)).body.policies) {
     await call(harness, `${POLICIES}/${id}`, { method: "DELETE" });
+  }
 });
 
 async function add(root: string, body: object) {
@@ -100,8 +101,9 @@ describe.each([
 
     expect((await call(harness, root, { key: ann })).status).toBe(403);
     expect((await call(harness, root, { key })).body[list]).toEqual([]);
-    for (const method of ["GET", "DELETE"])
+    for (const method of ["GET", "DELETE"]) {
       expect((await call(harness, `${root}/${id}`, { key, method })).status).toBe(404);
+    }
     expect(
       (await call(harness, `${root}/${id}`, { key, method: "PUT", body: { ...rule, name: "x" } })).status,
     ).toBe(404);
@@ -234,8 +236,9 @@ describe("a routing rule", () => {
         await call(harness, `${ROUTING}/evaluate`, { body: { config } }),
       ];
 
-      for (const answer of refused)
+      for (const answer of refused) {
         expect([answer.status, answer.body.issues[0].path], answer.text).toEqual([status, `config.${path}`]);
+      }
       expect((await call(harness, `${ROUTING}/${id}`)).body.config).toEqual({ model_id: "m" });
     },
   );

@@ -96,8 +96,9 @@ describe("a run that waits for approval", () => {
   test("an approval must be stated, and an omitted decision is invalid", async () => {
     const id = await createRun(harness, {}, { key: ann });
 
-    for (const body of [{}, { approve: "yes" }, ""])
+    for (const body of [{}, { approve: "yes" }, ""]) {
       expect((await call(harness, `${RUNS}/${id}/approval`, { body })).status).toBe(400);
+    }
   });
 
   test("approving a run that needs no approval is a conflict", async () => {
@@ -207,7 +208,9 @@ function answerOf(
 async function anAskingRun(request: object = {}): Promise<string> {
   const id = await createRun(harness, request);
   await harness.edit(id, (edit) => {
-    for (const state of ["PENDING", "CLAIMED", "INPROGRESS"] as const) edit.moveTo(state);
+    for (const state of ["PENDING", "CLAIMED", "INPROGRESS"] as const) {
+      edit.moveTo(state);
+    }
     edit.set({ permission: { permissionId: "p1", title: "Delete it?", options: OPTIONS } });
     edit.moveTo("BLOCKED");
   });

@@ -94,12 +94,13 @@ describe("a schedule", () => {
       ];
 
       expect(run.status).toBe(asRun);
-      for (const { body, status } of refused)
+      for (const { body, status } of refused) {
         expect([status, body.code, body.detail]).toEqual([
           404,
           "resource_not_found",
           "There is no such environment.",
         ]);
+      }
       expect((await call(harness, `${ROOT}/${id}`)).body.agent_config).toEqual({});
     },
   );
@@ -178,8 +179,9 @@ describe("a schedule", () => {
         await call(harness, `${ROOT}/${id}`, { method: "PUT", body }),
       ];
 
-      for (const answer of refused)
+      for (const answer of refused) {
         expect([answer.status, answer.body.issues[0].path]).toEqual([status, `agent_config.${path}`]);
+      }
     },
   );
 

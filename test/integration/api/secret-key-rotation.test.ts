@@ -102,7 +102,9 @@ test("processes can be rotated one by one if each knows the other's secret", asy
   const statuses: number[] = [];
   for (const harness of [prepared, knowing, prepared, knowing]) {
     statuses.push(await statusOf(harness, key));
-    for (const each of [prepared, knowing]) each.clock.aheadMs += 5_000;
+    for (const each of [prepared, knowing]) {
+      each.clock.aheadMs += 5_000;
+    }
   }
   await prepared.close();
 

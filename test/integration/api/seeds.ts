@@ -17,13 +17,17 @@ export async function seedExamples(harness: ApiHarness, document: ApiDocument): 
   const answers: string[] = [];
   for (const { name, method, path, body = {} } of operationsOf(document)) {
     const [example] = resolved(body, document).examples ?? [];
-    if (method !== "POST" || path.includes("{") || example === undefined) continue;
+    if (method !== "POST" || path.includes("{") || example === undefined) {
+      continue;
+    }
     const headers = { authorization: `Bearer ${harness.key}` };
     const answer = await harness.server.inject({ method, url: path, headers, payload: Object(example) });
     answers.push(`${name}: ${answer.statusCode}`);
     const { run_id, uid, id } = Object(answer.json());
     const objectId: unknown = run_id ?? uid ?? id;
-    if (answer.statusCode < 300 && typeof objectId === "string") ids.set(path, objectId);
+    if (answer.statusCode < 300 && typeof objectId === "string") {
+      ids.set(path, objectId);
+    }
   }
   const idAt = (path: string, end: number): string => ids.get(path.slice(0, end)) ?? NOWHERE;
   return { answers, fill: (path) => addressOf(path, (name) => idAt(path, path.indexOf(`/{${name}}`))) };

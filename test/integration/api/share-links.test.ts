@@ -35,7 +35,9 @@ async function share(body: object = {}, run: object = {}, key = harness.key): Pr
   const runId = await createRun(harness, run, { key });
   const { session_id: sessionId } = (await call(harness, `${RUNS}/${runId}`, { key })).body;
   const created = await call(harness, `${RUNS}/${runId}/share-links`, { body, key });
-  if (created.status !== 201) throw new Error(`No link: ${created.text}`);
+  if (created.status !== 201) {
+    throw new Error(`No link: ${created.text}`);
+  }
   return { runId, sessionId, linkId: created.body.id, path: created.body.url.slice(PUBLIC_URL.length), key };
 }
 
@@ -112,7 +114,9 @@ describe("a share link", () => {
     const shared = await share({}, { config, metadata: { ticket: "canary" } });
     const { creator } = (await call(harness, `${RUNS}/${shared.runId}`)).body;
     const [person] = await harness.storage.people.getMany([creator.uid as PrincipalId]);
-    if (person !== undefined) await harness.storage.people.put({ ...person, email: "canary@example.com" });
+    if (person !== undefined) {
+      await harness.storage.people.put({ ...person, email: "canary@example.com" });
+    }
 
     const { body, text } = await visit(`${RUNS}/${shared.runId}`, await enter(shared));
 
@@ -192,7 +196,9 @@ describe("a share link", () => {
         const send = (requestHeaders: Record<string, string>) =>
           harness.server.inject({ method: method as "GET", url: path, headers: requestHeaders });
         const [guest, anonymous] = [await send(headers), await send({ accept: "application/json" })];
-        if (guest.statusCode !== anonymous.statusCode) open.push(`${name} → ${guest.statusCode}`);
+        if (guest.statusCode !== anonymous.statusCode) {
+          open.push(`${name} → ${guest.statusCode}`);
+        }
       }
       return open;
     };
@@ -267,7 +273,9 @@ describe("the end of a share link, which ends its streams too", () => {
       async ({ runId }) => {
         const [link] = await harness.storage.shareLinks.list(runId as RunId);
         const [maker] = await harness.storage.people.getMany(link === undefined ? [] : [link.creatorId]);
-        if (maker !== undefined) await harness.storage.people.put({ ...maker, disabled: true });
+        if (maker !== undefined) {
+          await harness.storage.people.put({ ...maker, disabled: true });
+        }
       },
     ],
     ["when the key that made it is revoked", ({ key }) => harness.revoke(key)],
@@ -293,8 +301,9 @@ describe("the end of a share link, which ends its streams too", () => {
     const people = await harness.storage.people.list(
       (await harness.storage.teams.list())[0]?.id ?? expect.fail(),
     );
-    for (const one of people.filter(({ disabled }) => disabled))
+    for (const one of people.filter(({ disabled }) => disabled)) {
       await harness.storage.people.put({ ...one, disabled: false });
+    }
   }
 });
 

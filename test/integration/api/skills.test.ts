@@ -27,7 +27,9 @@ afterAll(() => harness.close());
 
 async function create(members: Record<string, unknown>) {
   const answer = await call(harness, RUNS, { body: members });
-  if (answer.status !== 200) return answer;
+  if (answer.status !== 200) {
+    return answer;
+  }
   return call(harness, `${RUNS}/${answer.body.run_id}`);
 }
 
@@ -101,11 +103,17 @@ describe("a run that starts from a skill", () => {
   test("the same skill is recognized in every notation of its repository", async () => {
     const skill = ".agents/skills/Paint/SKILL.md";
     const names = ["acme/wall", "ACME/Wall"];
-    for (const name of names) harness.skillLibrary.put(name, { [skill]: "Paint it." });
+    for (const name of names) {
+      harness.skillLibrary.put(name, { [skill]: "Paint it." });
+    }
     const runs = [];
-    for (const name of names) runs.push((await create({ skill: `${name}:Paint` })).body);
+    for (const name of names) {
+      runs.push((await create({ skill: `${name}:Paint` })).body);
+    }
 
-    for (const { agent_config } of runs) expect(agent_config.skill_spec).toBe(`acme/wall:${skill}`);
+    for (const { agent_config } of runs) {
+      expect(agent_config.skill_spec).toBe(`acme/wall:${skill}`);
+    }
     for (const name of ["acme/wall", "Acme/WALL"]) {
       const { body } = await call(harness, `${RUNS}?skill=${name}:${skill}`);
       expect(body.runs).toHaveLength(2);

@@ -64,6 +64,8 @@ async function untilSettled<T>(that: Promise<unknown>, work: () => Promise<T>): 
   that.finally(() => {
     isSettled = true;
   });
-  while (!isSettled) results.push(await work());
+  while (!isSettled) {
+    results.push(await work());
+  }
   return results;
 }

@@ -125,8 +125,9 @@ describe("the inbox", () => {
 
   test("the inbox is paginated while new events arrive", async () => {
     const ids = [];
-    for (let count = 0; count < 5; count += 1)
+    for (let count = 0; count < 5; count += 1) {
       ids.unshift(await completedEvent("replied", { teamId: FIRST_TEAM }));
+    }
     const seen: string[] = [];
 
     let cursor = "";
@@ -143,7 +144,9 @@ describe("the inbox", () => {
   test.each(["NEXT&integration=other", "NEXT.junk", "NEXT.", "1.x", "x", "99999.AAAA"])(
     "the inbox refuses the damaged cursor %j",
     async (damaged) => {
-      for (const _ of [1, 2]) await completedEvent("replied", { teamId: FIRST_TEAM });
+      for (const _ of [1, 2]) {
+        await completedEvent("replied", { teamId: FIRST_TEAM });
+      }
       const { body } = await call(harness, `${INBOX}?limit=1`);
       const cursor = damaged.replace("NEXT", body.page_info.next_cursor);
 

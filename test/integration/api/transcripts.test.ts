@@ -25,8 +25,9 @@ function open({ pathname, search }: URL): Promise<Answer> {
 test("a transcript link opens without a key and returns the whole log, one event per line", async () => {
   const runId = await createRun(harness);
   await harness.edit(runId, (edit) => {
-    for (let index = 0; index < 450; index += 1)
+    for (let index = 0; index < 450; index += 1) {
       edit.record({ kind: "agent.message", text: `line\n${index}` });
+    }
   });
 
   const answer = await open(await linkOf(runId));
@@ -119,7 +120,9 @@ test("a slow reader of a transcript delays the reading and does not fill the mem
   const text = "x".repeat(30_000);
   // About 30 pages of a mebibyte, of which the buffers of a socket hold a few.
   await harness.edit(runId, (edit) => {
-    for (let index = 0; index < 1_000; index += 1) edit.record({ kind: "agent.message", text });
+    for (let index = 0; index < 1_000; index += 1) {
+      edit.record({ kind: "agent.message", text });
+    }
   });
   let pages = 0;
   const { readEvents } = harness.runs;

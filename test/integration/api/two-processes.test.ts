@@ -30,7 +30,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await deaf.close();
   await there.close();
-  for (const pubsub of opened) await pubsub.stop();
+  for (const pubsub of opened) {
+    await pubsub.stop();
+  }
   await here.close();
 });
 
@@ -123,7 +125,9 @@ describe("a stream ends with its credential", () => {
     await revoke(made);
     deaf.clock.aheadMs += 5_000;
 
-    for (const stream of streams) await stream.untilOver();
+    for (const stream of streams) {
+      await stream.untilOver();
+    }
   });
 
   test("a stream ends when the permissions of its holder are reduced", async () => {
@@ -178,7 +182,9 @@ describe("a stream ends at once, before its next heartbeat", () => {
   }
 
   async function untilOver(streams: readonly EventReader[]): Promise<void> {
-    for (const stream of streams) await stream.untilOver();
+    for (const stream of streams) {
+      await stream.untilOver();
+    }
   }
 
   test("a stream ends at once when its key is revoked, and other streams continue", async () => {
@@ -190,7 +196,9 @@ describe("a stream ends at once, before its next heartbeat", () => {
 
     await untilOver(streams);
     expect(others.map(({ isOver }) => isOver)).toEqual([false, false]);
-    for (const other of others) other.leave();
+    for (const other of others) {
+      other.leave();
+    }
   });
 
   test("a stream ends at once when its holder is disabled", async () => {

@@ -200,7 +200,9 @@ describe("a webhook", () => {
   test("a webhook never has more than two secrets", async () => {
     const id = await aWebhook();
 
-    for (let index = 0; index < 3; index += 1) await at(`/${id}/rotate-secret`, { method: "POST" });
+    for (let index = 0; index < 3; index += 1) {
+      await at(`/${id}/rotate-secret`, { method: "POST" });
+    }
 
     expect((await harness.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(2);
   });
@@ -209,7 +211,9 @@ describe("a webhook", () => {
     const teamId = newId<TeamId>(new Date());
     await harness.storage.teams.put({ id: teamId, name: "many", createdAt: new Date() });
     const key = await harness.addUser("many", { teamId, scopes: ["settings:write"] });
-    for (let index = 0; index < 50; index += 1) expect((await create({}, { key })).status).toBe(201);
+    for (let index = 0; index < 50; index += 1) {
+      expect((await create({}, { key })).status).toBe(201);
+    }
 
     expect((await create({}, { key })).body.error).toMatch(/at most 50/);
   });
@@ -295,7 +299,9 @@ describe("the history of deliveries", () => {
 
   test("the history is paginated and can be filtered by state", async () => {
     const id = await aWebhook();
-    for (let index = 0; index < 3; index += 1) await at(`/${id}/test`, { method: "POST" });
+    for (let index = 0; index < 3; index += 1) {
+      await at(`/${id}/test`, { method: "POST" });
+    }
     await giveUpNext(id);
     const ids = (answer: Answer) => answer.body.deliveries.map((delivery: { id: string }) => delivery.id);
     const all = ids(await at(`/${id}/deliveries`));
@@ -315,7 +321,9 @@ describe("the history of deliveries", () => {
 
   test("the history is paginated within one state", async () => {
     const id = await aWebhook();
-    for (let index = 0; index < 3; index += 1) await at(`/${id}/test`, { method: "POST" });
+    for (let index = 0; index < 3; index += 1) {
+      await at(`/${id}/test`, { method: "POST" });
+    }
     const page = (rest: string) => at(`/${id}/deliveries?state=waiting&limit=2${rest}`);
 
     const first = await page("");
@@ -336,7 +344,9 @@ describe("the history of deliveries", () => {
     "019bb2a4-5c1e-7e4b-9d57-3f8a1c2b4d74",
   ])("the history refuses the damaged cursor %j", async (damaged) => {
     const id = await aWebhook();
-    for (const _ of [1, 2]) await at(`/${id}/test`, { method: "POST" });
+    for (const _ of [1, 2]) {
+      await at(`/${id}/test`, { method: "POST" });
+    }
     const { deliveries, page_info } = (await at(`/${id}/deliveries?limit=1`)).body;
     const cursor = damaged.replace("NEXT", page_info.next_cursor).replace("ID", deliveries[0].id);
 
@@ -348,13 +358,17 @@ describe("the history of deliveries", () => {
 
   test("the history refuses a cursor of another webhook", async () => {
     const [id, other] = [await aWebhook(), await aWebhook()];
-    for (const _ of [1, 2]) await at(`/${id}/test`, { method: "POST" });
+    for (const _ of [1, 2]) {
+      await at(`/${id}/test`, { method: "POST" });
+    }
     const { next_cursor } = (await at(`/${id}/deliveries?limit=1`)).body.page_info;
 
     const answer = await at(`/${other}/deliveries?limit=1&cursor=${next_cursor}`);
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, "cursor"]);
-    for (const each of [id, other]) await at(`/${each}`, { method: "DELETE" });
+    for (const each of [id, other]) {
+      await at(`/${each}`, { method: "DELETE" });
+    }
   });
 
   test("deliveries are replayed one by one or all failed ones since a time", async () => {

@@ -50,7 +50,9 @@ describe("a database that does not answer", () => {
     ]);
 
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
-    for (const { elapsedMs } of answers) expect(elapsedMs).toBeLessThan(ANSWER_MS);
+    for (const { elapsedMs } of answers) {
+      expect(elapsedMs).toBeLessThan(ANSWER_MS);
+    }
     proxy.heal();
     await waitFor(async () => (await fetch(`${worker.url}/readyz`)).ok, { what: "readiness" });
     await semaphore.open();
@@ -129,7 +131,9 @@ describe("a database that is killed under load", () => {
     expect(performance.now() - backAt).toBeLessThan(READY_MS);
     await stopCrowd();
     await load.done;
-    for (const runId of load.runIds) await worker.api.waitForState(runId, "SUCCEEDED", 60_000);
+    for (const runId of load.runIds) {
+      await worker.api.waitForState(runId, "SUCCEEDED", 60_000);
+    }
     await harness.check();
   }, 100_000);
 });
@@ -150,10 +154,14 @@ async function createThroughCut(): Promise<string> {
     await harness.rows(BREAK_POOL);
     const cut = proxy.cutAfterCommit();
     const answer = await worker.api.call("POST", "/agent/runs", { prompt: key }, { "idempotency-key": key });
-    if (proxy.awaitsCommit) continue;
+    if (proxy.awaitsCommit) {
+      continue;
+    }
     await cut;
     const stored = await harness.rows("SELECT 1 FROM runs WHERE prompt = $1", key);
-    if (answer.status === 503 && stored.length === 1) return key;
+    if (answer.status === 503 && stored.length === 1) {
+      return key;
+    }
   }
   throw new Error("No create was cut off");
 }
@@ -168,7 +176,9 @@ const CROWD = 16;
 function startCrowd(): () => Promise<unknown> {
   let goesOn = true;
   const crowd = Array.from({ length: CROWD }, async () => {
-    while (goesOn) expect([404, 503]).toContain((await worker.api.cancel(crypto.randomUUID())).status);
+    while (goesOn) {
+      expect([404, 503]).toContain((await worker.api.cancel(crypto.randomUUID())).status);
+    }
   });
   return () => {
     goesOn = false;
@@ -192,7 +202,9 @@ function startLoad() {
     harness.acknowledge(runId);
   };
   const loaders = Array.from({ length: LOADERS }, async (_, loader) => {
-    for (let index = 0; index < RUNS_EACH; index += 1) await ask(`load-${loader}-${index}`);
+    for (let index = 0; index < RUNS_EACH; index += 1) {
+      await ask(`load-${loader}-${index}`);
+    }
   });
   return { runIds, done: Promise.all(loaders) };
 }
@@ -204,7 +216,11 @@ async function askOnce(key: string): Promise<string | undefined> {
     { prompt: "say hello" },
     { "idempotency-key": key },
   );
-  if (answer.status === 200) return (answer.body as { run_id: string }).run_id;
-  if (answer.status !== 503 && answer.status !== 409) throw new Error(`Answered ${answer.status}`);
+  if (answer.status === 200) {
+    return (answer.body as { run_id: string }).run_id;
+  }
+  if (answer.status !== 503 && answer.status !== 409) {
+    throw new Error(`Answered ${answer.status}`);
+  }
   return undefined;
 }

@@ -27,14 +27,18 @@ test(
           what: "the card to be shown",
         });
 
-        for (const fault of FAULTS) harness.slack.faults.until(fault);
+        for (const fault of FAULTS) {
+          harness.slack.faults.until(fault);
+        }
         await semaphore.open();
 
         await worker.api.waitForState(runId, "SUCCEEDED");
         const deliveries = await waitForDeliveries(harness, runId);
         const dead = deliveries.filter(({ state }) => state === "dead");
         const reasons = dead.map(({ error }) => error).join("\n");
-        for (const { error } of FAULTS) expect(reasons).toContain(error);
+        for (const { error } of FAULTS) {
+          expect(reasons).toContain(error);
+        }
         expect(Math.max(...deliveries.map(({ tries }) => tries))).toBeLessThanOrEqual(2);
         harness.slack.faults.clear();
 
@@ -42,7 +46,9 @@ test(
         // other.
         await worker.api.followUp(runId, "say more", { visibility: "private" });
         const other = await harness.mention(worker, "say hello");
-        for (const id of [runId, other]) await worker.api.waitForState(id, "SUCCEEDED");
+        for (const id of [runId, other]) {
+          await worker.api.waitForState(id, "SUCCEEDED");
+        }
         expect(
           (await waitForDeliveries(harness, other)).every(
             ({ state }) => state === "sent" || state === "replaced",

@@ -22,7 +22,9 @@ test("after service and embedded database are killed, acknowledged runs exist an
   const again = await startHere(dataDir);
 
   const api = createApiClient(again);
-  for (const runId of runIds) await api.waitForState(runId, "SUCCEEDED", 60_000);
+  for (const runId of runIds) {
+    await api.waitForState(runId, "SUCCEEDED", 60_000);
+  }
   await api.followUp(done, "read kept.txt");
   await waitFor(async () => JSON.stringify(await api.events(done)).includes("kept.txt has 6 characters"), {
     what: "the file of the first turn",

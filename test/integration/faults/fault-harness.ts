@@ -70,7 +70,9 @@ export class FaultHarness {
   }
 
   get slack(): EmulatedSlack {
-    if (this.#slack === undefined) throw new Error("This harness has no Slack.");
+    if (this.#slack === undefined) {
+      throw new Error("This harness has no Slack.");
+    }
     return this.#slack;
   }
 
@@ -139,7 +141,9 @@ export class FaultHarness {
     const answer = await this.slack.sendEvent(`${at.url}/webhooks/slack`, appMention, {
       eventId: deliveryId,
     });
-    if (answer.status !== 200) throw new Error(`The mention was answered ${answer.status}`);
+    if (answer.status !== 200) {
+      throw new Error(`The mention was answered ${answer.status}`);
+    }
     this.#deliveries.push({ adapter: "slack", deliveryId });
     return deliveryId;
   }
@@ -206,9 +210,13 @@ export class FaultHarness {
   /** Kills all remaining processes. A test must wait itself for processes that should end on their own. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#starting);
-    for (const worker of this.#workers) await worker.end("SIGKILL");
+    for (const worker of this.#workers) {
+      await worker.end("SIGKILL");
+    }
     const ours = (await listRunProcesses()).filter(({ environment }) => environment.includes(this.#folder));
-    for (const { pid } of ours) killNow(pid);
+    for (const { pid } of ours) {
+      killNow(pid);
+    }
     await this.#slack?.stop();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
@@ -218,6 +226,8 @@ function killNow(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) {
+      throw error;
+    }
   }
 }

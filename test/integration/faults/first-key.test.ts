@@ -52,6 +52,8 @@ test(
 
       await untilSaid(again, place);
       expect([await keyIn(first.dataDir), await opens(again, key)]).toEqual([key, 200]);
-      for (const secret of Object.values(changed)) expect(again.output()).not.toContain(secret);
+      for (const secret of Object.values(changed)) {
+        expect(again.output()).not.toContain(secret);
+      }
     }),
 );

@@ -21,17 +21,25 @@ describe.concurrent("follow-ups", LIMIT, () => {
         sent.get(runId)?.push(followUpIdIn(answer));
       };
 
-      for (const runId of sent.keys()) await follow(runId, "say while queued");
+      for (const runId of sent.keys()) {
+        await follow(runId, "say while queued");
+      }
       await harness.start({ ERRAND_ROLE: "worker" });
       await api.waitForState(acting, "INPROGRESS");
       await follow(acting, "say while it works");
       await semaphore.open();
       // Some of these arrive exactly at the end of a turn or of the run.
       for (let count = 1; count <= 10; count += 1) {
-        for (const runId of sent.keys()) await follow(runId, `say ${count}`);
+        for (const runId of sent.keys()) {
+          await follow(runId, `say ${count}`);
+        }
       }
-      for (const runId of sent.keys()) await untilAllTaken(api, runId);
-      for (const runId of sent.keys()) await follow(runId, "say after the end");
+      for (const runId of sent.keys()) {
+        await untilAllTaken(api, runId);
+      }
+      for (const runId of sent.keys()) {
+        await follow(runId, "say after the end");
+      }
 
       for (const [runId, ids] of sent) {
         await untilAllTaken(api, runId);

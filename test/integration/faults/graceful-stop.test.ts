@@ -17,7 +17,9 @@ test(
       );
       const deaf = await harness.createRun(stopped, "hang");
       const runIds = [...patient, deaf];
-      for (const runId of runIds) await stopped.api.waitForState(runId, "INPROGRESS");
+      for (const runId of runIds) {
+        await stopped.api.waitForState(runId, "INPROGRESS");
+      }
       const begun = performance.now();
 
       const exitCode = await stopped.end("SIGTERM");
@@ -31,7 +33,9 @@ test(
       await harness.check();
       await semaphore.open();
       const next = await harness.start();
-      for (const runId of patient) await next.api.waitForState(runId, "SUCCEEDED");
+      for (const runId of patient) {
+        await next.api.waitForState(runId, "SUCCEEDED");
+      }
       await next.api.waitForState(deaf, "INPROGRESS");
       await next.api.cancel(deaf);
       const ended = await harness.rows("SELECT 1 FROM run_events WHERE body->>'to' IN ('FAILED', 'ERROR')");

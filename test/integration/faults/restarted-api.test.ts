@@ -33,7 +33,9 @@ test("event streams resumed on a replica or after a restart lose no event and re
     await again.api.waitForState(runId, "SUCCEEDED");
     await again.api.followUp(runId, work("say the last words"));
     await harness.waitForRow(TURN_ENDED, runId, 2);
-    for (const id of [runId, other]) await harness.waitForRow(PUT_DOWN, id);
+    for (const id of [runId, other]) {
+      await harness.waitForRow(PUT_DOWN, id);
+    }
 
     await harness.check();
     const log = await wholeLog(harness);
@@ -93,7 +95,9 @@ async function openBoth(
 
 function lastOf({ events }: EventReader): string {
   const last = events.at(-1);
-  if (last === undefined) throw new Error("No event was received.");
+  if (last === undefined) {
+    throw new Error("No event was received.");
+  }
   return last.cursor;
 }
 

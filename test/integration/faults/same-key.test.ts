@@ -21,7 +21,9 @@ test("one idempotency key sent fifty times at once to two processes makes one ru
       new Set(),
     );
     expect(made.length).toBeGreaterThan(0);
-    for (const body of made) expect(body).toEqual(later?.body);
+    for (const body of made) {
+      expect(body).toEqual(later?.body);
+    }
     expect(later?.headers.get("idempotent-replay")).toBe("true");
     expect(await harness.rows("SELECT 1 FROM runs")).toHaveLength(1);
     await harness.check();

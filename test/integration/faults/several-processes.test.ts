@@ -19,12 +19,15 @@ test(
         const processes = await Promise.all(roles.map((role) => harness.start({ ERRAND_ROLE: role })));
 
         const [first, second, third] = processes;
-        if (first === undefined || second === undefined || third === undefined)
+        if (first === undefined || second === undefined || third === undefined) {
           throw new Error("Not started");
+        }
         const runIds = await Promise.all(
           [first, second, third].map((at) => harness.createRun(at, "say hello")),
         );
-        for (const runId of runIds) await first.api.waitForState(runId, "SUCCEEDED");
+        for (const runId of runIds) {
+          await first.api.waitForState(runId, "SUCCEEDED");
+        }
         const applied = "SELECT migration_name FROM _prisma_migrations GROUP BY 1 HAVING count(*) > 1";
         expect(await harness.rows(applied)).toEqual([]);
         expect(await harness.rows("SELECT 1 FROM api_keys")).toHaveLength(1);

@@ -32,7 +32,9 @@ async function listenSomewhere(): Promise<Server> {
 
 function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("A TCP server has no port");
+  if (address === null || typeof address === "string") {
+    throw new Error("A TCP server has no port");
+  }
   return address.port;
 }
 
@@ -65,7 +67,9 @@ describe("a failing start prints one line per problem, all of them, and exits wi
     });
 
     const named = ["ERRAND_PORT", "ERRAND_ROLE", "ERRAND_SECRET_KEY", "SLACK_BOT_TOKEN", "GITHUB_APP_ID"];
-    for (const name of named) expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+    for (const name of named) {
+      expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
+    }
     expect(lines).toHaveLength(named.length);
     expect(exitCode).toBe(1);
   });

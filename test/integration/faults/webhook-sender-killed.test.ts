@@ -14,7 +14,9 @@ test(
       const receiver = await startWebhookReceiver();
       // The first message after the creation of the run hangs until its sender is killed.
       receiver.answer = (response, post) => {
-        if (typeOf(post) !== "run.pending") response.writeHead(200).end();
+        if (typeOf(post) !== "run.pending") {
+          response.writeHead(200).end();
+        }
       };
       const killed = await harness.start(ALLOW);
       const made = await killed.api.call("POST", "/agent/webhooks", { url: receiver.url });

@@ -34,7 +34,9 @@ beforeEach(() => {
   server.answer = (response) => answerJson(response, {});
 });
 afterEach(async () => {
-  for (const harness of open.splice(0)) await harness.close();
+  for (const harness of open.splice(0)) {
+    await harness.close();
+  }
 });
 afterAll(() => server.stop());
 
@@ -132,7 +134,9 @@ describe("in an isolated sandbox", () => {
 
     const left = await readdir(join(dataDir, "gw"));
     expect([left.length, left.includes("old")]).toEqual([2, false]);
-    for (const gateway of opened) await gateway.close();
+    for (const gateway of opened) {
+      await gateway.close();
+    }
   });
 });
 
@@ -159,7 +163,9 @@ describe("whoever sends bytes", () => {
       { what: "15 closed connections" },
     );
 
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     await waitFor(() => askRaw(harness.gateway, MODELS).then(({ status }) => status === 200), {
       what: "an answer",
     });
@@ -175,7 +181,9 @@ describe("whoever sends bytes", () => {
     socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(19));
     socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     await waitFor(() => held.length === 5, { what: "five calls to be let through" });
-    for (const response of held) answerJson(response, {});
+    for (const response of held) {
+      answerJson(response, {});
+    }
 
     const statuses = (await text(socket)).match(/(?<=^HTTP\/1\.1 )\d+/gm);
     expect(statuses).toEqual([...Array(5).fill("200"), ...Array(15).fill("429")]);
@@ -259,7 +267,9 @@ describe("whoever sends bytes", () => {
   ): Promise<number> {
     let sent = 0;
     const more = (): void => {
-      for (let isFree = true; isFree && sent < maxBytes; sent += CHUNK.length) isFree = write(CHUNK);
+      for (let isFree = true; isFree && sent < maxBytes; sent += CHUNK.length) {
+        isFree = write(CHUNK);
+      }
     };
     stream.on("drain", more);
     more();

@@ -38,8 +38,9 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
 
   beforeAll(async () => {
     repositories = await GitRepositories.create();
-    for (const name of ["site", "docs", "other"])
+    for (const name of ["site", "docs", "other"]) {
       await repositories.commit(`acme/${name}`, { "a.txt": name });
+    }
     server = await GitHttpServer.start(repositories.root, AUTHORIZATION);
   });
   beforeEach(async () => {
@@ -159,7 +160,9 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     await git(["push", "--quiet", "origin", "HEAD:refs/heads/one", "HEAD:refs/heads/two"], clone);
     await mkdir(join(clone, "large"));
     const bytes = Buffer.alloc(3_000_000);
-    for (let at = 0; at < bytes.length; at += 1) bytes[at] = Math.floor(Math.random() * 256);
+    for (let at = 0; at < bytes.length; at += 1) {
+      bytes[at] = Math.floor(Math.random() * 256);
+    }
     await writeFile(join(clone, "large/file"), bytes);
     const commit = await commitIn(clone);
 
@@ -287,7 +290,9 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     harness = await benchOf({
       authorize: async () => {
         calls += 1;
-        if (calls > 1) throw new Error(`no ${TOKEN}`);
+        if (calls > 1) {
+          throw new Error(`no ${TOKEN}`);
+        }
         return AUTHORIZATION;
       },
     });

@@ -30,7 +30,9 @@ afterEach(async () => {
     expect(JSON.stringify([harness.logged, harness.gateway.traffic])).not.toContain(SECRET);
     await harness.close();
   }
-  for (const each of started.splice(0)) await each.stop();
+  for (const each of started.splice(0)) {
+    await each.stop();
+  }
 });
 
 async function benchOf(url: string, options: BenchOptions = {}): Promise<GatewayHarness> {

@@ -526,15 +526,18 @@ describe("a failure", () => {
   ])("is a model that %s", async (_, limits, status) => {
     const hasty = await benchOf({ limits });
     server.early = (_request, response) => {
-      if (status === 200)
+      if (status === 200) {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
+      }
       return true;
     };
 
     const answer = await ask({ path: CHAT }, hasty);
 
     expect(answer.status).toBe(status);
-    if (status === 200) await expect(answer.text()).rejects.toThrow();
+    if (status === 200) {
+      await expect(answer.text()).rejects.toThrow();
+    }
     expect(hasty.gateway.traffic.modelFailure?.message).toMatch(
       status === 200 ? /broke off/ : /did not answer in time/,
     );
@@ -677,8 +680,9 @@ describe("limits", () => {
     const deep = `{"stream":true,"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     const path = `/models${CHAT}`;
 
-    for (let call = 0; call < 2; call += 1)
+    for (let call = 0; call < 2; call += 1) {
       expect((await askRaw(narrow.gateway, path, { method: "POST", body: deep })).status).toBe(400);
+    }
 
     await ask({ path: CHAT, body: { stream: true } }, narrow);
     expect(server.requests.map(({ body }) => body.includes("include_usage"))).toEqual([true]);

@@ -53,7 +53,9 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     server.requests.length = 0;
   });
   afterEach(async () => {
-    for (const clones of opened) clones.close();
+    for (const clones of opened) {
+      clones.close();
+    }
     await rm(root, { recursive: true, force: true });
   });
 
@@ -125,8 +127,9 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     for (const { directory, git } of [first, second, other]) {
       await expect(stat(join(directory, ".git/objects/info/alternates"))).rejects.toThrow("ENOENT");
       expect(await git("fsck", "--full")).toBe("");
-      for (const file of await readdir(join(directory, ".git/objects/pack")))
+      for (const file of await readdir(join(directory, ".git/objects/pack"))) {
         expect((await stat(join(directory, ".git/objects/pack", file))).nlink).toBe(1);
+      }
     }
     await repositories.commit("acme/often", { "file.txt": "two" });
     expect(await fileOf((await cloneOf(clones, "often")).directory)).toBe("two");
@@ -150,7 +153,9 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
 
     expect(await fileOf(directory)).toBe("x");
     for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
+      if (!entry.isFile()) {
+        continue;
+      }
       expect((await readFile(join(entry.parentPath, entry.name))).includes("dG9rZW4tb2Y")).toBe(false);
     }
     await expect(open().find(aRepository("private"), undefined, never)).rejects.toMatchObject({
@@ -287,7 +292,9 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     await writeFile(join(place, "config.lock"), "");
     await writeFile(join(place, "objects/pack/tmp_pack_x"), "half");
     for (const file of await readdir(join(place, "objects/pack"))) {
-      if (file.endsWith(".pack")) await rm(join(place, "objects/pack", file));
+      if (file.endsWith(".pack")) {
+        await rm(join(place, "objects/pack", file));
+      }
     }
 
     const { directory } = await cloneOf(open(), "broken");
@@ -362,7 +369,9 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   });
 
   test("leave only so many mirrors behind, those that were used last", async () => {
-    for (const name of ["a", "b", "c"]) await repositories.commit(`acme/${name}`, { "file.txt": name });
+    for (const name of ["a", "b", "c"]) {
+      await repositories.commit(`acme/${name}`, { "file.txt": name });
+    }
     const clones = open({ maxMirrors: 2 });
     await cloneOf(clones, "a");
     const [a = ""] = await readdir(join(root, "histories"));

@@ -45,7 +45,9 @@ describe.skipIf(skipped !== undefined)(
       await repositories.commit("acme/tools", { "file.txt": "one" });
     });
     afterEach(async () => {
-      for (const mirrors of opened) mirrors.close();
+      for (const mirrors of opened) {
+        mirrors.close();
+      }
       await rm(dataDir, { recursive: true, force: true });
     });
 
@@ -224,10 +226,14 @@ describe.skipIf(skipped !== undefined)(
 
     test("beyond the largest number are thrown away, the one used longest ago first", async () => {
       const names = ["a", "b", "c"];
-      for (const name of names) await repositories.commit(`acme/${name}`, { "file.txt": name });
+      for (const name of names) {
+        await repositories.commit(`acme/${name}`, { "file.txt": name });
+      }
       const mirrors = open({ limits: { maxMirrors: 2 } });
 
-      for (const name of ["a", "b", "a", "c"]) await contentOf(mirrors, "recent", { ...REPOSITORY, name });
+      for (const name of ["a", "b", "a", "c"]) {
+        await contentOf(mirrors, "recent", { ...REPOSITORY, name });
+      }
 
       await waitFor(async () => (await readdir(join(dataDir, "mirrors"))).length === 2, {
         what: "two mirrors",
@@ -258,7 +264,9 @@ describe.skipIf(skipped !== undefined)(
       expect(await content).toBe("one");
       expect(server.authorizations).toContain(TOKEN);
       expect(running.map(({ arguments: words }) => words).join()).not.toContain(TOKEN);
-      if (process.platform === "linux") expect(running.length).toBeGreaterThan(0);
+      if (process.platform === "linux") {
+        expect(running.length).toBeGreaterThan(0);
+      }
     });
 
     test("follow a repository that has moved, but never with a token", async () => {
@@ -303,7 +311,9 @@ describe.skipIf(skipped !== undefined)(
         begun: () => waitFor(() => waiting.length > 0, { what: "a request to the server" }),
         letGo: () => {
           server.intercept = () => false;
-          for (const serve of waiting) serve();
+          for (const serve of waiting) {
+            serve();
+          }
         },
       };
     }

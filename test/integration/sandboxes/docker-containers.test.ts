@@ -151,7 +151,9 @@ describe.skipIf(skipped !== undefined)(
       const seconds = uniqueSeconds();
       const worker = startWorker(docker, harness.root, seconds);
       await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "the worker's agent" });
-      for (const pid of await processesWith("--control")) process.kill(pid, "SIGSTOP");
+      for (const pid of await processesWith("--control")) {
+        process.kill(pid, "SIGSTOP");
+      }
       worker.kill("SIGKILL");
       await once(worker, "exit");
       expect(await processesWith(seconds)).not.toEqual([]);

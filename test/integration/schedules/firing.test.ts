@@ -80,7 +80,9 @@ describe("two processes on one database", () => {
     expect(await runsOf(id)).toEqual([]);
 
     await moveIntoPast(id, "7 hours");
-    for (const { scheduler } of [...processes, ...processes]) await scheduler.round();
+    for (const { scheduler } of [...processes, ...processes]) {
+      await scheduler.round();
+    }
 
     expect(await runsOf(id)).toMatchObject([{ state: "QUEUED", scheduleId: id, creatorId: ada.id }]);
   });
@@ -113,8 +115,9 @@ describe("two processes on one database", () => {
       await change(one, (service) => service.pause(ada, id), wrong);
       const resumed = await change(one, (service) => service.resume(ada, id), wrong);
 
-      for (const next of [nextRunAt, resumed.nextRunAt])
+      for (const next of [nextRunAt, resumed.nextRunAt]) {
         expect(Math.abs((next?.getTime() ?? 0) - Date.now())).toBeLessThan(3 * 60_000);
+      }
     },
   );
 
@@ -227,7 +230,9 @@ function change<T>(
 
 async function find(id: string): Promise<Schedule> {
   const schedule = await processes[1].storage.schedules.find(FIRST_TEAM, id);
-  if (schedule === undefined) throw new Error("The schedule is gone.");
+  if (schedule === undefined) {
+    throw new Error("The schedule is gone.");
+  }
   return schedule;
 }
 

@@ -21,7 +21,9 @@ afterAll(async () => {
 async function run(name: string, aheadMs = 0) {
   const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
   const check = databaseChecks(database, clock).find((each) => each.name === name);
-  if (check === undefined) throw new Error(`There is no check ${name}.`);
+  if (check === undefined) {
+    throw new Error(`There is no check ${name}.`);
+  }
   return check.run();
 }
 

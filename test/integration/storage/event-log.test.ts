@@ -114,7 +114,9 @@ function tapped(sent: unknown[]): Statements {
   const tap = (client: Tx): Tx =>
     new Proxy(client, {
       get: (target, name) => {
-        if (name !== "$queryRaw") return Reflect.get(target, name);
+        if (name !== "$queryRaw") {
+          return Reflect.get(target, name);
+        }
         return async (...statement: Parameters<Tx["$queryRaw"]>) => {
           const rows = await target.$queryRaw<unknown[]>(...statement);
           sent.push(...rows);

@@ -36,7 +36,9 @@ describe("a new run on the real queue", () => {
       text: COUNTS,
       values: [],
     });
-    if (counted === undefined) throw new Error("Nothing was counted.");
+    if (counted === undefined) {
+      throw new Error("Nothing was counted.");
+    }
     return counted;
   }
 
@@ -102,7 +104,9 @@ describe("a new run on the real queue", () => {
     expect(statements).toBeLessThan(6);
     const added = Object.entries(await counts()).map(([name, count]) => [name, Number(count) - 40]);
     expect(Object.fromEntries(added)).toEqual(before);
-    for (const { run } of runs) expect(await storage.runs.find({ id: run.id })).toMatchObject({ lastSeq: 1 });
+    for (const { run } of runs) {
+      expect(await storage.runs.find({ id: run.id })).toMatchObject({ lastSeq: 1 });
+    }
   });
 
   test("a create does not fail because another one of its batch fails", async () => {
@@ -123,7 +127,9 @@ describe("a new run on the real queue", () => {
     let isLate = false;
     const rows: typeof queue.database.rows = async (statement) => {
       const made = await queue.database.rows<never>(statement);
-      if (isLate || made.length < 2) return made;
+      if (isLate || made.length < 2) {
+        return made;
+      }
       isLate = true;
       throw new AppError("resource_unavailable", "The database cannot be reached.");
     };

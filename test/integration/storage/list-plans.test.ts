@@ -108,7 +108,9 @@ describe("a list", () => {
 
   test("a list by words uses the search index, if the server has the extension", async ({ skip }) => {
     const available = "SELECT FROM pg_available_extensions WHERE name = 'pg_trgm'";
-    if ((await client.query(available)).rowCount === 0) skip();
+    if ((await client.query(available)).rowCount === 0) {
+      skip();
+    }
 
     const plan = await planOf({ text: "no such words" });
 

@@ -53,13 +53,17 @@ describe("paging through a long list while it grows", () => {
     const old = await Promise.all(numbers(OLD_RUNS).map((index) => store(place, index)));
     let added = 0;
     const loop = async () => {
-      while (added < NEW_RUNS) await store(place, added++);
+      while (added < NEW_RUNS) {
+        await store(place, added++);
+      }
     };
 
     const loops = numbers(LOOPS).map(loop);
     const rounds: (readonly RunId[])[] = [];
     // Repeats until the last run has arrived, so that each of them arrives during paging.
-    while (added < NEW_RUNS) rounds.push(...(await allWalks(place)));
+    while (added < NEW_RUNS) {
+      rounds.push(...(await allWalks(place)));
+    }
     await Promise.all(loops);
 
     expect(rounds.length).toBeGreaterThan(0);
@@ -91,7 +95,9 @@ async function walk(
   const walked: RunId[] = [];
   for (let page = await storage.runs.list(query); ; ) {
     walked.push(...page.runs.map(({ id }) => id));
-    if (page.next === undefined) return walked;
+    if (page.next === undefined) {
+      return walked;
+    }
     page = await storage.runs.list({ ...query, after: page.next });
   }
 }

@@ -66,7 +66,9 @@ const MIGRATED_ROWS: readonly (readonly [query: string, row: object])[] = [
 
 test("the rows of the version before are found by the standard names", async () => {
   await using database = await databaseBefore(STANDARD_NAMES);
-  for (const statement of FORMER_ROWS) await database.query(statement, []);
+  for (const statement of FORMER_ROWS) {
+    await database.query(statement, []);
+  }
 
   await database.migrate();
 

@@ -256,7 +256,9 @@ describe("faults and the journal", () => {
 describe("webhooks from GitHub", () => {
   function received() {
     const request = endpoint.requests.at(-1);
-    if (!request) throw new Error("Nothing was received");
+    if (!request) {
+      throw new Error("Nothing was received");
+    }
     return request;
   }
 

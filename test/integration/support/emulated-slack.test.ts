@@ -39,7 +39,9 @@ function section(text: string) {
 
 async function received(): Promise<{ headers: Headers; body: string }> {
   const request = endpoint.requests.at(-1);
-  if (!request) throw new Error("Nothing was received");
+  if (!request) {
+    throw new Error("Nothing was received");
+  }
   return request;
 }
 

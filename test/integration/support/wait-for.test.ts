@@ -5,7 +5,9 @@ test("waitFor resolves with the first truthy value, also after errors", async ()
   let tries = 0;
   const check = () => {
     tries += 1;
-    if (tries === 1) throw new Error("not there yet");
+    if (tries === 1) {
+      throw new Error("not there yet");
+    }
     return tries === 3 && { found: tries };
   };
 

@@ -157,7 +157,9 @@ describe("a post", () => {
       const pump = (): void => {
         while (!response.destroyed && sentBytes < 10 * 2 ** 20) {
           sentBytes += chunk.length;
-          if (!response.write(chunk)) return void response.once("drain", pump);
+          if (!response.write(chunk)) {
+            return void response.once("drain", pump);
+          }
         }
       };
       pump();

@@ -33,7 +33,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   const { webhooks } = (await call(harness, WEBHOOKS)).body;
-  for (const { id } of webhooks) await call(harness, `${WEBHOOKS}/${id}`, { method: "DELETE" });
+  for (const { id } of webhooks) {
+    await call(harness, `${WEBHOOKS}/${id}`, { method: "DELETE" });
+  }
   await receiver.close();
 });
 afterAll(async () => {

@@ -130,7 +130,9 @@ test("what is too large, too deep or too much is left out, and said", async () =
 });
 
 test("a run has at most a hundred, and those it has may change", async () => {
-  for (let number = 100; number <= 201; number += 1) await put(`artifacts/${number}.txt`);
+  for (let number = 100; number <= 201; number += 1) {
+    await put(`artifacts/${number}.txt`);
+  }
   const known = new Map(Array.from({ length: 99 }, (_, index) => [`artifacts/${index + 101}.txt`, "old"]));
 
   const { files, leftOut } = await collect(known);

@@ -43,7 +43,9 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
     });
     afterAll(() => repositories.remove());
     afterEach(async () => {
-      for (const harness of benches.splice(0)) await harness.close();
+      for (const harness of benches.splice(0)) {
+        await harness.close();
+      }
     });
 
     async function open(changes: Partial<ChangeBenchOptions> = {}): Promise<ChangeHarness> {
@@ -183,7 +185,9 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       });
       afterAll(() => server.stop());
       afterEach(async () => {
-        for (const each of gateways.splice(0)) await each.close();
+        for (const each of gateways.splice(0)) {
+          await each.close();
+        }
       });
 
       const push = { repository: TOOLS, branch: "errand/abc", message: "What was done\n\n# kept" };

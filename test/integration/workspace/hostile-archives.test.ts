@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "tar";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it as test } from "vitest";
 import { unpackArchive } from "../../../src/workspace/unpack-archive.ts";
 
 let root: string;
@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(root, { recursive: true });
 });
 
-it.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.txt"])(
+test.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.txt"])(
   "a file at %s is refused",
   async (name) => {
     const path = name.replace("ABSOLUTE", root);
@@ -32,7 +32,7 @@ it.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.txt"
   },
 );
 
-it("a file behind a link is refused", async () => {
+test("a file behind a link is refused", async () => {
   const archive = await evilArchive([
     { path: "workspace/up", linkTo: outside },
     { path: "workspace/up/file.txt", content: "x" },
@@ -41,7 +41,7 @@ it("a file behind a link is refused", async () => {
   await expect(unpackArchive(archive, target)).rejects.toThrow("EEXIST");
 });
 
-it("a link behind a link is refused", async () => {
+test("a link behind a link is refused", async () => {
   const archive = await evilArchive([
     { path: "workspace/file.txt", content: "x" },
     { path: "workspace/up", linkTo: outside },
@@ -53,7 +53,7 @@ it("a link behind a link is refused", async () => {
   );
 });
 
-it("a hard link to a file outside is refused", async () => {
+test("a hard link to a file outside is refused", async () => {
   const archive = await evilArchive([{ path: "workspace/hard", hardLinkTo: "../../../../../etc/passwd" }]);
 
   await expect(unpackArchive(archive, target)).rejects.toThrow("a path that leads outside: workspace/hard");

@@ -106,7 +106,9 @@ describe.each(sandboxes)(
           "submodule.evil.url": `ext::${tell("submodule")}`,
           "submodule.evil.update": `!${tell("update")}`,
         };
-        for (const [key, value] of Object.entries(settings)) await harness.git("config", key, value);
+        for (const [key, value] of Object.entries(settings)) {
+          await harness.git("config", key, value);
+        }
         await writeFile(join(place, ".gitattributes"), "*.txt diff=evil\n");
         await writeFile(
           join(place, ".gitmodules"),
@@ -163,8 +165,12 @@ describe.each(sandboxes)(
             await rename(join(place, ".git"), join(harness.root, "moved"));
             await mkdir(secret);
             await rename(join(harness.root, "moved"), join(secret, ".git"));
-            if (way === "link") await symlink(join(secret, ".git"), join(place, ".git"));
-            if (way === "file") await writeFile(join(place, ".git"), `gitdir: ${join(secret, ".git")}\n`);
+            if (way === "link") {
+              await symlink(join(secret, ".git"), join(place, ".git"));
+            }
+            if (way === "file") {
+              await writeFile(join(place, ".git"), `gitdir: ${join(secret, ".git")}\n`);
+            }
             if (way === "alternates") {
               await mkdir(join(place, ".git/objects/info"), { recursive: true });
               await mkdir(join(place, ".git/refs"));

@@ -40,10 +40,13 @@ test("a directory is packed without what vanishes meanwhile, and nothing besides
   const workspace = join(root, "workspace");
   await mkdir(join(workspace, "passing"), { recursive: true });
   await writeFile(join(workspace, "kept"), "x");
-  for (let number = 0; number < 20; number += 1) await writeFile(join(workspace, `passing/${number}`), "x");
+  for (let number = 0; number < 20; number += 1) {
+    await writeFile(join(workspace, `passing/${number}`), "x");
+  }
   const vanish = (path: string) => {
-    if (path.startsWith("workspace/passing/"))
+    if (path.startsWith("workspace/passing/")) {
       rmSync(join(workspace, "passing"), { recursive: true, force: true });
+    }
     return false;
   };
 
@@ -111,8 +114,9 @@ describe.skipIf(process.platform !== "linux")("what its processes turn into some
     await mkdir(join(workspace, "real"), { recursive: true });
     await mkdir(outside);
     await writeFile(join(outside, "file"), SECRET);
-    for (const file of [join(workspace, "file"), join(workspace, "real", "file")])
+    for (const file of [join(workspace, "file"), join(workspace, "real", "file")]) {
       await writeFile(file, "x".repeat(SECRET.length));
+    }
     await using _flipping = await flip(workspace, [
       ["file", join(outside, "file")],
       ["real", outside],
@@ -130,16 +134,18 @@ describe.skipIf(process.platform !== "linux")("what its processes turn into some
     await writeFile(join(workspace, "file"), "x");
     await using _flipping = await flip(workspace, [["file", "a pipe"]]);
 
-    for (let packings = 0; packings < PACKINGS; packings += 1)
+    for (let packings = 0; packings < PACKINGS; packings += 1) {
       await packDirectory(root, ["workspace"], LIMITS);
+    }
   });
 });
 
 test.skipIf(process.platform !== "linux")("what is too large to be packed leaves no file open", async () => {
   const openFiles = async () => (await readdir("/proc/self/fd")).length;
   await mkdir(join(root, "workspace"));
-  for (let number = 0; number < 20; number += 1)
+  for (let number = 0; number < 20; number += 1) {
     await writeFile(join(root, `workspace/${number}.bin`), randomBytes(LIMITS.maxBytes / 8));
+  }
   const before = await openFiles();
 
   const packed = packDirectory(root, ["workspace"], { ...LIMITS, maxUnpackedBytes: 2 ** 30 });
@@ -156,7 +162,9 @@ test.each(["1969-12-31T23:59:58.500Z", "2001-01-01T00:00:00.500Z", "2300-01-01T0
     await writeFile(join(workspace, "file"), "x");
     await symlink("file", join(workspace, "link"));
     const changed = new Date(time);
-    for (const name of ["directory", "file", "link"]) await lutimes(join(workspace, name), changed, changed);
+    for (const name of ["directory", "file", "link"]) {
+      await lutimes(join(workspace, name), changed, changed);
+    }
 
     const archive = await packDirectory(root, ["workspace"], LIMITS);
 

@@ -111,7 +111,9 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       });
 
       expect(await readdir(join(root, "a/runs"))).toEqual([]);
-      for (const [, status] of stepsOf(preparation.told)) expect(status).toBe("failed");
+      for (const [, status] of stepsOf(preparation.told)) {
+        expect(status).toBe("failed");
+      }
     });
 
     test("on a host that is away may be cloned later", async () => {
@@ -182,7 +184,9 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     test("are run by sh where there is no bash", async () => {
       const programs = join(root, "programs");
       await mkdir(programs);
-      for (const name of ["sh", "cat"]) await symlink(`/bin/${name}`, join(programs, name));
+      for (const name of ["sh", "cat"]) {
+        await symlink(`/bin/${name}`, join(programs, name));
+      }
       const preparation = aPreparation(aRunId(), {
         variables: { PATH: programs },
         plan: { setupCommands: ['test -z "$BASH_VERSION" && echo sh > shell.txt'] },

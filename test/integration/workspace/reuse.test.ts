@@ -79,8 +79,9 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     const third = await keeper().prepare(aRun());
 
     expect(await counted()).toBe(1);
-    for (const { workingDirectory } of [first, third])
+    for (const { workingDirectory } of [first, third]) {
       expect(await readFile(join(workingDirectory, "made.txt"), "utf8")).toBe("made\n");
+    }
   });
 
   test("knows where it is now, in scripts, links and programs alike", async () => {
@@ -190,8 +191,9 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
 
     const runs = await Promise.all([1, 2, 3].map(() => shared.prepare(aRun())));
 
-    for (const { workingDirectory } of runs)
+    for (const { workingDirectory } of runs) {
       expect((await readdir(workingDirectory)).sort()).toEqual([".git", "file.txt", "made.txt"]);
+    }
     expect(await kept()).toHaveLength(1);
   });
 
@@ -218,12 +220,13 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     for (const [key, year] of [
       [one, 2001],
       [two, 2002],
-    ] as const)
+    ] as const) {
       await utimes(
         join(root, "data/environments", key),
         new Date(`${year}-01-01`),
         new Date(`${year}-01-01`),
       );
+    }
     await few().prepare(run("one"));
 
     await few().prepare(run("three"));
@@ -249,7 +252,8 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     const { workingDirectory } = await keeper().prepare(aRun({ plan: { setupCommands } }));
 
     expect((await stat(join(workingDirectory, "cache/module"))).mode & 0o777).toBe(0o555);
-    for (const place of await readdir(join(root, "data/runs")))
+    for (const place of await readdir(join(root, "data/runs"))) {
       await chmod(join(root, "data/runs", place, "workspace/tools/cache/module"), 0o700);
+    }
   });
 });

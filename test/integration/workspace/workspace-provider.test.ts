@@ -16,7 +16,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { WorkspaceDeps } from "../../../src/workspace/workspace-deps.ts";
@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 describe("a run's first workspace", () => {
-  it("is empty, with a home beside it, and nobody else's to read", async () => {
+  test("is empty, with a home beside it, and nobody else's to read", async () => {
     const workspace = await keeper("a").prepare(aPreparation(RUN));
 
     expect(workspace).toEqual({
@@ -57,7 +57,7 @@ describe("a run's first workspace", () => {
     expect(await readdir(workspace.directory)).toEqual([]);
   });
 
-  it("is apart from another run's", async () => {
+  test("is apart from another run's", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "mine.txt"), "x");
 
@@ -68,7 +68,7 @@ describe("a run's first workspace", () => {
 });
 
 describe("a checkpoint", () => {
-  it("is restored by another worker with files, home, links and modes", async () => {
+  test("is restored by another worker with files, home, links and modes", async () => {
     const before = await keeper("a").prepare(aPreparation(RUN));
     await mkdir(join(before.directory, "src/deep"), { recursive: true });
     await writeFile(join(before.directory, "src/deep/größe.ts"), "code");
@@ -99,7 +99,7 @@ describe("a checkpoint", () => {
     expect(await readFile(join(home, ".agent-session"), "utf8")).toBe("session");
   });
 
-  it("holds a link, and nothing of what it leads to", async () => {
+  test("holds a link, and nothing of what it leads to", async () => {
     const outside = join(root, "secret.txt");
     await writeFile(outside, "top secret");
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
@@ -114,7 +114,7 @@ describe("a checkpoint", () => {
     await expect(readFile(join(restored.directory, "link"))).rejects.toThrow("ENOENT");
   });
 
-  it("leaves sockets and pipes out", async () => {
+  test("leaves sockets and pipes out", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "file.txt"), "x");
     const server = createServer().listen(join(directory, "socket"));
@@ -128,7 +128,7 @@ describe("a checkpoint", () => {
     expect(await readdir(restored.directory)).toEqual(["file.txt"]);
   });
 
-  it.each([
+  test.each([
     ["compressed", crypto.getRandomValues(new Uint8Array(60_000))],
     ["unpacked", new Uint8Array(40 * 50_000)],
   ])(
@@ -150,13 +150,13 @@ describe("a checkpoint", () => {
     },
   );
 
-  it("that is not there any more fails the preparation", async () => {
+  test("that is not there any more fails the preparation", async () => {
     await expect(keeper("a").prepare(at("gone"))).rejects.toMatchObject({
       code: "environment_setup_failed",
     });
   });
 
-  it("whose store is away for a moment may be tried again", async () => {
+  test("whose store is away for a moment may be tried again", async () => {
     const away = { ...blobs, get: () => Promise.reject(new AppError("resource_unavailable", "away")) };
 
     const preparing = aWorkspaceKeeper(join(root, "a"), { blobs: away }).prepare(at("1"));
@@ -164,7 +164,7 @@ describe("a checkpoint", () => {
     await expect(preparing).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
   });
 
-  it("that is damaged fails the preparation, and leaves nothing that is taken for a workspace", async () => {
+  test("that is damaged fails the preparation, and leaves nothing that is taken for a workspace", async () => {
     await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(root, "a/runs", RUN, "workspace/file.txt"), "x".repeat(10_000));
     const id = await keeper("a").checkpoint(RUN);
@@ -177,7 +177,7 @@ describe("a checkpoint", () => {
 });
 
 describe("the copy that a worker holds", () => {
-  it("goes on with the work of an attempt that was lost", async () => {
+  test("goes on with the work of an attempt that was lost", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "first.txt"), "x");
     const id = await keeper("a").checkpoint(RUN);
@@ -188,14 +188,14 @@ describe("the copy that a worker holds", () => {
     expect((await readdir(again.directory)).sort()).toEqual(["first.txt", "lost.txt"]);
   });
 
-  it("goes on before there was a checkpoint", async () => {
+  test("goes on before there was a checkpoint", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "lost.txt"), "not stored");
 
     expect(await readdir((await keeper("a").prepare(aPreparation(RUN))).directory)).toEqual(["lost.txt"]);
   });
 
-  it.each([[undefined], ["an earlier one"]])(
+  test.each([[undefined], ["an earlier one"]])(
     "goes on when the worker was lost before the run's row named its checkpoint (before: %s)",
     async (earlier) => {
       const { directory } = await keeper("a").prepare(aPreparation(RUN));
@@ -209,7 +209,7 @@ describe("the copy that a worker holds", () => {
     },
   );
 
-  it("is replaced when another worker had the run since", async () => {
+  test("is replaced when another worker had the run since", async () => {
     const mine = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(mine.directory, "common.txt"), "x");
     const first = await keeper("a").checkpoint(RUN);
@@ -227,7 +227,7 @@ describe("the copy that a worker holds", () => {
     expect(await readdir(join(root, "a/runs"))).toEqual([RUN]);
   });
 
-  it("a worker killed while it restores leaves no half workspace", async () => {
+  test("a worker killed while it restores leaves no half workspace", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     const names = Array.from({ length: 800 }, (_, index) => `${index}.txt`);
     await Promise.all(names.map((name) => writeFile(join(directory, name), "x")));

@@ -77,17 +77,26 @@ export class GithubApi {
   /** Answers without faults and journal. */
   async respond(request: FrontRequest): Promise<FrontAnswer> {
     const refusal = this.#refusal(request) ?? tooLong(request);
-    if (refusal) return refusal;
+    if (refusal) {
+      return refusal;
+    }
     const permission = PERMISSION.exec(request.path);
-    if (permission) return this.#permission(request, permission);
+    if (permission) {
+      return this.#permission(request, permission);
+    }
     const subject = SUBJECT.exec(request.path);
-    if (subject?.[1]) return this.#reaction(request, subject[1], subject[2]);
+    if (subject?.[1]) {
+      return this.#reaction(request, subject[1], subject[2]);
+    }
     const number = request.method === "GET" && Number(ISSUE.exec(request.path)?.[1]);
-    if (number && this.#world.isPullRequest(number))
+    if (number && this.#world.isPullRequest(number)) {
       return this.#decorated(await this.#pullAsIssue(request, number));
+    }
     const isTaken =
       request.method === "POST" && PULLS.test(request.path) && (await this.#pullExists(request));
-    if (isTaken) return isTaken;
+    if (isTaken) {
+      return isTaken;
+    }
     return this.#decorated(await this.#comment(request));
   }
 
@@ -97,7 +106,9 @@ export class GithubApi {
     const owner = request.path.split("/")[2];
     const search = `?${new URLSearchParams({ state: "open", head: `${owner}:${head}`, base: String(base) })}`;
     const found = await this.#world.service.call({ ...asRead(request, request.path), search });
-    if (found.status !== 200 || found.body.toString() === "[]") return undefined;
+    if (found.status !== 200 || found.body.toString() === "[]") {
+      return undefined;
+    }
     const message = `A pull request already exists for ${owner}:${head}.`;
     const errors = [{ resource: "PullRequest", code: "custom", message }];
     return jsonAnswer(422, { message: "Validation Failed", errors });
@@ -106,23 +117,35 @@ export class GithubApi {
   #refusal(request: FrontRequest): FrontAnswer | undefined {
     const token = tokenOf(request);
     const isAppKey = token?.startsWith("eyJ");
-    if (token === undefined || isAppKey || this.#world.loginOf(token)) return undefined;
+    if (token === undefined || isAppKey || this.#world.loginOf(token)) {
+      return undefined;
+    }
     return jsonAnswer(401, { message: "Bad credentials", documentation_url: "https://docs.github.com/rest" });
   }
 
   async #permission(request: FrontRequest, [, repo, login]: RegExpExecArray): Promise<FrontAnswer> {
     const visible = await this.#world.service.call({ ...request, path: `/repos/${repo}`, search: "" });
-    if (visible.status !== 200) return visible;
+    if (visible.status !== 200) {
+      return visible;
+    }
     return permissionAnswer(this.#world, decodeURIComponent(login ?? ""));
   }
 
   async #reaction(request: FrontRequest, subject: string, id: string | undefined): Promise<FrontAnswer> {
     const found = await this.respond(asRead(request, subject));
-    if (found.status !== 200) return found;
-    if (request.method === "GET") return jsonAnswer(200, this.reactions.on(subject));
+    if (found.status !== 200) {
+      return found;
+    }
+    if (request.method === "GET") {
+      return jsonAnswer(200, this.reactions.on(subject));
+    }
     const actor = this.#actor(request);
-    if (!actor) return jsonAnswer(401, { message: "Requires authentication" });
-    if (request.method === "DELETE") return this.reactions.delete(subject, Number(id));
+    if (!actor) {
+      return jsonAnswer(401, { message: "Requires authentication" });
+    }
+    if (request.method === "DELETE") {
+      return this.reactions.delete(subject, Number(id));
+    }
     return this.reactions.create(subject, asRecord(bodyOf(request)).content, this.#world.publicUser(actor));
   }
 
@@ -130,7 +153,9 @@ export class GithubApi {
     const found = await this.#world.service.call(
       asRead(request, request.path.replace("/issues/", "/pulls/")),
     );
-    if (found.status !== 200) return found;
+    if (found.status !== 200) {
+      return found;
+    }
     const { id, comments } = this.#world.issueRow(number);
     return jsonAnswer(200, issueOfPull(asRecord(jsonOf(found)), id, comments));
   }
@@ -147,7 +172,9 @@ export class GithubApi {
     }
     const answer = await this.#world.service.call(request);
     const edited = request.method === "PATCH" && answer.status === 200 && COMMENT.exec(request.path);
-    if (edited) this.#edits.set(Number(edited[1]), this.edits(Number(edited[1])) + 1);
+    if (edited) {
+      this.#edits.set(Number(edited[1]), this.edits(Number(edited[1])) + 1);
+    }
     return answer;
   }
 
@@ -155,9 +182,13 @@ export class GithubApi {
   async #reply(request: FrontRequest, commentsPath: string, parentId: number): Promise<FrontAnswer> {
     const parentPath = commentsPath.replace(/\/\d+\/comments$/, `/comments/${parentId}`);
     const found = await this.#world.service.call(asRead(request, parentPath));
-    if (found.status !== 200) return found;
+    if (found.status !== 200) {
+      return found;
+    }
     const parent = asRecord(jsonOf(found));
-    if (parent.in_reply_to_id) return jsonAnswer(422, { message: "Validation Failed" });
+    if (parent.in_reply_to_id) {
+      return jsonAnswer(422, { message: "Validation Failed" });
+    }
     const { path, line, side, commit_id } = parent;
     const { body } = asRecord(bodyOf(request));
     const reply = { body, path, line, side, commit_id, in_reply_to_id: parentId };
@@ -167,23 +198,33 @@ export class GithubApi {
 
   #decorated(answer: FrontAnswer): FrontAnswer {
     const value = answer.status < 300 ? jsonOf(answer) : undefined;
-    if (value === undefined) return answer;
+    if (value === undefined) {
+      return answer;
+    }
     return { ...answer, body: JSON.stringify(this.#decorate(value)) };
   }
 
   #decorate(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((item) => this.#decorate(item));
-    if (!isRecord(value)) return value;
+    if (Array.isArray(value)) {
+      return value.map((item) => this.#decorate(item));
+    }
+    if (!isRecord(value)) {
+      return value;
+    }
     const entries = Object.entries(value).map(([name, member]) => [name, this.#decorate(member)]);
     return { ...Object.fromEntries(entries), ...this.#additions(value) };
   }
 
   /** Adds the counts of reactions, and the member that shows that an issue is a pull request. */
   #additions({ url, html_url, reactions }: JsonRecord): JsonRecord {
-    if (typeof url !== "string" || !isRecord(reactions)) return {};
+    if (typeof url !== "string" || !isRecord(reactions)) {
+      return {};
+    }
     const rollup = { reactions: this.reactions.rollup(new URL(url).pathname, url) };
     const number = ISSUE.exec(url)?.[1];
-    if (number === undefined || !this.#world.isPullRequest(Number(number))) return rollup;
+    if (number === undefined || !this.#world.isPullRequest(Number(number))) {
+      return rollup;
+    }
     const page = String(html_url).replace("/issues/", "/pull/");
     const pullUrl = url.replace("/issues/", "/pulls/");
     const links = {
@@ -221,7 +262,9 @@ function limited(status: number, message: string, retryAfterSeconds: number): Fr
 
 function tooLong(request: FrontRequest): FrontAnswer | undefined {
   const body = request.method === "GET" ? undefined : bodyOf(request);
-  if (!isRecord(body) || typeof body.body !== "string" || body.body.length <= MAX_BODY) return undefined;
+  if (!isRecord(body) || typeof body.body !== "string" || body.body.length <= MAX_BODY) {
+    return undefined;
+  }
   const message = `body is too long (maximum is ${MAX_BODY} characters)`;
   return jsonAnswer(422, {
     message: "Validation Failed",
@@ -238,6 +281,8 @@ function tokenOf({ headers }: FrontRequest): string | undefined {
 }
 
 function bodyOf({ headers, body }: FrontRequest): unknown {
-  if (body.length === 0 || !headers.get("content-type")?.includes("json")) return undefined;
+  if (body.length === 0 || !headers.get("content-type")?.includes("json")) {
+    return undefined;
+  }
   return JSON.parse(body.toString());
 }

@@ -83,11 +83,15 @@ export class GithubFixture {
     this.service = service;
     this.webhookSecret = webhookSecret;
     const key = service.generatedSecrets.find((secret) => secret.kind === "github.app_private_key");
-    if (!key) throw new Error("emulate generated no private key for the App");
+    if (!key) {
+      throw new Error("emulate generated no private key for the App");
+    }
     this.privateKey = key.value;
     const fullName = `${OWNER}/${REPO}`;
     const repo = this.#repos.all().find((row) => row.full_name === fullName);
-    if (!repo) throw new Error("emulate did not seed the repository");
+    if (!repo) {
+      throw new Error("emulate did not seed the repository");
+    }
     this.repo = { id: repo.id, owner: OWNER, name: REPO, fullName };
     this.#correctSeed();
   }
@@ -97,7 +101,9 @@ export class GithubFixture {
     const token = [...this.service.tokens].find(
       ([, owner]) => owner.login === login && !owner.installation,
     )?.[0];
-    if (!token) throw new Error(`${login} has no token`);
+    if (!token) {
+      throw new Error(`${login} has no token`);
+    }
     return { id, login, type, token };
   }
 
@@ -118,7 +124,9 @@ export class GithubFixture {
 
   loginById(id: number): string {
     const row = this.#users.all().find((user) => user.id === id);
-    if (!row) throw new Error(`No user ${id}`);
+    if (!row) {
+      throw new Error(`No user ${id}`);
+    }
     return row.login;
   }
 
@@ -133,7 +141,9 @@ export class GithubFixture {
   issueRow(number: number): { readonly id: number; readonly comments: number } {
     const rows = this.#collection<{ readonly number: number; readonly comments: number }>("issues").all();
     const row = rows.find((issue) => issue.number === number);
-    if (!row) throw new Error(`No issue ${number}`);
+    if (!row) {
+      throw new Error(`No issue ${number}`);
+    }
     return row;
   }
 
@@ -146,9 +156,13 @@ export class GithubFixture {
     const user = this.#userRow(login);
     this.#permissions.set(login, level);
     for (const row of this.#collaborators.all()) {
-      if (row.user_id === user.id) this.#collaborators.delete(row.id);
+      if (row.user_id === user.id) {
+        this.#collaborators.delete(row.id);
+      }
     }
-    if (level === "none") return;
+    if (level === "none") {
+      return;
+    }
     const permission = COLLABORATOR_LEVEL[level];
     this.#collaborators.insert({ repo_id: this.repo.id, user_id: user.id, permission });
   }
@@ -162,7 +176,9 @@ export class GithubFixture {
 
   #correctSeed(): void {
     const [template] = this.#users.all();
-    if (!template) throw new Error("emulate seeded no users");
+    if (!template) {
+      throw new Error("emulate seeded no users");
+    }
     const app = { login: `${GITHUB_APP.slug}[bot]`, name: "Errand", type: "Bot" } as const;
     this.#users.insert({ ...template, ...app, id: GITHUB_APP.botUserId });
     this.#users.update(this.#userRow(OTHER_BOT).id, { type: "Bot" });
@@ -177,7 +193,9 @@ export class GithubFixture {
 
   #userRow(login: string): StoredUser & { readonly id: number } {
     const row = this.#users.all().find((user) => user.login === login);
-    if (!row) throw new Error(`No user ${login}`);
+    if (!row) {
+      throw new Error(`No user ${login}`);
+    }
     return row;
   }
 

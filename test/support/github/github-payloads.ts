@@ -8,7 +8,9 @@ export function recordedPayload(event: string, action: string): JsonRecord {
     ? examples.map(asRecord).filter((one) => one.action === action)
     : [];
   const found = recorded.find((one) => one.installation) ?? recorded[0];
-  if (!found) throw new Error(`No recorded payload of ${event}.${action}`);
+  if (!found) {
+    throw new Error(`No recorded payload of ${event}.${action}`);
+  }
   return found;
 }
 
@@ -23,6 +25,8 @@ export function pointedAt(recorded: JsonRecord, emulated: JsonRecord): JsonRecor
 
 function allExamples(): readonly JsonRecord[] {
   const examples: unknown = createRequire(import.meta.url)("@octokit/webhooks-examples");
-  if (!Array.isArray(examples)) throw new Error("@octokit/webhooks-examples is no longer a list");
+  if (!Array.isArray(examples)) {
+    throw new Error("@octokit/webhooks-examples is no longer a list");
+  }
   return examples.map(asRecord);
 }

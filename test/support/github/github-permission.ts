@@ -5,7 +5,9 @@ const RANKS: readonly RepoPermission[] = ["none", "read", "write", "admin"];
 
 /** https://docs.github.com/rest/collaborators/collaborators#get-repository-permissions-for-a-user */
 export function permissionAnswer(fixture: GithubFixture, login: string): FrontAnswer {
-  if (!fixture.hasUser(login)) return jsonAnswer(404, { message: "Not Found" });
+  if (!fixture.hasUser(login)) {
+    return jsonAnswer(404, { message: "Not Found" });
+  }
   const level = fixture.permissionOf(login);
   const rank = RANKS.indexOf(level);
   const roleName = level === "none" ? "" : level;

@@ -30,7 +30,9 @@ export class GithubReactions {
     const earlier = this.on(subject).find(
       (other) => other.content === content && other.user.login === user.login,
     );
-    if (earlier) return jsonAnswer(200, earlier);
+    if (earlier) {
+      return jsonAnswer(200, earlier);
+    }
     this.#lastId += 1;
     const reaction = { id: this.#lastId, content, user, created_at: new Date().toISOString() };
     this.#bySubject.set(subject, [...this.on(subject), reaction]);
@@ -39,7 +41,9 @@ export class GithubReactions {
 
   delete(subject: string, id: number): FrontAnswer {
     const rest = this.on(subject).filter((reaction) => reaction.id !== id);
-    if (rest.length === this.on(subject).length) return jsonAnswer(404, { message: "Not Found" });
+    if (rest.length === this.on(subject).length) {
+      return jsonAnswer(404, { message: "Not Found" });
+    }
     this.#bySubject.set(subject, rest);
     return { status: 204, headers: {}, body: "" };
   }

@@ -45,9 +45,13 @@ export class InMemoryAdapter implements ThreadAdapter {
 
   async translate({ body }: InboxEvent): Promise<Translation> {
     const fault = this.translateFaults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     const event = JSON.parse(body) as InboundMessage | { readonly ignored: string };
-    if ("ignored" in event) return { kind: "ignored", reason: event.ignored };
+    if ("ignored" in event) {
+      return { kind: "ignored", reason: event.ignored };
+    }
     return { kind: "message", message: event };
   }
 
@@ -60,9 +64,13 @@ export class InMemoryAdapter implements ThreadAdapter {
 
   async deliver(delivery: Delivery): Promise<Receipt> {
     const fault = this.deliverFaults.shift();
-    if (fault !== undefined && fault.shown !== true) throw fault.error;
+    if (fault !== undefined && fault.shown !== true) {
+      throw fault.error;
+    }
     const receipt = this.#show(delivery);
-    if (fault !== undefined) throw fault.error;
+    if (fault !== undefined) {
+      throw fault.error;
+    }
     return receipt;
   }
 

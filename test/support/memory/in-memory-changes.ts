@@ -30,14 +30,18 @@ export class InMemoryChanges implements ChangeTracker {
   async mark(): Promise<void> {
     await this.markGates.shift();
     const fault = this.markFaults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     this.marks += 1;
   }
 
   async diff(_site: RunWorkspace, since: "mark" | "clone"): Promise<readonly RepositoryDiff[]> {
     this.#journal.push(`diff since ${since}`);
     const fault = this.diffFaults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     const texts = since === "mark" ? this.sinceMark : this.sinceClone;
     return Array.from(texts, ([name, text]) => ({
       repository: repositoryNamed(name),
@@ -52,9 +56,13 @@ export class InMemoryChanges implements ChangeTracker {
     this.#journal.push(`pushed ${push.branch}`);
     await this.pushGates.shift();
     const fault = this.pushFaults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     const { name, owner } = push.repository;
-    if (!this.sinceClone.has(`${owner}/${name}`)) return undefined;
+    if (!this.sinceClone.has(`${owner}/${name}`)) {
+      return undefined;
+    }
     return { owner, name, branch: push.branch, commit: "c0ffee" };
   }
 }

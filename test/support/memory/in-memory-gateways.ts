@@ -23,13 +23,17 @@ export class InMemoryGateways implements Gateways {
 
   get last(): InMemoryGateway {
     const gateway = this.opened.at(-1);
-    if (gateway === undefined) throw new Error("No gateway was opened.");
+    if (gateway === undefined) {
+      throw new Error("No gateway was opened.");
+    }
     return gateway;
   }
 
   async open(grant: GatewayGrant): Promise<Gateway> {
     const fault = this.faults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     const gateway = new InMemoryGateway(this.#journal);
     this.grants.push(grant);
     this.opened.push(gateway);
@@ -63,7 +67,9 @@ export class InMemoryGateway implements Gateway {
   }
 
   async close(): Promise<void> {
-    if (this.isOpen) this.#journal.push("gateway closed");
+    if (this.isOpen) {
+      this.#journal.push("gateway closed");
+    }
     this.isOpen = false;
   }
 
@@ -92,6 +98,8 @@ export class InMemoryGateway implements Gateway {
 
   #change(traffic: Partial<GatewayTraffic>): void {
     this.#traffic = { ...this.#traffic, ...traffic };
-    for (const changed of this.#watchers) changed(this.#traffic);
+    for (const changed of this.#watchers) {
+      changed(this.#traffic);
+    }
   }
 }

@@ -7,8 +7,12 @@ export class InMemoryPubSub implements PubSub {
   readonly #waiting = new Set<string>();
 
   publish(channels: readonly string[]): void {
-    if (this.#waiting.size === 0) queueMicrotask(() => this.#flush());
-    for (const channel of channels) this.#waiting.add(channel);
+    if (this.#waiting.size === 0) {
+      queueMicrotask(() => this.#flush());
+    }
+    for (const channel of channels) {
+      this.#waiting.add(channel);
+    }
   }
 
   subscribe(channel: string, listener: () => void): Unsubscribe {

@@ -21,7 +21,9 @@ export class InMemoryPullRequests implements PullRequests {
   async open(draft: PullRequestDraft): Promise<PullRequest | undefined> {
     this.#strike();
     this.drafts.push(draft);
-    if (this.isClosed) return undefined;
+    if (this.isClosed) {
+      return undefined;
+    }
     await this.gates.shift();
     const opened = this.openedByOther(draft.repository, draft.branch);
     await this.openedGates.shift();
@@ -52,7 +54,9 @@ export class InMemoryPullRequests implements PullRequests {
 
   #strike(): void {
     const fault = this.faults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
   }
 }
 

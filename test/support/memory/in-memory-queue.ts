@@ -38,7 +38,9 @@ export class InMemoryQueue implements Queue {
 
   async ensure(job: Job): Promise<void> {
     const isWaiting = this.#waiting.some((waiting) => nameOf(waiting.job) === nameOf(job));
-    if (!isWaiting) this.sendJobs([job]);
+    if (!isWaiting) {
+      this.sendJobs([job]);
+    }
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -48,7 +50,9 @@ export class InMemoryQueue implements Queue {
 
   /** Stores jobs. They are handed out when the caller's transaction has ended. */
   readonly sendJobs = (jobs: readonly Job[]): void => {
-    for (const job of jobs) this.#keep(job, job.afterMs ?? 0, 0);
+    for (const job of jobs) {
+      this.#keep(job, job.afterMs ?? 0, 0);
+    }
   };
 
   /** Waiting jobs and those that are being handled. */
@@ -63,18 +67,25 @@ export class InMemoryQueue implements Queue {
 
   #keep(job: Job, afterMs: number, failures: number): void {
     this.#waiting = [...this.#waiting, { job, dueAt: this.#clock.now().getTime() + afterMs, failures }];
-    if (afterMs > 0) this.#clock.after(afterMs, () => this.#handOut());
-    else queueMicrotask(() => this.#handOut());
+    if (afterMs > 0) {
+      this.#clock.after(afterMs, () => this.#handOut());
+    } else {
+      queueMicrotask(() => this.#handOut());
+    }
   }
 
   #handOut(): void {
-    if (this.#stopping.signal.aborted) return;
+    if (this.#stopping.signal.aborted) {
+      return;
+    }
     const now = this.#clock.now().getTime();
     for (const waiting of this.#waiting) {
       const worker = this.#workers.get(waiting.job.kind);
       const isOurs = waiting.job.host === undefined || waiting.job.host === this.#host;
       const isFree = worker !== undefined && worker.free > 0 && !this.#active.has(nameOf(waiting.job));
-      if (isOurs && isFree && waiting.dueAt <= now) this.#start(waiting, worker);
+      if (isOurs && isFree && waiting.dueAt <= now) {
+        this.#start(waiting, worker);
+      }
     }
   }
 

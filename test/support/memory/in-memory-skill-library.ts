@@ -21,7 +21,9 @@ export class InMemorySkillLibrary implements SkillLibrary {
 
   find: SkillLibrary["find"] = async (repository, wanted) => {
     const commit = this.#headOf(repository);
-    if (wanted.kind === "path") return this.#read(repository, commit, wanted.path);
+    if (wanted.kind === "path") {
+      return this.#read(repository, commit, wanted.path);
+    }
     const skills = await this.list(repository, "now");
     const inFolder = skills.find(({ path }) => folderOf(path, repository) === wanted.name);
     return inFolder ?? skills.find(({ name }) => name === wanted.name);
@@ -45,19 +47,25 @@ export class InMemorySkillLibrary implements SkillLibrary {
 
   #headOf({ owner, name }: RepositoryName): string {
     const commit = this.#heads.get(`${owner}/${name}`);
-    if (commit !== undefined) return commit;
+    if (commit !== undefined) {
+      return commit;
+    }
     throw new AppError("resource_not_found", `There is no repository ${owner}/${name}.`);
   }
 
   #filesOf(commit: string): Files {
     const files = this.#commits.get(commit);
-    if (files !== undefined) return files;
+    if (files !== undefined) {
+      return files;
+    }
     throw new AppError("resource_not_found", "The repository no longer has the commit.");
   }
 
   #read({ owner, name }: RepositoryName, commit: string, path: string): Skill | undefined {
     const whole = this.#filesOf(commit)[path];
-    if (whole === undefined) return undefined;
+    if (whole === undefined) {
+      return undefined;
+    }
     const text = readSkillText(whole);
     return {
       name: text.name ?? folderOf(path, { owner, name }),

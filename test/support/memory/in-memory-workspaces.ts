@@ -39,17 +39,25 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     const { initialContents, checkpoint, plan, runId, signal, tell } = preparation;
     this.preparations.push(preparation);
     const begun = checkpoint === undefined ? await initialContents() : undefined;
-    for (const step of this.steps) tell(step);
+    for (const step of this.steps) {
+      tell(step);
+    }
     await this.gates.shift()?.(signal);
     const fault = this.prepareFaults.shift();
-    if (fault !== undefined) throw fault;
-    if (begun !== undefined) this.beginnings.push(begun);
+    if (fault !== undefined) {
+      throw fault;
+    }
+    if (begun !== undefined) {
+      this.beginnings.push(begun);
+    }
     return workspaceOf(runId, plan);
   }
 
   async checkpoint(): Promise<string> {
     const fault = this.faults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     this.checkpoints.push(`checkpoint-${this.checkpoints.length + 1}`);
     this.#journal.push("workspace stored");
     return this.checkpoints.at(-1) ?? "";

@@ -64,17 +64,25 @@ export class SlackApi {
     call: ParsedCall,
     workspace: SlackWorkspace | undefined,
   ): Promise<FrontAnswer> {
-    if (!workspace) return call.method.startsWith("oauth.") ? this.#forwardToFirst(request) : refusal(call);
+    if (!workspace) {
+      return call.method.startsWith("oauth.") ? this.#forwardToFirst(request) : refusal(call);
+    }
     const error = checkCall(call, workspace);
-    if (error) return slackError(error);
-    if (READING_METHODS.includes(call.method)) return readMessages(request, call, workspace);
+    if (error) {
+      return slackError(error);
+    }
+    if (READING_METHODS.includes(call.method)) {
+      return readMessages(request, call, workspace);
+    }
     const posting = POSTING_METHODS.includes(call.method);
     return known(await workspace.call(posting ? withArgs(request, postedArgs(call, workspace)) : request));
   }
 
   #forwardToFirst(request: FrontRequest): Promise<FrontAnswer> {
     const [first] = this.#workspaces;
-    if (!first) throw new Error("There is no workspace");
+    if (!first) {
+      throw new Error("There is no workspace");
+    }
     return first.call(request);
   }
 }
@@ -116,21 +124,31 @@ function failureOf(fault: SlackFault): FrontAnswer | undefined {
 }
 
 function refusal({ method, token }: ParsedCall): FrontAnswer {
-  if (method === "api.test") return jsonAnswer(200, { ok: true });
+  if (method === "api.test") {
+    return jsonAnswer(200, { ok: true });
+  }
   return slackError(token === "" ? "not_authed" : "invalid_auth");
 }
 
 function checkCall({ method, args, token }: ParsedCall, workspace: SlackWorkspace): string | undefined {
-  if (!POSTING_METHODS.includes(method)) return undefined;
+  if (!POSTING_METHODS.includes(method)) {
+    return undefined;
+  }
   const blocks = parsedBlocks(args.blocks);
-  if (blocks === "invalid") return "invalid_blocks_format";
+  if (blocks === "invalid") {
+    return "invalid_blocks_format";
+  }
   const byBot = token === workspace.botToken;
-  if (byBot && workspace.isClosedToBot(args.channel ?? "")) return "not_in_channel";
+  if (byBot && workspace.isClosedToBot(args.channel ?? "")) {
+    return "not_in_channel";
+  }
   return slackLimitError(method, args.text ?? "", blocks);
 }
 
 function parsedBlocks(blocks: string | undefined): unknown[] | undefined | "invalid" {
-  if (!blocks) return undefined;
+  if (!blocks) {
+    return undefined;
+  }
   try {
     const parsed: unknown = JSON.parse(blocks);
     return Array.isArray(parsed) ? parsed : "invalid";
@@ -147,12 +165,18 @@ function postedArgs({ args, token }: ParsedCall, workspace: SlackWorkspace): Rec
   const { thread_ts: threadTs, ...rest } = args;
   const posted: Record<string, string> = { ...rest };
   const blocks = parsedBlocks(args.blocks);
-  if (Array.isArray(blocks)) posted.blocks = JSON.stringify(blocks.map(withBlockId));
-  if (token === workspace.botToken) posted.bot_id = workspace.botId;
+  if (Array.isArray(blocks)) {
+    posted.blocks = JSON.stringify(blocks.map(withBlockId));
+  }
+  if (token === workspace.botToken) {
+    posted.bot_id = workspace.botId;
+  }
   // A reply to a deleted parent becomes a message of the channel, and the answer has no `thread_ts`:
   // https://github.com/slack-go/slack/issues/1571
   const parent = workspace.messages(args.channel ?? "").find((message) => message.ts === threadTs);
-  if (threadTs && parent) posted.thread_ts = parent.thread_ts ?? threadTs;
+  if (threadTs && parent) {
+    posted.thread_ts = parent.thread_ts ?? threadTs;
+  }
   return posted;
 }
 
@@ -176,9 +200,13 @@ async function readMessages(
     withArgs({ ...request, method: "POST", search: "" }, { ...unpaged, limit: "1000" }),
   );
   const result = asRecord(jsonOf(answer));
-  if (result.ok !== true) return answer;
+  if (result.ok !== true) {
+    return answer;
+  }
   const messages = Array.isArray(result.messages) ? result.messages.map(asRecord) : [];
-  if (method === "conversations.replies" && messages.length === 0) return slackError("thread_not_found");
+  if (method === "conversations.replies" && messages.length === 0) {
+    return slackError("thread_not_found");
+  }
   const shown = args.include_all_metadata === "true" ? messages : messages.map(withoutMetadata);
   return jsonAnswer(200, { ...result, ...pageOf(shown, args) });
 }
@@ -193,6 +221,8 @@ function slackError(error: string): FrontAnswer {
 
 function resultOf(answer: FrontAnswer): string {
   const result = jsonOf(answer);
-  if (!isRecord(result)) return String(answer.status);
+  if (!isRecord(result)) {
+    return String(answer.status);
+  }
   return result.ok === true ? "ok" : String(result.error);
 }

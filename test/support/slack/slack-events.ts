@@ -206,7 +206,9 @@ function richText(text: string): JsonRecord {
 
 function storedMessage(workspace: SlackWorkspace, channel: SlackChannel, ts: string): StoredMessage {
   const stored = workspace.messages(channel.id).find((message) => message.ts === ts);
-  if (!stored) throw new Error(`No message ${ts} in ${channel.name}`);
+  if (!stored) {
+    throw new Error(`No message ${ts} in ${channel.name}`);
+  }
   return stored;
 }
 

@@ -23,35 +23,67 @@ const BLOCK_TYPES = new Set(
 /** The error that Slack would answer to this message; undefined if it keeps the limits. */
 export function slackLimitError(method: string, text: string, blocks: unknown): string | undefined {
   const maxText = method === "chat.update" ? MAX_UPDATED_TEXT : MAX_POSTED_TEXT;
-  if (text.length > maxText) return "msg_too_long";
-  if (blocks === undefined) return undefined;
-  if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) return "invalid_blocks";
-  if (!blocks.every(isValidBlock) || hasDuplicateIds(blocks)) return "invalid_blocks";
+  if (text.length > maxText) {
+    return "msg_too_long";
+  }
+  if (blocks === undefined) {
+    return undefined;
+  }
+  if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) {
+    return "invalid_blocks";
+  }
+  if (!blocks.every(isValidBlock) || hasDuplicateIds(blocks)) {
+    return "invalid_blocks";
+  }
   return charactersIn(blocks) > MAX_CHARACTERS_IN_BLOCKS ? "msg_blocks_too_long" : undefined;
 }
 
 function isValidBlock(block: unknown): block is JsonRecord {
-  if (!isRecord(block) || typeof block.type !== "string" || !BLOCK_TYPES.has(block.type)) return false;
-  if (block.block_id !== undefined && !fits(block.block_id, MAX_BLOCK_ID)) return false;
-  if (block.type === "section") return isValidSection(block);
-  if (block.type === "header") return hasText(block.text, MAX_HEADER_TEXT);
-  if (block.type === "markdown") return fits(block.text, MAX_MARKDOWN_TEXT);
-  if (block.type === "context") return listOf(block.elements, MAX_CONTEXT_ELEMENTS) !== undefined;
-  if (block.type === "actions") return listOf(block.elements, MAX_ACTIONS)?.every(isValidElement) ?? false;
+  if (!isRecord(block) || typeof block.type !== "string" || !BLOCK_TYPES.has(block.type)) {
+    return false;
+  }
+  if (block.block_id !== undefined && !fits(block.block_id, MAX_BLOCK_ID)) {
+    return false;
+  }
+  if (block.type === "section") {
+    return isValidSection(block);
+  }
+  if (block.type === "header") {
+    return hasText(block.text, MAX_HEADER_TEXT);
+  }
+  if (block.type === "markdown") {
+    return fits(block.text, MAX_MARKDOWN_TEXT);
+  }
+  if (block.type === "context") {
+    return listOf(block.elements, MAX_CONTEXT_ELEMENTS) !== undefined;
+  }
+  if (block.type === "actions") {
+    return listOf(block.elements, MAX_ACTIONS)?.every(isValidElement) ?? false;
+  }
   return true;
 }
 
 function isValidSection(block: JsonRecord): boolean {
   const fields = block.fields === undefined ? undefined : listOf(block.fields, MAX_FIELDS);
-  if (block.fields !== undefined && !fields?.every((field) => hasText(field, MAX_FIELD_TEXT))) return false;
-  if (block.text === undefined) return fields !== undefined;
-  if (block.accessory !== undefined && !isValidElement(block.accessory)) return false;
+  if (block.fields !== undefined && !fields?.every((field) => hasText(field, MAX_FIELD_TEXT))) {
+    return false;
+  }
+  if (block.text === undefined) {
+    return fields !== undefined;
+  }
+  if (block.accessory !== undefined && !isValidElement(block.accessory)) {
+    return false;
+  }
   return hasText(block.text, MAX_SECTION_TEXT);
 }
 
 function isValidElement(element: unknown): boolean {
-  if (!isRecord(element)) return false;
-  if (element.type !== "button") return true;
+  if (!isRecord(element)) {
+    return false;
+  }
+  if (element.type !== "button") {
+    return true;
+  }
   return (
     hasText(element.text, MAX_BUTTON_TEXT) &&
     (element.value === undefined || fits(element.value, MAX_BUTTON_VALUE))
@@ -76,8 +108,12 @@ function hasDuplicateIds(blocks: readonly JsonRecord[]): boolean {
 }
 
 function charactersIn(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + charactersIn(item), 0);
-  if (!isRecord(value)) return 0;
+  if (Array.isArray(value)) {
+    return value.reduce<number>((sum, item) => sum + charactersIn(item), 0);
+  }
+  if (!isRecord(value)) {
+    return 0;
+  }
   const own = typeof value.text === "string" ? value.text.length : 0;
   return own + charactersIn(Object.values(value));
 }

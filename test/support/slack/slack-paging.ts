@@ -23,6 +23,8 @@ export function withoutMetadata({ metadata: _hidden, ...message }: JsonRecord): 
 }
 
 function isWithin(ts: string, { oldest, latest, inclusive }: Readonly<Record<string, string>>): boolean {
-  if (inclusive === "true" && (ts === oldest || ts === latest)) return true;
+  if (inclusive === "true" && (ts === oldest || ts === latest)) {
+    return true;
+  }
   return (!oldest || ts > oldest) && (!latest || ts < latest);
 }

@@ -129,13 +129,17 @@ export class SlackWorkspace {
   user(name: string): SlackUser {
     const row = this.#users.all().find((user) => user.name === name);
     const token = this.#tokens.all().find((candidate) => candidate.user_id === row?.user_id)?.token;
-    if (!row || !token) throw new Error(`No user ${name} in workspace ${this.domain}`);
+    if (!row || !token) {
+      throw new Error(`No user ${name} in workspace ${this.domain}`);
+    }
     return { id: row.user_id, name, token, teamId: this.teamId };
   }
 
   channel(nameOrId: string): SlackChannel {
     const row = this.#channelRow(nameOrId);
-    if (!row) throw new Error(`No channel ${nameOrId} in workspace ${this.domain}`);
+    if (!row) {
+      throw new Error(`No channel ${nameOrId} in workspace ${this.domain}`);
+    }
     const type = row.is_im ? "im" : row.is_private ? "group" : "channel";
     return { id: row.channel_id, name: row.name, type };
   }
@@ -174,13 +178,22 @@ export class SlackWorkspace {
    */
   #correctSeed(): void {
     for (const row of this.#users.all()) {
-      if (row.name === "admin") this.#users.delete(row.id);
-      else this.#users.update(row.id, { team_id: this.teamId });
+      if (row.name === "admin") {
+        this.#users.delete(row.id);
+      } else {
+        this.#users.update(row.id, { team_id: this.teamId });
+      }
     }
-    for (const row of this.#channels.all()) this.#correctChannel(row);
-    for (const row of this.#tokens.all()) this.#tokens.update(row.id, { team_id: this.teamId });
+    for (const row of this.#channels.all()) {
+      this.#correctChannel(row);
+    }
+    for (const row of this.#tokens.all()) {
+      this.#tokens.update(row.id, { team_id: this.teamId });
+    }
     const teams = this.#collection<{ readonly team_id: string }>("teams");
-    for (const row of teams.all()) teams.update(row.id, { team_id: this.teamId });
+    for (const row of teams.all()) {
+      teams.update(row.id, { team_id: this.teamId });
+    }
   }
 
   #correctChannel(row: StoredChannel & { readonly id: number }): void {
@@ -257,7 +270,9 @@ function workspaceSeed(
 
 function okResult(method: string, answer: FrontAnswer): JsonRecord {
   const result = asRecord(JSON.parse(answer.body.toString()));
-  if (result.ok !== true) throw new Error(`${method} failed: ${String(result.error)}`);
+  if (result.ok !== true) {
+    throw new Error(`${method} failed: ${String(result.error)}`);
+  }
   return result;
 }
 

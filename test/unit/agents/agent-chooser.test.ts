@@ -33,7 +33,9 @@ function refusalOf(config: RunConfig, bootstrap: Bootstrap = {}, member?: string
   try {
     choose(config, bootstrap, member);
   } catch (error) {
-    if (error instanceof AppError) return error;
+    if (error instanceof AppError) {
+      return error;
+    }
     throw error;
   }
   throw new Error("It was not refused.");

@@ -8,7 +8,9 @@ const catalogue = createCatalogue({ argv: ["/opt/agent", "acp"], readable: ["/op
 
 function agent(name: string): AgentDefinition {
   const found = catalogue.get(name);
-  if (found === undefined) throw new Error(name);
+  if (found === undefined) {
+    throw new Error(name);
+  }
   return found;
 }
 
@@ -36,8 +38,11 @@ describe.each(PACKAGED.map(({ name }) => name))("%s", (name) => {
 
     expect(told).toContain(`${ADDRESS}/models/${provider}`);
     expect(told).toContain("the-model");
-    for (const [variable, value] of Object.entries(env))
-      if (variable.endsWith("_KEY")) expect(value).toBe("kept-outside");
+    for (const [variable, value] of Object.entries(env)) {
+      if (variable.endsWith("_KEY")) {
+        expect(value).toBe("kept-outside");
+      }
+    }
     // The token is the credential: whoever sees the arguments of processes must not see it.
     expect(JSON.stringify(argv)).not.toContain("token");
   });

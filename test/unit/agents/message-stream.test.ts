@@ -24,14 +24,18 @@ test("reads nothing while there is no room for more", async () => {
   const semaphore = Promise.withResolvers<void>();
   let written = 0;
   const agent = function* () {
-    for (; written < 1_000; written += 1) yield Buffer.from(line(UPDATE));
+    for (; written < 1_000; written += 1) {
+      yield Buffer.from(line(UPDATE));
+    }
     yield Buffer.from(line(ANSWER));
   };
   const stdout = Readable.from(agent(), { objectMode: false, highWaterMark: 1_024 });
   const stream = openMessageStream(new PassThrough(), stdout, { ...tap, room: () => semaphore.promise });
 
   const passed = collect(stream.readable);
-  for (let turns = 0; turns < 50; turns += 1) await quiet();
+  for (let turns = 0; turns < 50; turns += 1) {
+    await quiet();
+  }
 
   expect(told).toEqual([]);
   expect(written).toBeLessThan(100);
@@ -92,7 +96,9 @@ test("an agent that sends as many requests and reads the responses is accepted",
 
   let count = 0;
   for await (const message of stream.readable) {
-    if ("id" in message) await writer.write({ jsonrpc: "2.0", id: message.id, result: {} });
+    if ("id" in message) {
+      await writer.write({ jsonrpc: "2.0", id: message.id, result: {} });
+    }
     count += 1;
   }
 
@@ -102,8 +108,9 @@ test("an agent that sends as many requests and reads the responses is accepted",
 function* asking(count: number, params = {}): Generator<Buffer> {
   const method = "session/request_permission";
   // Ids that are given twice are told apart.
-  for (let id = 0; id < count; id += 1)
+  for (let id = 0; id < count; id += 1) {
     yield Buffer.from(line({ jsonrpc: "2.0", id: id % 100, method, params }));
+  }
 }
 
 test("each message is written as one line", async () => {

@@ -35,7 +35,9 @@ const STORED_MAX = 270_000;
 
 function boundedOf(update: unknown): AgentUpdate {
   const mapped = mapUpdate(update);
-  if (mapped === undefined) throw new Error("It says nothing.");
+  if (mapped === undefined) {
+    throw new Error("It says nothing.");
+  }
   return boundedUpdate(mapped);
 }
 

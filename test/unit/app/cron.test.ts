@@ -31,7 +31,9 @@ describe("the next due time of a cron expression", () => {
     ["0 0 * * 1/2", ["2026-03-02", "2026-03-04", "2026-03-06", "2026-03-08", "2026-03-09"]],
   ])("the next due times of %j, one after the other, are %j", (cron, times) => {
     const due: (Date | undefined)[] = [];
-    for (const _time of times) due.push(nextDue(cron, due.at(-1) ?? NOON));
+    for (const _time of times) {
+      due.push(nextDue(cron, due.at(-1) ?? NOON));
+    }
 
     expect(due.map((time) => time?.toISOString())).toEqual(
       times.map((time) => expect.stringContaining(time)),

@@ -8,12 +8,17 @@ const IMPORTS = /^(?:import|export)(?! type\b)(?: [^;"=]*? from)? "(?<name>[^"]+
 
 /** Returns everything that is loaded before the file runs: project files by path, other modules by name. */
 async function loadedWith(file: string, loaded: Set<string> = new Set()): Promise<ReadonlySet<string>> {
-  if (loaded.has(file)) return loaded;
+  if (loaded.has(file)) {
+    return loaded;
+  }
   loaded.add(file);
   const text = await readFile(join(ROOT, file), "utf8");
   for (const { groups: { name = "" } = {} } of text.matchAll(IMPORTS)) {
-    if (name.startsWith(".")) await loadedWith(relative(ROOT, resolve(ROOT, file, "..", name)), loaded);
-    else loaded.add(name);
+    if (name.startsWith(".")) {
+      await loadedWith(relative(ROOT, resolve(ROOT, file, "..", name)), loaded);
+    } else {
+      loaded.add(name);
+    }
   }
   return loaded;
 }

@@ -88,8 +88,11 @@ describe("the trusted proxies", () => {
   ])("listening everywhere is allowed by %s: %j", (value, isAllowed) => {
     const read = () => readConfig({ ...OUTSIDE, ERRAND_HOST: "0.0.0.0", ERRAND_TRUST_PROXY: value });
 
-    if (isAllowed) expect(read().host).toBe("0.0.0.0");
-    else expect(read).toThrow(/would send API keys unencrypted/);
+    if (isAllowed) {
+      expect(read().host).toBe("0.0.0.0");
+    } else {
+      expect(read).toThrow(/would send API keys unencrypted/);
+    }
   });
 
   test("trusted proxies require the public address, for links and for HTTPS-only cookies", () => {

@@ -17,8 +17,12 @@ function documentedDefaults(names: readonly string[]): readonly [name: string, v
 }
 
 function isEmpty(value: unknown): boolean {
-  if (value === undefined) return true;
-  if (value instanceof Set) return value.size === 0;
+  if (value === undefined) {
+    return true;
+  }
+  if (value instanceof Set) {
+    return value.size === 0;
+  }
   return typeof value === "object" && value !== null && Object.values(value).every(isEmpty);
 }
 

@@ -16,7 +16,9 @@ test("a call to an unavailable resource is retried until it is back", async () =
   const faults = [away(), away()];
   const working = retry(clock, WHILE_UNAVAILABLE, async () => {
     const fault = faults.shift();
-    if (fault !== undefined) throw fault;
+    if (fault !== undefined) {
+      throw fault;
+    }
     return "done";
   });
 

@@ -62,6 +62,8 @@ describe("a queue worker", () => {
       ...["run/box 1", "run 1"],
     ]);
     expect(fake.completed).toEqual(["run b"]);
-    for (const end of ends) end();
+    for (const end of ends) {
+      end();
+    }
   });
 });

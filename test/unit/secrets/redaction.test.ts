@@ -51,7 +51,9 @@ describe("redaction of text that comes in pieces", () => {
         const whole = `${before}${hidden}${after}`;
         const redacted = inPieces(whole, seed % (whole.length + 1), [hidden]);
         // The text between or beside two replacements is too short to contain the secret.
-        for (const piece of redacted.split("[redacted]")) expect(piece).not.toContain(hidden);
+        for (const piece of redacted.split("[redacted]")) {
+          expect(piece).not.toContain(hidden);
+        }
       }),
     );
   });

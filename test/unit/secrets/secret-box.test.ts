@@ -10,8 +10,9 @@ describe("a sealed value", () => {
   test("a sealed value opens for its owner, whatever it is", () => {
     const box = createSecretBox([OLD]);
 
-    for (const text of ["hunter2", "", "\u{1f600} ünï\ncode", "x".repeat(64 * 1024)])
+    for (const text of ["hunter2", "", "\u{1f600} ünï\ncode", "x".repeat(64 * 1024)]) {
       expect(box.open(box.seal(text, OWNER), OWNER)).toBe(text);
+    }
   });
 
   test("a sealed value differs each time and contains nothing of the text", () => {
@@ -21,8 +22,9 @@ describe("a sealed value", () => {
 
     expect(new Set(sealed).size).toBe(100);
     expect(new Set(nonces.map((nonce) => nonce.toString("hex"))).size).toBe(100);
-    for (const each of sealed)
+    for (const each of sealed) {
       expect(Buffer.from(each, "base64url").toString("latin1")).not.toContain("hunter");
+    }
   });
 
   test("a sealed value does not open in the place of another", () => {
@@ -34,8 +36,9 @@ describe("a sealed value", () => {
       "secret:other:owner:TOKEN",
       "secret:team:other:TOKEN",
       "",
-    ])
+    ]) {
       expect(() => box.open(sealed, owner)).toThrow(REFUSAL);
+    }
   });
 
   test("a sealed value does not open with any of its bits flipped", () => {
@@ -85,6 +88,8 @@ describe("a new key", () => {
 
     expect(ids[1]).toBe(ids[2]);
     expect(ids[0]).not.toBe(ids[1]);
-    for (const each of [OLD, NEW]) expect(each).not.toContain(ids[1]);
+    for (const each of [OLD, NEW]) {
+      expect(each).not.toContain(ids[1]);
+    }
   });
 });

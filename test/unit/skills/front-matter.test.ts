@@ -44,8 +44,9 @@ describe("a SKILL.md", () => {
     const read = readSkillText(text);
 
     expect(read.body).toBe(body);
-    if (what !== "members that are no words")
+    if (what !== "members that are no words") {
       expect([read.name, read.description]).toEqual([undefined, undefined]);
+    }
   });
 
   test("cannot make the reader work for long, and cannot smuggle control characters into a name", () => {

@@ -15,8 +15,11 @@ function aHarness(options: Partial<BatcherOptions<string, string>> = {}) {
     perform: (items) => {
       const { promise, reject, resolve } = Promise.withResolvers<readonly string[]>();
       const end = async (error?: Error) => {
-        if (error) reject(error);
-        else resolve(items.map((item) => item.toUpperCase()));
+        if (error) {
+          reject(error);
+        } else {
+          resolve(items.map((item) => item.toUpperCase()));
+        }
         await turn();
       };
       batches.push({ items, end });
@@ -36,7 +39,9 @@ test("two items are processed at once, and later ones form a batch when one of t
   const before = started();
   await batches[0]?.end();
   const after = started();
-  for (const { end } of batches.slice(1)) await end();
+  for (const { end } of batches.slice(1)) {
+    await end();
+  }
 
   expect(before).toEqual(["a", "b"]);
   expect(after).toEqual(["a", "b", "cde"]);
@@ -70,7 +75,9 @@ test("a batch has at most the maximum number of items and at most one item per k
   const { begin, companies: batches, gone: started } = aHarness({ keyOf: (item) => item });
 
   const answers = Promise.all(begin("abccdxefgy"));
-  for (let index = 0; index < batches.length; index += 1) await batches[index]?.end();
+  for (let index = 0; index < batches.length; index += 1) {
+    await batches[index]?.end();
+  }
 
   expect(started()).toEqual(["a", "b", "cdxe", "cfgy"]);
   expect((await answers).join("")).toBe("ABCCDXEFGY");

@@ -6,8 +6,12 @@
  */
 export function element(name, { className, text, children = [] } = {}) {
   const made = document.createElement(name);
-  if (className !== undefined) made.className = className;
-  if (text !== undefined) made.textContent = text;
+  if (className !== undefined) {
+    made.className = className;
+  }
+  if (text !== undefined) {
+    made.textContent = text;
+  }
   made.append(...children);
   return made;
 }
@@ -31,6 +35,8 @@ export async function getJson(path) {
     throw new Error("Signed out.");
   }
   const body = await response.json();
-  if (!response.ok) throw new Error(body.error);
+  if (!response.ok) {
+    throw new Error(body.error);
+  }
   return body;
 }

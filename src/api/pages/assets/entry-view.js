@@ -57,14 +57,19 @@ function toolLine({ title, toolCallId, toolKind, status = "pending" }) {
 function toolDeps({ content = [], locations = [], rawInput }) {
   const places = locations.map(({ path, line }) => (line === undefined ? path : `${path}:${line}`));
   const parts = places.length === 0 ? [] : [element("p", { className: "facts", text: places.join(", ") })];
-  if (content.length === 0 && rawInput !== undefined)
+  if (content.length === 0 && rawInput !== undefined) {
     parts.push(element("pre", { text: JSON.stringify(rawInput, null, 2) }));
+  }
   return [...parts, ...content.map(toolPart)];
 }
 
 function toolPart(part) {
-  if (part.type === "diff") return diffView(part);
-  if (part.type === "terminal") return element("pre", { text: part.output ?? "" });
+  if (part.type === "diff") {
+    return diffView(part);
+  }
+  if (part.type === "terminal") {
+    return element("pre", { text: part.output ?? "" });
+  }
   return element("pre", { text: part.type === "text" ? part.text : JSON.stringify(part.data, null, 2) });
 }
 

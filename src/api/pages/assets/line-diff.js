@@ -22,14 +22,18 @@ export function lineDiff(oldText, newText) {
 }
 
 function linesOf(text) {
-  if (text === null || text === "") return [];
+  if (text === null || text === "") {
+    return [];
+  }
   return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 }
 
 function commonLength(left, right, at) {
   const most = Math.min(left.length, right.length);
   let length = 0;
-  while (length < most && at(left, length) === at(right, length)) length += 1;
+  while (length < most && at(left, length) === at(right, length)) {
+    length += 1;
+  }
   return length;
 }
 
@@ -42,7 +46,9 @@ function signed(sign, lines) {
 }
 
 function changed(before, after) {
-  if (before.length * after.length > PAIRS_MAX) return [...signed("-", before), ...signed("+", after)];
+  if (before.length * after.length > PAIRS_MAX) {
+    return [...signed("-", before), ...signed("+", after)];
+  }
   const lengths = commonLengths(before, after);
   const lines = [];
   let [row, column] = [0, 0];
@@ -56,8 +62,12 @@ function changed(before, after) {
       sign: isKept ? " " : isRemoved ? "-" : "+",
       text: isKept || isRemoved ? before[row] : after[column],
     });
-    if (isKept || isRemoved) row += 1;
-    if (isKept || !isRemoved) column += 1;
+    if (isKept || isRemoved) {
+      row += 1;
+    }
+    if (isKept || !isRemoved) {
+      column += 1;
+    }
   }
   return lines;
 }

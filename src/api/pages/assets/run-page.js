@@ -40,11 +40,15 @@ function showEnd({ state, status_message: status }) {
 /** The stream continues after the end of the run, because a follow-up may continue the run. */
 function listen() {
   const source = new EventSource(`${runPath}/events?follow=true&after=${transcript.seen}`);
-  for (const kind of KINDS) source.addEventListener(kind, ({ data }) => take(JSON.parse(data)));
+  for (const kind of KINDS) {
+    source.addEventListener(kind, ({ data }) => take(JSON.parse(data)));
+  }
   source.addEventListener("open", () => put("notice", ""));
   source.addEventListener("error", () => {
     put("notice", "The connection is lost; trying again…");
-    if (source.readyState === EventSource.CLOSED) setTimeout(reopen, REOPEN_MS);
+    if (source.readyState === EventSource.CLOSED) {
+      setTimeout(reopen, REOPEN_MS);
+    }
   });
 }
 
@@ -59,19 +63,29 @@ async function reopen() {
 
 function take(event) {
   const entry = transcript.add(event);
-  if (event.kind === "run.state") showEnd({ state: event.to, status_message: event.status });
-  if (entry === undefined) return;
+  if (event.kind === "run.state") {
+    showEnd({ state: event.to, status_message: event.status });
+  }
+  if (entry === undefined) {
+    return;
+  }
   const isFirst = changed.size === 0;
   changed.add(entry);
-  if (isFirst) requestAnimationFrame(drawChanged);
+  if (isFirst) {
+    requestAnimationFrame(drawChanged);
+  }
 }
 
 /** Called once per frame, however many parts of a message have arrived. */
 function drawChanged() {
   const isAtEnd = innerHeight + scrollY >= document.body.scrollHeight - NEAR_END_PIXELS;
-  for (const entry of changed) draw(entry);
+  for (const entry of changed) {
+    draw(entry);
+  }
   changed.clear();
-  if (isAtEnd) scrollTo(0, document.body.scrollHeight);
+  if (isAtEnd) {
+    scrollTo(0, document.body.scrollHeight);
+  }
 }
 
 function draw(entry) {
@@ -79,10 +93,15 @@ function draw(entry) {
   const view = viewOf(entry);
   const wasOpen = earlier?.querySelector("details")?.open;
   const details = view.querySelector("details");
-  if (details !== null && wasOpen) details.open = true;
+  if (details !== null && wasOpen) {
+    details.open = true;
+  }
   views.set(entry.key, view);
-  if (earlier === undefined) document.getElementById("log").append(view);
-  else earlier.replaceWith(view);
+  if (earlier === undefined) {
+    document.getElementById("log").append(view);
+  } else {
+    earlier.replaceWith(view);
+  }
 }
 
 function put(id, text) {

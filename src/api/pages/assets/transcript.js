@@ -21,7 +21,9 @@ export class Transcript {
    * ignored.
    */
   add(event) {
-    if (event.seq <= this.#seen) return undefined;
+    if (event.seq <= this.#seen) {
+      return undefined;
+    }
     this.#seen = event.seq;
     const take = TAKE[event.kind];
     return take === undefined ? undefined : take(this, event);
@@ -40,7 +42,9 @@ export class Transcript {
   /** Creates the entry of this key, or changes the given members of it. */
   put(key, members) {
     const known = this.#byKey.get(key);
-    if (known !== undefined) return Object.assign(known, members);
+    if (known !== undefined) {
+      return Object.assign(known, members);
+    }
     const entry = { key, ...members };
     this.#byKey.set(key, entry);
     this.#entries.push(entry);

@@ -132,7 +132,9 @@ describe("the card of a run", () => {
   });
 
   test("the card is found before a hundred other comments, without reading all pages of a longer conversation", async () => {
-    for (let count = 0; count < 230; count += 1) await github.commentAs("wendy", issue.number, `${count}`);
+    for (let count = 0; count < 230; count += 1) {
+      await github.commentAs("wendy", issue.number, `${count}`);
+    }
     github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
     const delivery = aDelivery(aCard());
     await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
@@ -245,7 +247,9 @@ describe("a refused delivery", () => {
 
   test("an issue that was transferred is given up, not answered elsewhere", async () => {
     const elsewhere = await startFrontServer(async ({ path }) => {
-      if (path === "/moved") return jsonAnswer(200, { id: 1 });
+      if (path === "/moved") {
+        return jsonAnswer(200, { id: 1 });
+      }
       return { status: 301, headers: { location: "/moved" }, body: "" };
     });
     const fetch: typeof globalThis.fetch = (input, init) =>
@@ -294,7 +298,9 @@ describe("a refused delivery", () => {
 
     const shown = inspect(error, { depth: 20, showHidden: true });
     expect(tokens.size).toBeGreaterThan(1);
-    for (const token of tokens) expect(shown).not.toContain(token);
+    for (const token of tokens) {
+      expect(shown).not.toContain(token);
+    }
     expect(shown).not.toContain(github.app.privateKey.slice(40, 80));
   });
 });

@@ -37,7 +37,9 @@ export async function inboundMessageOf(
   written: Written,
 ): Promise<InboundMessage> {
   const translation = await adapter.translate(storedEvent(written));
-  if (translation.kind === "message") return translation.message;
+  if (translation.kind === "message") {
+    return translation.message;
+  }
   throw new Error(`It was ignored: ${translation.reason}`);
 }
 

@@ -19,7 +19,9 @@ afterAll(() => github.stop());
 async function accessOf(deps: Partial<GithubDeps> = {}): Promise<PullRequestAccess> {
   const { name, owner } = github.repo;
   const access = await adapterOn(github, deps).openPullRequests({ owner, name });
-  if (access === undefined) throw new Error("The repository was not opened.");
+  if (access === undefined) {
+    throw new Error("The repository was not opened.");
+  }
   return access;
 }
 
@@ -34,7 +36,9 @@ function githubRefusing(message: string, refuses: (body: Record<string, unknown>
   return async (input, init) => {
     const isCreate = init?.method === "POST" && PULLS.test(new URL(String(input)).pathname);
     const answer = { message: "Validation Failed", errors: [{ resource: "PullRequest", message }] };
-    if (isCreate && refuses(JSON.parse(String(init.body)))) return Response.json(answer, { status: 422 });
+    if (isCreate && refuses(JSON.parse(String(init.body)))) {
+      return Response.json(answer, { status: 422 });
+    }
     return loopbackOnlyFetch(input, init);
   };
 }
@@ -92,7 +96,9 @@ describe("a pull request", () => {
     let isHidden = true;
     const fetch = fetchWith((request) => {
       const isLook = request.method === "GET" && PULLS.test(new URL(request.url).pathname);
-      if (!isLook || !isHidden) return undefined;
+      if (!isLook || !isHidden) {
+        return undefined;
+      }
       isHidden = false;
       return Response.json([]);
     });

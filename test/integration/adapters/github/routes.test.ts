@@ -21,7 +21,9 @@ beforeEach(async () => {
   stored = [];
   logged = "";
   accept = async (event) => {
-    if (stored.some(({ deliveryId }) => deliveryId === event.deliveryId)) return false;
+    if (stored.some(({ deliveryId }) => deliveryId === event.deliveryId)) {
+      return false;
+    }
     stored.push(event);
     return true;
   };

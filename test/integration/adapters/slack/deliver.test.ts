@@ -181,7 +181,8 @@ describe("the output of an agent", () => {
 
     expect(fixture.repliesTo(message)).toHaveLength(3);
     expect(shown).toContain("The agent's answer");
-    for (const dangerous of ["<!channel", "@channel", "<@U0BOT", "![x]", "\\u001b"])
+    for (const dangerous of ["<!channel", "@channel", "<@U0BOT", "![x]", "\\u001b"]) {
       expect(shown).not.toContain(dangerous);
+    }
   });
 });

@@ -17,7 +17,9 @@ let lines: string[];
 let accept: (event: Stored) => Promise<boolean>;
 
 async function put(event: Stored): Promise<boolean> {
-  if (inbox.has(event.deliveryId)) return false;
+  if (inbox.has(event.deliveryId)) {
+    return false;
+  }
   inbox.set(event.deliveryId, event);
   return true;
 }

@@ -60,7 +60,9 @@ export class SlackFixture {
 
   translateLast(): Promise<Translation> {
     const event = this.inbox.at(-1);
-    if (!event) throw new Error("Nothing was stored");
+    if (!event) {
+      throw new Error("Nothing was stored");
+    }
     return this.adapter.translate({ ...event, id: "i1", receivedAt: new Date() });
   }
 
@@ -88,14 +90,18 @@ export class SlackFixture {
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    if (!(error instanceof AppError)) throw new Error("It did not fail with an AppError", { cause: error });
+    if (!(error instanceof AppError)) {
+      throw new Error("It did not fail with an AppError", { cause: error });
+    }
     expect(inspect(error, { depth: 20 })).not.toContain(this.slack.botToken);
     return error;
   }
 }
 
 export function messageOf(translation: Translation): InboundMessage {
-  if (translation.kind !== "message") throw new Error(`Ignored: ${translation.reason}`);
+  if (translation.kind !== "message") {
+    throw new Error(`Ignored: ${translation.reason}`);
+  }
   return translation.message;
 }
 

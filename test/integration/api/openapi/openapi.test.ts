@@ -43,7 +43,9 @@ test("every reference of the document resolves, and no schema forbids additional
   const targets = Array.from(text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g), ([, name]) => name);
 
   expect(targets.length).toBeGreaterThan(10);
-  for (const name of targets) expect(document.components.schemas).toHaveProperty([String(name)]);
+  for (const name of targets) {
+    expect(document.components.schemas).toHaveProperty([String(name)]);
+  }
   expect(text).not.toContain('"additionalProperties":false');
 });
 

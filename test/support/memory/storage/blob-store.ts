@@ -15,8 +15,9 @@ export function createInMemoryBlobStore(clock: Clock): BlobStore {
     },
     get: async (id) => find(id),
     async *read(id) {
-      for (let from = 0; from < find(id).length; from += PIECE_LENGTH)
+      for (let from = 0; from < find(id).length; from += PIECE_LENGTH) {
         yield find(id).subarray(from, from + PIECE_LENGTH);
+      }
     },
     async remove(id) {
       blobs.delete(id);

@@ -15,12 +15,18 @@ import type { Tables } from "./tables.ts";
 
 /** Rows that a change writes beside the run. */
 export function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): void {
-  if (expected === undefined) makeThread(tx, thread);
+  if (expected === undefined) {
+    makeThread(tx, thread);
+  }
   const row = tx.tables.threads.get(thread.id);
-  if (row === undefined || row.runId !== expected) throw new UniqueConflict("thread");
+  if (row === undefined || row.runId !== expected) {
+    throw new UniqueConflict("thread");
+  }
   tx.tables.threads.set(row.id, { ...row, runId });
   const bound = tx.tables.threadRuns.get(runId) ?? [];
-  if (!bound.includes(row.id)) tx.tables.threadRuns.set(runId, [...bound, row.id]);
+  if (!bound.includes(row.id)) {
+    tx.tables.threadRuns.set(runId, [...bound, row.id]);
+  }
 }
 
 /** All threads that were ever bound to the run. */
@@ -30,8 +36,12 @@ export function threadsOf({ threadRuns, threads }: Tables, runId: RunId): readon
 
 /** Makes the thread unless this very row is there already; another row with its address means it is taken. */
 export function makeThread({ now, tables }: Tx, { id, adapter, installation, key }: Thread): void {
-  if (tables.threads.has(id)) return;
-  if (findThread(tables, { adapter, installation, key }) !== undefined) throw new UniqueConflict("thread");
+  if (tables.threads.has(id)) {
+    return;
+  }
+  if (findThread(tables, { adapter, installation, key }) !== undefined) {
+    throw new UniqueConflict("thread");
+  }
   const stored = { verbosity: "normal", createdAt: new Date(now) } as const;
   tables.threads.set(id, { id, adapter, installation, key, ...stored });
 }
@@ -58,15 +68,21 @@ export function addNotices({ tables, now }: Tx, notices: RunChange["notices"]): 
 export function settleEvent({ tables }: Tx, { inboxId, dedupeKey: meaning, ...end }: InboxResult): void {
   const row = tables.inbox.get(inboxId);
   const isTaken = meaning !== undefined && tables.meanings.has(meaning);
-  if (isTaken || row === undefined || row.disposition !== undefined) throw new UniqueConflict("dedupeKey");
-  if (meaning !== undefined) tables.meanings.add(meaning);
+  if (isTaken || row === undefined || row.disposition !== undefined) {
+    throw new UniqueConflict("dedupeKey");
+  }
+  if (meaning !== undefined) {
+    tables.meanings.add(meaning);
+  }
   const { reason: _ofFailures, ...settled } = row;
   tables.inbox.set(inboxId, { ...settled, ...end });
 }
 
 export function storeIdempotentResponse({ tables }: Tx, answer: IdempotentResponse): void {
   const name = answerName(answer);
-  if (tables.answers.has(name)) throw new UniqueConflict("answer");
+  if (tables.answers.has(name)) {
+    throw new UniqueConflict("answer");
+  }
   tables.answers.set(name, answer);
 }
 

@@ -43,7 +43,11 @@ export class InMemoryEventLog implements EventLog {
 }
 
 function compare(a: EventLogPosition, b: EventLogPosition): number {
-  if (a.position !== b.position) return a.position < b.position ? -1 : 1;
-  if (a.runId !== b.runId) return a.runId < b.runId ? -1 : 1;
+  if (a.position !== b.position) {
+    return a.position < b.position ? -1 : 1;
+  }
+  if (a.runId !== b.runId) {
+    return a.runId < b.runId ? -1 : 1;
+  }
   return a.seq - b.seq;
 }

@@ -28,8 +28,12 @@ export class InMemoryFileStore implements FileStore {
 }
 
 export function addFiles({ tables }: Tx, runId: RunId, { inputs = [], artifacts = [] }: RunChange): void {
-  if (inputs.length > 0) tables.inputs.set(runId, inputs);
-  for (const artifact of artifacts) tables.artifacts.set(artifact.id, artifact);
+  if (inputs.length > 0) {
+    tables.inputs.set(runId, inputs);
+  }
+  for (const artifact of artifacts) {
+    tables.artifacts.set(artifact.id, artifact);
+  }
 }
 
 function byAge(a: Artifact, b: Artifact): number {

@@ -60,10 +60,14 @@ export class InMemoryDatabase implements InMemoryStatements {
     const { clock, pubsub, sendJobs } = this.#deps;
     const tx: Tx = { tables: copyOf(this.#tables), now: clock.now().getTime(), jobs: [], channels: [] };
     const value = await work(tx);
-    if (tx.jobs.length > 0) await sendJobs(tx.jobs);
+    if (tx.jobs.length > 0) {
+      await sendJobs(tx.jobs);
+    }
     this.#tables = tx.tables;
     const channels = [...tx.channels, ...tx.jobs.map(({ kind }) => CHANNELS.jobs(kind))];
-    if (channels.length > 0) pubsub.publish(channels);
+    if (channels.length > 0) {
+      pubsub.publish(channels);
+    }
     return value;
   }
 }

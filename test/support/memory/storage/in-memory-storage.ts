@@ -63,7 +63,9 @@ function storageOn(database: InMemoryStatements): Storage {
       setVerbosity: (id, verbosity) =>
         database.transaction(({ tables: { threads } }) => {
           const thread = threads.get(id);
-          if (thread !== undefined) threads.set(id, { ...thread, verbosity });
+          if (thread !== undefined) {
+            threads.set(id, { ...thread, verbosity });
+          }
         }),
     },
     answers: {

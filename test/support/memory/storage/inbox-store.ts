@@ -18,7 +18,9 @@ export class InMemoryInboxStore implements InboxStore {
       const isKnown = tables.inbox
         .values()
         .some(({ event: known }) => known.adapter === adapter && known.deliveryId === deliveryId);
-      if (isKnown) return false;
+      if (isKnown) {
+        return false;
+      }
       const seq = BigInt(tables.inbox.size + 1);
       tables.inbox.set(event.id, { event: { ...event, receivedAt: new Date(now) }, seq, failures: 0 });
       jobs.push({ kind: "inbox", key: event.orderingKey });
@@ -37,10 +39,16 @@ export class InMemoryInboxStore implements InboxStore {
   complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
     return this.#database.transaction((tx) => {
       settleEvent(tx, result);
-      if (says === undefined) return;
+      if (says === undefined) {
+        return;
+      }
       const { thread, notices, once } = says;
-      if (once !== undefined && tx.tables.meanings.has(once)) return;
-      if (once !== undefined) tx.tables.meanings.add(once);
+      if (once !== undefined && tx.tables.meanings.has(once)) {
+        return;
+      }
+      if (once !== undefined) {
+        tx.tables.meanings.add(once);
+      }
       makeThread(tx, thread);
       addNotices(
         tx,
@@ -53,7 +61,9 @@ export class InMemoryInboxStore implements InboxStore {
   countFailure(id: string, error: string): Promise<number> {
     return this.#database.transaction(({ tables }) => {
       const row = tables.inbox.get(id);
-      if (row === undefined) throw new Error("A failure of an event that is not there was to be counted.");
+      if (row === undefined) {
+        throw new Error("A failure of an event that is not there was to be counted.");
+      }
       const failures = row.failures + 1;
       tables.inbox.set(id, { ...row, failures, reason: error });
       return failures;

@@ -48,7 +48,9 @@ export class InMemoryKeyStore implements KeyStore {
     return this.#database.transaction((tx) => {
       const { keys, principals } = tx.tables;
       const before = keys.values().find((key) => key.id === id);
-      if (before === undefined || principals.get(before.principalId)?.teamId !== teamId) return undefined;
+      if (before === undefined || principals.get(before.principalId)?.teamId !== teamId) {
+        return undefined;
+      }
       const after = decide(before);
       replace(tx, id, () => after);
       return { before, after };
@@ -63,7 +65,9 @@ export class InMemoryKeyStore implements KeyStore {
         return isNewer ? { ...key, lastUsedAt: at } : key;
       });
       const [known, key] = keys.entries().find(([, one]) => one.id === id) ?? [];
-      if (hash === undefined || known === undefined || key === undefined) return;
+      if (hash === undefined || known === undefined || key === undefined) {
+        return;
+      }
       keys.delete(known);
       keys.set(hash, key);
     });
@@ -82,17 +86,24 @@ export class InMemoryAdministratorKeys implements AdministratorKeys {
       const principal = administrator(tx);
       const { keys } = tx.tables;
       const own = [...keys].filter(([, key]) => isOwn(key, principal));
-      for (const [known] of own) keys.delete(known);
+      for (const [known] of own) {
+        keys.delete(known);
+      }
       const [, same] = own.find(([known]) => known === hash || formerHashes.includes(known)) ?? [];
-      if (same === undefined) addOwn(tx, principal, hash, hint);
-      else keys.set(hash, same);
+      if (same === undefined) {
+        addOwn(tx, principal, hash, hint);
+      } else {
+        keys.set(hash, same);
+      }
     });
   }
 
   setFirst(hash: string, hint: string): Promise<boolean> {
     return this.#database.transaction((tx) => {
       const principal = administrator(tx);
-      if (tx.tables.keys.values().some((key) => isOwn(key, principal))) return false;
+      if (tx.tables.keys.values().some((key) => isOwn(key, principal))) {
+        return false;
+      }
       addOwn(tx, principal, hash, hint);
       return true;
     });
@@ -124,5 +135,9 @@ function addOwn({ tables, now }: Tx, { id: principalId }: Principal, hash: strin
 
 function replace({ tables, channels }: Tx, id: string, change: (key: ApiKey) => ApiKey): void {
   channels.push(CHANNELS.keys);
-  for (const [hash, key] of tables.keys) if (key.id === id) tables.keys.set(hash, change(key));
+  for (const [hash, key] of tables.keys) {
+    if (key.id === id) {
+      tables.keys.set(hash, change(key));
+    }
+  }
 }

@@ -17,7 +17,9 @@ export class InMemoryLeaseStore implements LeaseStore {
   renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined> {
     return this.#database.transaction(({ tables, now }) => {
       const row = tables.runs.get(id);
-      if (row === undefined || row.run.lease?.token !== token) return undefined;
+      if (row === undefined || row.run.lease?.token !== token) {
+        return undefined;
+      }
       tables.runs.set(id, { ...row, leaseUntil: now + ttlMs });
       return row.run.state;
     });

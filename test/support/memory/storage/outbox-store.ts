@@ -15,7 +15,9 @@ export class InMemoryOutboxStore implements OutboxStore {
     return this.#database.transaction(({ tables, now }) => {
       replaceOldCards(tables, threadId);
       const [first] = waitingIn(tables, threadId);
-      if (first === undefined || first.dueAt > now) return undefined;
+      if (first === undefined || first.dueAt > now) {
+        return undefined;
+      }
       tables.deliveries.set(first.id, { ...first, tries: first.tries + 1 });
       return deliveryOf(tables, first);
     });
@@ -32,7 +34,9 @@ export class InMemoryOutboxStore implements OutboxStore {
   failed(deliveryId: string, _error: string, retryAfterMs?: number): Promise<void> {
     return this.#database.transaction(({ tables, jobs, now }) => {
       const row = rowOf(tables, deliveryId);
-      if (row.state !== "waiting") return;
+      if (row.state !== "waiting") {
+        return;
+      }
       if (retryAfterMs === undefined) {
         tables.deliveries.set(row.id, { ...row, state: "dead" });
         return;
@@ -60,7 +64,9 @@ function replaceOldCards(tables: Tables, threadId: string): void {
   const cards = waitingIn(tables, threadId).filter(({ notice }) => notice.kind === "card");
   for (const [index, card] of cards.entries()) {
     const isOld = cards.slice(index + 1).some(({ slot }) => slot === card.slot);
-    if (isOld && card.tries === 0) tables.deliveries.set(card.id, { ...card, state: "replaced" });
+    if (isOld && card.tries === 0) {
+      tables.deliveries.set(card.id, { ...card, state: "replaced" });
+    }
   }
 }
 
@@ -78,7 +84,9 @@ function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
 
 function rowOf({ deliveries }: Tables, id: string): DeliveryRow {
   const row = deliveries.get(id);
-  if (row === undefined) throw new Error("There is no such delivery.");
+  if (row === undefined) {
+    throw new Error("There is no such delivery.");
+  }
   return row;
 }
 
@@ -88,7 +96,9 @@ function placeOf({ threadId, slot }: DeliveryRow): string {
 
 function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {
   const thread = tables.threads.get(row.threadId);
-  if (thread === undefined) throw new Error("There is no such thread.");
+  if (thread === undefined) {
+    throw new Error("There is no such thread.");
+  }
   const { id, adapter, installation, key } = thread;
   const shownAt = tables.receipts.get(placeOf(row));
   return {

@@ -45,7 +45,9 @@ export class InMemoryPeopleStore implements PeopleStore {
       const team = principals.values().filter((one) => one.teamId === teamId);
       const colleagues = [...team];
       const principal = colleagues.find((one) => one.id === id);
-      if (principal === undefined) return undefined;
+      if (principal === undefined) {
+        return undefined;
+      }
       const isOne = ({ administrator, disabled }: Principal) => administrator && !disabled;
       const changed = decide(principal, colleagues.filter(isOne));
       principals.set(id, changed);

@@ -47,8 +47,12 @@ export class InMemoryRecordStore<R extends TeamRecord> implements RecordStore<R>
   replace(record: R, seenAt?: Date): Promise<boolean> {
     return this.#database.transaction((tx) => {
       const known = this.#ofTeam(tx.tables, record.teamId).find(({ id }) => id === record.id);
-      if (known === undefined) return false;
-      if (seenAt !== undefined && known.updatedAt.getTime() !== seenAt.getTime()) return false;
+      if (known === undefined) {
+        return false;
+      }
+      if (seenAt !== undefined && known.updatedAt.getTime() !== seenAt.getTime()) {
+        return false;
+      }
       this.#requireFree(tx, record);
       this.#put(tx, record);
       return true;
@@ -58,7 +62,9 @@ export class InMemoryRecordStore<R extends TeamRecord> implements RecordStore<R>
   remove(teamId: TeamId, id: string): Promise<boolean> {
     return this.#database.transaction(({ tables, channels }) => {
       const isThere = this.#ofTeam(tables, teamId).some((record) => record.id === id);
-      if (isThere) channels.push(...this.#topics);
+      if (isThere) {
+        channels.push(...this.#topics);
+      }
       return isThere && tables.records.delete(this.#place(id));
     });
   }
@@ -71,9 +77,13 @@ export class InMemoryRecordStore<R extends TeamRecord> implements RecordStore<R>
 
   #requireFree({ tables }: Tx, record: R): void {
     const name = this.#uniqueName?.(record);
-    if (name === undefined) return;
+    if (name === undefined) {
+      return;
+    }
     const others = this.#ofTeam(tables, record.teamId).filter(({ id }) => id !== record.id);
-    if (others.some((other) => this.#uniqueName?.(other) === name)) throw new UniqueConflict("name");
+    if (others.some((other) => this.#uniqueName?.(other) === name)) {
+      throw new UniqueConflict("name");
+    }
   }
 
   #put({ tables, channels }: Tx, record: R): void {

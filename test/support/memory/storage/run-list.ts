@@ -40,8 +40,12 @@ function positionOf(run: Run, sort: RunSort): RunPosition {
 
 /** Runs with the same value are in the order of their ids. */
 function compare(a: RunPosition, b: RunPosition): number {
-  if (a.value !== b.value) return a.value < b.value ? -1 : 1;
-  if (a.id === b.id) return 0;
+  if (a.value !== b.value) {
+    return a.value < b.value ? -1 : 1;
+  }
+  if (a.id === b.id) {
+    return 0;
+  }
   return a.id < b.id ? -1 : 1;
 }
 

@@ -71,6 +71,8 @@ function rowOf(runs: readonly Run[], groups: readonly UsageGroup[], now: number)
 }
 
 function secondsOf({ startedAt, endedAt }: Run, now: number): number {
-  if (startedAt === undefined) return 0;
+  if (startedAt === undefined) {
+    return 0;
+  }
   return Math.max(0, (endedAt?.getTime() ?? now) - startedAt.getTime()) / 1_000;
 }

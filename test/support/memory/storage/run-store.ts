@@ -31,7 +31,9 @@ export class InMemoryRunStore implements RunStore {
     return this.#database.transaction((tx) => {
       const row = rowOf(tx.tables, id);
       const change = decide(subjectOf(tx, row));
-      if (change === undefined) return row.run;
+      if (change === undefined) {
+        return row.run;
+      }
       const run = {
         ...row.run,
         ...change.progress,
@@ -48,8 +50,12 @@ export class InMemoryRunStore implements RunStore {
 
   find(key: RunKey): Promise<Run | undefined> {
     return this.#database.read(({ runs }) => {
-      if ("id" in key) return runs.get(key.id)?.run;
-      if ("sessionId" in key) return runs.values().find(({ run }) => run.sessionId === key.sessionId)?.run;
+      if ("id" in key) {
+        return runs.get(key.id)?.run;
+      }
+      if ("sessionId" in key) {
+        return runs.values().find(({ run }) => run.sessionId === key.sessionId)?.run;
+      }
       const { conversationId } = key;
       return listConversation(runs.values(), conversationId).at(-1);
     });
@@ -91,7 +97,9 @@ function listConversation(rows: Iterable<RunRow>, conversationId: string): reado
 
 function rowOf({ runs }: Tables, id: RunId): RunRow {
   const row = runs.get(id);
-  if (row === undefined) throw new AppError("resource_not_found", "There is no such run.");
+  if (row === undefined) {
+    throw new AppError("resource_not_found", "There is no such run.");
+  }
   return row;
 }
 
@@ -111,9 +119,13 @@ function followUpsOf({ followUps }: Tables, runId: RunId): FollowUp[] {
 }
 
 function leased({ run, leaseUntil }: RunRow, grant: RunChange["lease"], now: number): RunRow {
-  if (grant === undefined) return { run, ...(leaseUntil === undefined ? {} : { leaseUntil }) };
+  if (grant === undefined) {
+    return { run, ...(leaseUntil === undefined ? {} : { leaseUntil }) };
+  }
   const { lease: _given, ...free } = run;
-  if (grant === null) return { run: free };
+  if (grant === null) {
+    return { run: free };
+  }
   const { token, worker, ttlMs } = grant;
   const lease: Lease = { token, worker };
   return { run: { ...free, lease }, leaseUntil: now + ttlMs };
@@ -126,10 +138,16 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   addEvents(tx, run, lastSeq, change.events);
   addFollowUps(tx, id, change);
   addFiles(tx, id, change);
-  if (change.binding !== undefined) bindThread(tx, id, change.binding);
+  if (change.binding !== undefined) {
+    bindThread(tx, id, change.binding);
+  }
   addNotices(tx, change.notices);
-  if (change.inboxResult !== undefined) settleEvent(tx, change.inboxResult);
-  if (change.answer !== undefined) storeIdempotentResponse(tx, change.answer);
+  if (change.inboxResult !== undefined) {
+    settleEvent(tx, change.inboxResult);
+  }
+  if (change.answer !== undefined) {
+    storeIdempotentResponse(tx, change.answer);
+  }
   tx.jobs.push(...change.jobs);
   tx.channels.push(CHANNELS.run(id), CHANNELS.log);
   return run;
@@ -159,8 +177,9 @@ function addFollowUps({ tables }: Tx, runId: RunId, { followUps, takes }: RunCha
   }
   for (const id of takes?.ids ?? []) {
     const followUp = tables.followUps.get(id);
-    if (followUp !== undefined && takes !== undefined)
+    if (followUp !== undefined && takes !== undefined) {
       tables.followUps.set(id, { ...followUp, turn: takes.turn });
+    }
   }
 }
 

@@ -37,7 +37,9 @@ export class InMemoryShareLinkStore implements ShareLinkStore {
   remove(runId: RunId, id: string): Promise<boolean> {
     return this.#database.transaction(({ tables: { shareLinks }, channels }) => {
       const [hash] = shareLinks.entries().find(([, link]) => link.runId === runId && link.id === id) ?? [];
-      if (hash === undefined) return false;
+      if (hash === undefined) {
+        return false;
+      }
       channels.push(CHANNELS.keys);
       return shareLinks.delete(hash);
     });

@@ -9,8 +9,12 @@ export function createInMemorySkillHistory(database: InMemoryStatements): SkillH
         const found = new Map<string, Date>();
         for (const { run } of runs.values()) {
           const { createdAt, skill } = run;
-          if (skill === undefined || !skillIds.includes(skill) || !isVisible(run, viewer)) continue;
-          if (createdAt > (found.get(skill) ?? new Date(0))) found.set(skill, createdAt);
+          if (skill === undefined || !skillIds.includes(skill) || !isVisible(run, viewer)) {
+            continue;
+          }
+          if (createdAt > (found.get(skill) ?? new Date(0))) {
+            found.set(skill, createdAt);
+          }
         }
         return found;
       }),

@@ -24,8 +24,9 @@ export class InMemoryTeamStore implements TeamStore {
 
   put(team: Team): Promise<void> {
     return this.#database.transaction(({ tables: { teams } }) => {
-      if (teams.values().some(({ id, name }) => name === team.name && id !== team.id))
+      if (teams.values().some(({ id, name }) => name === team.name && id !== team.id)) {
         throw new UniqueConflict("name");
+      }
       teams.set(team.id, team);
     });
   }

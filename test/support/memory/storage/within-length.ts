@@ -11,9 +11,13 @@ export function withinLength<T>(
 ): readonly T[] {
   let before = 0;
   const end = page.findIndex((item) => {
-    if (before >= EVENTS_LENGTH_MAX) return true;
+    if (before >= EVENTS_LENGTH_MAX) {
+      return true;
+    }
     const body = eventOf(item)?.body;
-    if (body !== undefined) before += Buffer.byteLength(JSON.stringify(body));
+    if (body !== undefined) {
+      before += Buffer.byteLength(JSON.stringify(body));
+    }
     return false;
   });
   return end === -1 ? page : page.slice(0, end);

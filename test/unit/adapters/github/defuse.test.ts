@@ -43,13 +43,17 @@ function outsideFences(markdown: string): string {
   let marks: string | undefined;
   const lines = markdown.split("\n").map((line) => {
     if (marks !== undefined) {
-      if (line === marks) marks = undefined;
+      if (line === marks) {
+        marks = undefined;
+      }
       return "";
     }
     marks = /^(`{3,})[\w+#.-]*$/.exec(line)?.[1];
     return marks === undefined ? line : "";
   });
-  if (marks !== undefined) throw new Error("A fence is open at the end");
+  if (marks !== undefined) {
+    throw new Error("A fence is open at the end");
+  }
   return lines.join("\n");
 }
 

@@ -39,9 +39,13 @@ export function anEvent(name: string, body: JsonRecord | string, deliveryId = "d
 /** All payloads of @octokit/webhooks-examples with the event's name. */
 export function everyRecordedPayload(): { readonly name: string; readonly payload: JsonRecord }[] {
   const examples: unknown = createRequire(import.meta.url)("@octokit/webhooks-examples");
-  if (!Array.isArray(examples)) throw new Error("@octokit/webhooks-examples is no longer a list");
+  if (!Array.isArray(examples)) {
+    throw new Error("@octokit/webhooks-examples is no longer a list");
+  }
   return examples.map(asRecord).flatMap(({ name, examples: recorded }) => {
-    if (!Array.isArray(recorded)) throw new Error(`No payloads of ${name}`);
+    if (!Array.isArray(recorded)) {
+      throw new Error(`No payloads of ${name}`);
+    }
     return recorded.map((one) => ({ name: String(name), payload: asRecord(one) }));
   });
 }

@@ -17,13 +17,17 @@ import {
 
 function messageOf(name: string, body: JsonRecord, deliveryId?: string): InboundMessage {
   const translation = translate(anEvent(name, body, deliveryId), ADDRESSEE);
-  if (translation.kind === "message") return translation.message;
+  if (translation.kind === "message") {
+    return translation.message;
+  }
   throw new Error(`It was ignored: ${translation.reason}`);
 }
 
 function reasonOf(name: string, body: JsonRecord): string {
   const translation = translate(anEvent(name, body), ADDRESSEE);
-  if (translation.kind === "ignored") return translation.reason;
+  if (translation.kind === "ignored") {
+    return translation.reason;
+  }
   throw new Error("It was not ignored");
 }
 
@@ -286,7 +290,9 @@ test("recorded payloads of each kind become messages when they mention the bot",
   for (const { name, payload: body } of everyRecordedPayload()) {
     const mentioned = withMention(body);
     const translation = translate(anEvent(name, mentioned), ADDRESSEE);
-    if (translation.kind === "message") kinds.add(`${name}.${body.action}`);
+    if (translation.kind === "message") {
+      kinds.add(`${name}.${body.action}`);
+    }
   }
 
   expect([...kinds].toSorted()).toEqual([
@@ -303,7 +309,9 @@ test("recorded payloads of each kind become messages when they mention the bot",
 /** Every text in it mentions the bot, and one user did everything through an installation. */
 function withMention(body: JsonRecord): JsonRecord {
   const json = JSON.stringify({ ...body, installation: { id: 1 } }, (key, value) => {
-    if (key === "body" && !isRecord(value)) return "@errand go";
+    if (key === "body" && !isRecord(value)) {
+      return "@errand go";
+    }
     return key === "sender" || key === "user" ? WRITER : value;
   });
   return asRecord(JSON.parse(json));

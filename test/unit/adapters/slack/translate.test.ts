@@ -52,7 +52,9 @@ function anEdit(before: string, after: string, changes: object = {}): object {
 }
 
 function messageOf(translation: Translation): InboundMessage {
-  if (translation.kind !== "message") throw new Error(`Ignored: ${translation.reason}`);
+  if (translation.kind !== "message") {
+    throw new Error(`Ignored: ${translation.reason}`);
+  }
   return translation.message;
 }
 
@@ -204,8 +206,9 @@ describe("the workspace of an event", () => {
   });
 
   test("is the team when the authorizations are empty or have no team", () => {
-    for (const authorizations of [[], [{ team_id: null }], [null], "none"])
+    for (const authorizations of [[], [{ team_id: null }], [null], "none"]) {
       expect(translated(aMention(), { authorizations }).kind).toBe("message");
+    }
   });
 });
 

@@ -12,7 +12,9 @@ test("an API key is 256 random bits behind the prefix errand_", () => {
   const keys = Array.from({ length: 100 }, newApiKey);
 
   expect(new Set(keys).size).toBe(100);
-  for (const key of keys) expect(key).toMatch(/^errand_[A-Za-z0-9_-]{43}$/);
+  for (const key of keys) {
+    expect(key).toMatch(/^errand_[A-Za-z0-9_-]{43}$/);
+  }
 });
 
 test("the stored hash depends on the API key and on the secret", () => {

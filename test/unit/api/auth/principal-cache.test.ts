@@ -18,7 +18,9 @@ function aHarness(...people: Principal[]) {
     },
   };
   const publishChange = () => {
-    for (const listener of listeners) listener();
+    for (const listener of listeners) {
+      listener();
+    }
   };
   const clock = new ManualClock(new Date("2026-03-01T12:00:00.000Z"));
   let beforeAnswer: () => void = () => undefined;

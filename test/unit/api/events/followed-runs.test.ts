@@ -33,7 +33,9 @@ class FakeStream {
 
   end(): void {
     this.isOver = true;
-    for (const listener of this.listeners) listener();
+    for (const listener of this.listeners) {
+      listener();
+    }
   }
 
   fail(error: unknown): void {
@@ -111,7 +113,11 @@ function aHarness(run?: Run): Harness {
   return harness;
 }
 afterEach(() => {
-  for (const { streams } of benches.splice(0)) for (const stream of streams) stream.end();
+  for (const { streams } of benches.splice(0)) {
+    for (const stream of streams) {
+      stream.end();
+    }
+  }
 });
 
 describe("followers of a run", () => {
@@ -124,7 +130,9 @@ describe("followers of a run", () => {
     await waitFor(() => streams.every(({ told }) => told.length === 1), { what: "the event" });
 
     const [first, ...others] = streams.map(({ pieces }) => pieces[0]);
-    for (const piece of others) expect(piece).toBe(first);
+    for (const piece of others) {
+      expect(piece).toBe(first);
+    }
     expect([harness.looks.length, harness.reads]).toEqual([2, [1]]);
   });
 

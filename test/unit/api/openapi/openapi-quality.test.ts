@@ -148,10 +148,16 @@ test("the OpenAPI document does not depend on the address of the server", () => 
 
 /** Returns the paths of members without a description, neither their own nor that of the schema they refer to. */
 function undescribed(schema: Anything, path: string): string[] {
-  if (typeof schema !== "object" || schema === null) return [];
+  if (typeof schema !== "object" || schema === null) {
+    return [];
+  }
   return Object.entries<Anything>(schema).flatMap(([name, member]) => {
-    if (name === "examples") return [];
-    if (name !== "properties") return undescribed(member, Array.isArray(schema) ? path : `${path}/${name}`);
+    if (name === "examples") {
+      return [];
+    }
+    if (name !== "properties") {
+      return undescribed(member, Array.isArray(schema) ? path : `${path}/${name}`);
+    }
     return Object.entries<Anything>(member).flatMap(([property, value]) => [
       ...(isDescribed(value) ? [] : [`${path}/${property}`]),
       ...undescribed(value, `${path}/${property}`),
@@ -161,7 +167,9 @@ function undescribed(schema: Anything, path: string): string[] {
 
 /** A constant needs no description. */
 function isDescribed(schema: Anything): boolean {
-  if (schema.const !== undefined) return true;
+  if (schema.const !== undefined) {
+    return true;
+  }
   const target = schema.$ref ? document.components.schemas[schema.$ref.split("/").at(-1)] : undefined;
   return Boolean(schema.description || target?.description);
 }

@@ -68,7 +68,9 @@ async function openPage(): Promise<FakeEventSource> {
   const script = new URL(`../../../../src/api/pages/assets/run-page.js?load=${loads}`, import.meta.url);
   await import(/* @vite-ignore */ script.href);
   const source = FakeEventSource.opened[0];
-  if (source === undefined) throw new Error("The page opened no stream.");
+  if (source === undefined) {
+    throw new Error("The page opened no stream.");
+  }
   return source;
 }
 

@@ -202,7 +202,9 @@ describe("the environment of a run", () => {
     const request = await anEnvironmentOf();
     harness.workspaces.gates.push(async () => {
       const [environment] = await harness.storage.environments.list(anEnvironment("e").teamId);
-      if (environment === undefined) throw new Error("It is gone.");
+      if (environment === undefined) {
+        throw new Error("It is gone.");
+      }
       await harness.storage.environments.replace({ ...environment, updatedAt: new Date(0) });
     });
     harness.workspaces.prepareFaults.push(failed());
@@ -231,7 +233,9 @@ describe("the environment of a run", () => {
   test("a workspace without setup commands does not unmark its environment", async () => {
     const request = await anEnvironmentOf();
     const [environment] = await harness.storage.environments.list(anEnvironment("e").teamId);
-    if (environment === undefined) throw new Error("It is gone.");
+    if (environment === undefined) {
+      throw new Error("It is gone.");
+    }
     await harness.storage.environments.replace({ ...environment, setupFailed: true });
 
     await perform(request);

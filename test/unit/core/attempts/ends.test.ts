@@ -151,7 +151,9 @@ test("an agent that dies ends its run with its own reason each time and is not r
   harness.agents.scripts.push(dies, dies, dies);
   const { id } = await perform();
 
-  for (let times = 0; times < 2; times += 1) await harness.followUp(id, "again");
+  for (let times = 0; times < 2; times += 1) {
+    await harness.followUp(id, "again");
+  }
 
   expect(await harness.run(id)).toMatchObject({
     state: "ERROR",

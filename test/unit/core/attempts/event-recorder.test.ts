@@ -18,7 +18,9 @@ describe("the event recorder", () => {
   test("consecutive pieces of one message become one event", async () => {
     const { batches, recorder } = aRecorder();
 
-    for (const piece of ["He", "ll", "o"]) recorder.add(say(piece, "m1"));
+    for (const piece of ["He", "ll", "o"]) {
+      recorder.add(say(piece, "m1"));
+    }
     await recorder.flush();
 
     expect(batches).toEqual([[say("Hello", "m1")]]);
@@ -28,7 +30,9 @@ describe("the event recorder", () => {
     const { batches, recorder } = aRecorder();
     const updates = [say("a", "m1"), say("b", "m2"), { kind: "agent.thought", text: "c" } as const, say("d")];
 
-    for (const update of updates) recorder.add(update);
+    for (const update of updates) {
+      recorder.add(update);
+    }
     await recorder.flush();
 
     expect(batches).toEqual([updates]);
@@ -51,7 +55,9 @@ describe("the event recorder", () => {
   test("a long event is continued in another event", async () => {
     const { batches, recorder } = aRecorder();
 
-    for (let index = 0; index < 10; index += 1) recorder.add(say("x".repeat(1_000)));
+    for (let index = 0; index < 10; index += 1) {
+      recorder.add(say("x".repeat(1_000)));
+    }
     await recorder.flush();
 
     expect(batches.flat().map((update) => ("text" in update ? update.text.length : 0))).toEqual([
@@ -109,7 +115,9 @@ describe("the event recorder", () => {
   test("a character and a secret divided over two pieces are joined before redaction", async () => {
     const { batches, recorder } = aRecorder();
 
-    for (const piece of ["\ud83d", "\ude00 s3", "cret-of-", "mine"]) recorder.add(say(piece));
+    for (const piece of ["\ud83d", "\ude00 s3", "cret-of-", "mine"]) {
+      recorder.add(say(piece));
+    }
     await recorder.flush();
 
     expect(batches.flat()).toEqual([say("\u{1f600} [redacted]")]);
@@ -152,7 +160,9 @@ describe("the event recorder", () => {
 
       recorder.add(say("a s3c"));
       await clock.advance(50);
-      for (const update of [other(1), thought("s3"), say("ret")]) recorder.add(update);
+      for (const update of [other(1), thought("s3"), say("ret")]) {
+        recorder.add(update);
+      }
       await recorder.flush();
 
       expect(batches.flat()).toEqual([say("a "), say("s3c"), other(1), thought("s3"), say("ret")]);
@@ -224,7 +234,9 @@ describe("the room of the event recorder", () => {
     const { clock, recorder } = aSlowRecorder(() => semaphore.promise);
     for (let times = 0; times < 3; times += 1) {
       semaphore = Promise.withResolvers();
-      for (let index = 0; index < 10; index += 1) recorder.add(LONG);
+      for (let index = 0; index < 10; index += 1) {
+        recorder.add(LONG);
+      }
       expect(recorder.room()).toBeUndefined();
       recorder.add(LONG);
       const seen = watched(recorder.room());
@@ -244,7 +256,9 @@ describe("the room of the event recorder", () => {
     const { clock, recorder } = aSlowRecorder(async () => order.shift()?.promise);
     for (let index = 0; index < 22; index += 1) {
       recorder.add(LONG);
-      if (index === 10) await clock.advance(50);
+      if (index === 10) {
+        await clock.advance(50);
+      }
     }
     const seen = watched(recorder.room());
     gates[0].resolve();
@@ -260,7 +274,9 @@ describe("the room of the event recorder", () => {
   test("the recorder has room when nothing can be stored any more, so that no caller waits for ever", async () => {
     const { clock, recorder } = aSlowRecorder(() => Promise.reject(new Error("no")));
     for (let times = 0; times < 2; times += 1) {
-      for (let index = 0; index < 11; index += 1) recorder.add(LONG);
+      for (let index = 0; index < 11; index += 1) {
+        recorder.add(LONG);
+      }
       const seen = watched(recorder.room());
 
       await clock.advance(50);

@@ -187,7 +187,9 @@ describe("a database that is unavailable for a while", () => {
       await harness.queue.work("run", 1, (key, stop) => worker.work(key as RunId, stop));
 
       for (let index = 0; index < 40; index += 1) {
-        if (harness.faults.changes.length === 0) harness.faults.changes.push({ when });
+        if (harness.faults.changes.length === 0) {
+          harness.faults.changes.push({ when });
+        }
         await harness.clock.advance(500);
       }
 

@@ -16,13 +16,17 @@ async function* races(): AsyncGenerator<{ readonly harness: CoreHarness; readonl
   for (let race = 0; race < RACES; ) {
     const harness = new CoreHarness();
     await harness.start();
-    for (let end = race + RACES_PER_HARNESS; race < end; race += 1) yield { harness, race };
+    for (let end = race + RACES_PER_HARNESS; race < end; race += 1) {
+      yield { harness, race };
+    }
   }
 }
 
 /** Waits for this many turns of the microtask queue. */
 async function steps(count: number): Promise<void> {
-  for (let step = 0; step < count; step += 1) await Promise.resolve();
+  for (let step = 0; step < count; step += 1) {
+    await Promise.resolve();
+  }
 }
 
 /** Returns true when the cancel was accepted. */
@@ -31,7 +35,9 @@ async function cancelled(harness: CoreHarness, id: RunId): Promise<boolean> {
     await harness.runs.cancel(id, await harness.person());
     return true;
   } catch (error) {
-    if (error instanceof AppError && error.code === "invalid_request") return false;
+    if (error instanceof AppError && error.code === "invalid_request") {
+      return false;
+    }
     throw error;
   }
 }

@@ -14,8 +14,11 @@ function stepsOf(...log: readonly (RunEventBody | number)[]): readonly Step[] {
   const steps = new RunSteps(run);
   let turn = 1;
   for (const [index, entry] of log.entries()) {
-    if (typeof entry === "number") turn = entry;
-    else steps.onEvent({ runId: run.id, seq: index + 1, turn, at: timeOf(index), body: entry });
+    if (typeof entry === "number") {
+      turn = entry;
+    } else {
+      steps.onEvent({ runId: run.id, seq: index + 1, turn, at: timeOf(index), body: entry });
+    }
   }
   return steps.list();
 }

@@ -25,12 +25,16 @@ test("each event belongs to the attempt that was active then, starting with its 
   }));
 
   const entries: TimelineEntry[] = [];
-  for await (const entry of timelineOf(inPages(events, 3))) entries.push(entry);
+  for await (const entry of timelineOf(inPages(events, 3))) {
+    entries.push(entry);
+  }
 
   expect(entries.map(({ attempt }) => attempt)).toEqual([undefined, 1, 1, 1, undefined, 2, 2, 2]);
   expect(entries.map(({ event }) => event)).toEqual(events);
 });
 
 async function* inPages(events: readonly RunEvent[], length: number): AsyncGenerator<readonly RunEvent[]> {
-  for (let index = 0; index < events.length; index += length) yield events.slice(index, index + length);
+  for (let index = 0; index < events.length; index += length) {
+    yield events.slice(index, index + length);
+  }
 }

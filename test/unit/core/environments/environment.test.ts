@@ -8,11 +8,15 @@ test("the uid of an environment is 22 letters and digits, each equally likely", 
   const uids = Array.from({ length: 2_000 }, newEnvironmentUid);
   const counts = Map.groupBy(uids.join(""), (character) => character);
 
-  for (const uid of uids) expect(uid).toMatch(/^[0-9A-Za-z]{22}$/);
+  for (const uid of uids) {
+    expect(uid).toMatch(/^[0-9A-Za-z]{22}$/);
+  }
   expect(new Set(uids).size).toBe(2_000);
   expect(counts.size).toBe(62);
   const expected = (2_000 * 22) / 62;
-  for (const [, found] of counts) expect(Math.abs(found.length - expected)).toBeLessThan(expected / 3);
+  for (const [, found] of counts) {
+    expect(Math.abs(found.length - expected)).toBeLessThan(expected / 3);
+  }
 });
 
 describe("an object with an owner", () => {

@@ -37,7 +37,9 @@ export class IntakeHarness extends CoreHarness {
 
   async currentRun(): Promise<Run> {
     const thread = await this.storage.threads.find(ADDRESS);
-    if (thread?.runId === undefined) throw new Error("The thread has no run.");
+    if (thread?.runId === undefined) {
+      throw new Error("The thread has no run.");
+    }
     return this.run(thread.runId);
   }
 

@@ -146,8 +146,12 @@ describe("a message that names the bot", () => {
 
   test("an unauthorized author gets one answer per day and thread", async () => {
     const bob = { subject: "memory:Bob" };
-    for (const subject of ["memory:Ada", bob.subject]) harness.adapter.refused.set(subject, "You may not.");
-    for (let time = 0; time < 3; time += 1) await harness.receive({ text: "Fix it" });
+    for (const subject of ["memory:Ada", bob.subject]) {
+      harness.adapter.refused.set(subject, "You may not.");
+    }
+    for (let time = 0; time < 3; time += 1) {
+      await harness.receive({ text: "Fix it" });
+    }
     expect(harness.repliesShown()).toHaveLength(1);
 
     await harness.receive({ text: "Fix it", author: bob });
@@ -179,8 +183,9 @@ describe("two events of one message", () => {
       const dedupeKey = randomUUID();
       const dispositions: string[] = [];
 
-      for (const addressed of order)
+      for (const addressed of order) {
         dispositions.push(await harness.receive({ dedupeKey, addressed, text: "Fix it" }));
+      }
 
       expect(dispositions).toContain("run_created");
       expect(harness.agents.prompts).toEqual(["Fix it"]);

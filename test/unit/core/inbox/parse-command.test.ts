@@ -32,8 +32,9 @@ test.each<[string, Command]>([
 test("long texts are parsed quickly", () => {
   const started = performance.now();
 
-  for (const word of ["stop", "status", "help", "new", "new run"])
+  for (const word of ["stop", "status", "help", "new", "new run"]) {
     parseCommand(`${word}${" ".repeat(100_000)}x`);
+  }
 
   expect(performance.now() - started).toBeLessThan(500);
 });

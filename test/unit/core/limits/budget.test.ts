@@ -179,7 +179,9 @@ describe("a budget", () => {
 
   test("a budget that is used up while follow-ups wait ends the run and leaves them waiting", async () => {
     const id = await aRunWith({ max_turns: 1 }, async () => {
-      for (const { runId } of harness.agents.starts) await harness.followUp(runId, "more");
+      for (const { runId } of harness.agents.starts) {
+        await harness.followUp(runId, "more");
+      }
       return END_TURN;
     });
     await quiet();

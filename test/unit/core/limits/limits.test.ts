@@ -66,7 +66,9 @@ describe("an inactive agent", () => {
 
     for (let times = 0; times < 3; times += 1) {
       await harness.clock.advance(LIMITS.inactivityMs - 1_000);
-      for (const turn of turns) sign(turn);
+      for (const turn of turns) {
+        sign(turn);
+      }
     }
 
     expect((await harness.run(id)).state).toBe("INPROGRESS");

@@ -22,8 +22,9 @@ async function aRunOf(...scripts: readonly Script[]): Promise<RunId> {
 function tell({ observer }: ScriptedTurn, mebibytes: number): void {
   const title = "x".repeat(10_000);
   const calls = Math.round((mebibytes * MEBIBYTE) / 10_300);
-  for (let count = 0; count < calls; count += 1)
+  for (let count = 0; count < calls; count += 1) {
     observer.update({ kind: "agent.tool_call", toolCallId: `${count}`, title });
+  }
 }
 
 async function storedBy(id: RunId): Promise<number> {
@@ -61,8 +62,9 @@ test("an agent that exceeds the log limit is stopped, and nothing more of it is 
 
 test("many small events count towards the log limit", async () => {
   const id = await aRunOf(async ({ observer }) => {
-    for (let used = 0; used < 6_000; used += 1)
+    for (let used = 0; used < 6_000; used += 1) {
       observer.update({ kind: "agent.usage", used: used % 10, size: 1 });
+    }
     return new Promise(() => undefined);
   });
 

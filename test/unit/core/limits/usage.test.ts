@@ -14,7 +14,9 @@ beforeEach(async () => {
 /** Scripts a turn whose agent reports these totals of its session's cost, and the tokens of the turn. */
 function turn(readings: readonly number[], totalTokens?: number): Script {
   return async ({ observer }) => {
-    for (const costUsd of readings) observer.update({ kind: "agent.usage", used: 1, size: 2, costUsd });
+    for (const costUsd of readings) {
+      observer.update({ kind: "agent.usage", used: 1, size: 2, costUsd });
+    }
     const usage =
       totalTokens === undefined ? {} : { usage: { inputTokens: 0, outputTokens: 0, totalTokens } };
     return { stopReason: "end_turn", ...usage };

@@ -115,7 +115,9 @@ describe("the outbox dispatcher", () => {
     await say(aReply("one"), aReply("two"));
     const outbox = harness.storage.outbox;
     const delivery = await outbox.take(thread.id);
-    if (delivery !== undefined) await harness.adapter.deliver(delivery);
+    if (delivery !== undefined) {
+      await harness.adapter.deliver(delivery);
+    }
 
     await harness.start();
 

@@ -47,10 +47,13 @@ describe("linking an account", () => {
     const boss = await harness.principal({ administrator: true });
     await identities.link(FIRST_TEAM, "memory:boss", boss.id);
 
-    for (const subject of ["memory:one", "memory:keyed", "memory:boss"])
+    for (const subject of ["memory:one", "memory:keyed", "memory:boss"]) {
       await harness.identities.link(admin, subject, mira.id);
+    }
 
-    for (const one of [both, keyed, boss]) expect(await current(one)).toMatchObject({ disabled: false });
+    for (const one of [both, keyed, boss]) {
+      expect(await current(one)).toMatchObject({ disabled: false });
+    }
   });
 
   test("an expired key does not keep a principal from being disabled", async () => {
@@ -125,7 +128,9 @@ describe("a share link", () => {
     const link = await harness.shareLinks.open("hash");
     await harness.clock.advance(1_000);
 
-    if (link === undefined) throw new Error("The link does not open.");
+    if (link === undefined) {
+      throw new Error("The link does not open.");
+    }
     expect([run, other].map((one) => isVisible(one, guestOf(link)))).toEqual([true, false]);
     expect(await harness.shareLinks.open("hash")).toBeUndefined();
   });
@@ -172,7 +177,9 @@ describe("a share link", () => {
     const make = (index: number, { id } = run) =>
       harness.shareLinks.create(maker, id, { tokenHash: `${id} ${index}`, lifetimeMs: 1 });
     const { link } = await make(0);
-    for (let index = 1; index < 100; index += 1) await make(index);
+    for (let index = 1; index < 100; index += 1) {
+      await make(index);
+    }
     await harness.clock.advance(1);
 
     await expect(make(100)).rejects.toMatchObject(INVALID);

@@ -42,8 +42,11 @@ describe("a new key", () => {
   ])("a key with %j may create a key with %j: %j", async (own, scopes, isAllowed) => {
     const creation = harness.keys.create(await harness.holder(own), { name: "x", scopes });
 
-    if (isAllowed) expect((await creation).key.scopes).toEqual(scopes);
-    else await expect(creation).rejects.toMatchObject({ code: "not_authorized" });
+    if (isAllowed) {
+      expect((await creation).key.scopes).toEqual(scopes);
+    } else {
+      await expect(creation).rejects.toMatchObject({ code: "not_authorized" });
+    }
   });
 
   test("only an administrator may own a key with the scope admin, whoever creates it", async () => {
@@ -130,13 +133,15 @@ describe("keys", () => {
     const [ada, ben] = [await harness.holder(WRITES), await harness.holder(WRITES)];
     const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
 
-    for (const caller of [ben, foreign])
+    for (const caller of [ben, foreign]) {
       for (const write of [
         () => harness.keys.change(caller, ada.key.id, { name: "mine" }),
         () => harness.keys.revoke(caller, ada.key.id),
         () => harness.keys.rotate(caller, ada.key.id, 0),
-      ])
+      ]) {
         await expect(write()).rejects.toMatchObject({ code: "resource_not_found" });
+      }
+    }
 
     expect(await harness.keys.get(ada, ada.key.id)).toEqual(ada.key);
   });
@@ -235,7 +240,9 @@ test("the installation's own key is revoked only by changing the configuration",
   await administrators.set("hash of the key", "…");
   const link = await identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
   const caller = await harness.find("the key");
-  if (caller === undefined) throw new Error("The key is not stored.");
+  if (caller === undefined) {
+    throw new Error("The key is not stored.");
+  }
   const later = new Date(harness.clock.now().getTime() + 5_000);
 
   const { id } = caller.key;
@@ -243,8 +250,9 @@ test("the installation's own key is revoked only by changing the configuration",
     () => harness.keys.revoke(caller, id),
     () => harness.keys.rotate(caller, id, 0),
     () => harness.keys.change(caller, id, { expiresAt: later }),
-  ])
+  ]) {
     await expect(end()).rejects.toMatchObject({ code: "invalid_request" });
+  }
 
   expect((await harness.find("the key"))?.principal.id).toBe(link?.principalId);
   expect(await harness.keys.change(caller, id, { name: "Ours" })).toMatchObject({ name: "Ours" });

@@ -59,10 +59,11 @@ describe("principals", () => {
 
     expect([own.teamId, principal.teamId, principal.administrator]).toEqual([teamId, teamId, true]);
     expect(await harness.principals.get(admin, principal.id)).toEqual(principal);
-    for (const other of [FIRST_TEAM, randomUUID() as TeamId])
+    for (const other of [FIRST_TEAM, randomUUID() as TeamId]) {
       await expect(harness.principals.create(admin, { ...ROBOT, teamId: other })).rejects.toMatchObject(
         FORBIDDEN,
       );
+    }
     const nowhere = { ...ROBOT, teamId: randomUUID() as TeamId };
     await expect(harness.principals.create(operator, nowhere)).rejects.toMatchObject(UNKNOWN);
   });

@@ -126,7 +126,8 @@ describe("a refusal", () => {
   });
 
   test("an allowed action and one that waits for approval are not refused", () => {
-    for (const effect of ["allow", "require_approval"] as const)
+    for (const effect of ["allow", "require_approval"] as const) {
       expect(() => requireAllowed(evaluatePolicies([aPolicy({ effect })], REQUEST))).not.toThrow();
+    }
   });
 });

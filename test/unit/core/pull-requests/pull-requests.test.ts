@@ -242,7 +242,9 @@ describe("the pull request of a run", () => {
   test("the pull request is opened after the last turn", async () => {
     changed();
     harness.agents.scripts.push(async () => {
-      for (const { runId } of harness.agents.starts) await harness.followUp(runId, "more");
+      for (const { runId } of harness.agents.starts) {
+        await harness.followUp(runId, "more");
+      }
       expect(harness.changes.pushes).toEqual([]);
       return END_TURN;
     });

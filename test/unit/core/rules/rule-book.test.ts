@@ -17,7 +17,9 @@ beforeEach(() => {
   [clock, pubsub, stored, reads, failure] = [new ManualClock(), new InMemoryPubSub(), [], [], undefined];
   const list = async (teamId: TeamId) => {
     reads.push(teamId);
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) {
+      throw failure;
+    }
     return stored;
   };
   book = new RuleBook({ records: { list }, channel: "rules", pubsub, clock });

@@ -143,8 +143,9 @@ describe("an answer in words", () => {
   test("an answer with many spaces is parsed quickly", () => {
     const started = performance.now();
 
-    for (const word of ["y", "n"])
+    for (const word of ["y", "n"]) {
       expect(optionMeant(PERMISSION, `${word}${" ".repeat(100_000)}x`)).toBeUndefined();
+    }
 
     expect(performance.now() - started).toBeLessThan(500);
   });

@@ -9,11 +9,17 @@ export function checkLog(run: Run, events: readonly RunEvent[]): void {
   expect(run.lastSeq).toBe(events.length);
   let state = "";
   for (const { body } of events) {
-    if (body.kind === "run.created") state = body.state;
-    if (body.kind !== "run.state") continue;
+    if (body.kind === "run.created") {
+      state = body.state;
+    }
+    if (body.kind !== "run.state") {
+      continue;
+    }
     expect(body.from).toBe(state);
     expect(mayMove(body.from, body.to), `${body.from} to ${body.to}`).toBe(true);
-    if (isEnded(body.from)) expect(body.reason).toMatch(/follow-up/);
+    if (isEnded(body.from)) {
+      expect(body.reason).toMatch(/follow-up/);
+    }
     state = body.to;
   }
   expect(run.state).toBe(state);
@@ -24,14 +30,24 @@ export function checkLog(run: Run, events: readonly RunEvent[]): void {
  * until the next one.
  */
 export function mustHaveTakenAll({ state }: Run, events: readonly RunEvent[]): boolean {
-  if (!isEnded(state) || state === "CANCELLED") return false;
-  if (state === "SUCCEEDED") return true;
+  if (!isEnded(state) || state === "CANCELLED") {
+    return false;
+  }
+  if (state === "SUCCEEDED") {
+    return true;
+  }
   let isInTurn = false;
   let hasEndedInTurn = false;
   for (const { body } of events) {
-    if (body.kind === "turn.started") isInTurn = true;
-    if (body.kind === "turn.ended") isInTurn = false;
-    if (body.kind !== "run.state" || !isEnded(body.to)) continue;
+    if (body.kind === "turn.started") {
+      isInTurn = true;
+    }
+    if (body.kind === "turn.ended") {
+      isInTurn = false;
+    }
+    if (body.kind !== "run.state" || !isEnded(body.to)) {
+      continue;
+    }
     hasEndedInTurn = isInTurn;
     isInTurn = false;
   }

@@ -75,7 +75,9 @@ export class LifeHarness {
     const id = newId<Principal["id"]>(new Date());
     const ada = aPrincipal({ id, administrator: true });
     const harness = new LifeHarness(ada);
-    if (isToBeApproved) await harness.#storage.policies.add(aPolicy({ effect: "require_approval" }));
+    if (isToBeApproved) {
+      await harness.#storage.policies.add(aPolicy({ effect: "require_approval" }));
+    }
     harness.#id = (await harness.#runs.create({ prompt: "x", source: "API", creator: ada })).id;
     return harness;
   }
@@ -106,12 +108,16 @@ export class LifeHarness {
 
   /** Takes a job, also while another worker works on the run. Then the job has nothing to do and ends. */
   async takeJob(): Promise<void> {
-    if (this.#jobs === 0) return;
+    if (this.#jobs === 0) {
+      return;
+    }
     this.#jobs -= 1;
     const token = newId<LeaseToken>(this.#clock.now());
     const grant = { token, worker: "w", ttlMs: LEASE_MS };
     const run = await this.#change((edit) => decideClaim(edit, grant));
-    if (run.lease?.token !== token) return;
+    if (run.lease?.token !== token) {
+      return;
+    }
     expect(this.#attempt, "two attempts at a time").toBeUndefined();
     const parts = {
       runs: this.#storage.runs,
@@ -138,7 +144,9 @@ export class LifeHarness {
   async ask(): Promise<void> {
     await this.#work("turn", async ({ writer }) => {
       await writer.write((edit) => {
-        if (edit.run.state !== "INPROGRESS") return;
+        if (edit.run.state !== "INPROGRESS") {
+          return;
+        }
         edit.set({ permission: { permissionId: "p", title: "?", options: OPTIONS } });
         edit.moveTo("BLOCKED");
       });
@@ -157,7 +165,9 @@ export class LifeHarness {
     await this.#work("turn", async ({ writer }) => {
       await writer.write((edit) => {
         const [first] = edit.subject.waiting;
-        if (first !== undefined) decideSteered(edit, first.id);
+        if (first !== undefined) {
+          decideSteered(edit, first.id);
+        }
       });
       return "turn";
     });
@@ -183,7 +193,9 @@ export class LifeHarness {
 
   async handBack(): Promise<void> {
     const attempt = this.#attempt;
-    if (attempt === undefined) return;
+    if (attempt === undefined) {
+      return;
+    }
     await this.#unlessLost(() =>
       attempt.writer.write((edit) => decideHandBack(edit, { reason: "over", isStopping: true })),
     );
@@ -192,14 +204,18 @@ export class LifeHarness {
 
   /** Loses the worker with its attempt. The queue delivers its job again. */
   async die(): Promise<void> {
-    if (this.#attempt === undefined) return;
+    if (this.#attempt === undefined) {
+      return;
+    }
     this.#attempt = undefined;
     this.#jobs += 1;
   }
 
   /** Expires the lease of a lost worker. A live worker renews its own. */
   async lapse(): Promise<void> {
-    if (this.#attempt === undefined) await this.#clock.advance(2 * LEASE_MS);
+    if (this.#attempt === undefined) {
+      await this.#clock.advance(2 * LEASE_MS);
+    }
   }
 
   async recover(): Promise<void> {
@@ -213,13 +229,19 @@ export class LifeHarness {
   async finish(): Promise<void> {
     for (let isDone = false; !isDone; ) {
       await this.approve();
-      if ((await this.#look()).run.state === "BLOCKED") await this.answer();
+      if ((await this.#look()).run.state === "BLOCKED") {
+        await this.answer();
+      }
       await this.lapse();
       await this.recover();
       await this.takeJob();
-      for (const step of [this.ready, this.startTurn, this.endTurn]) await step.call(this);
+      for (const step of [this.ready, this.startTurn, this.endTurn]) {
+        await step.call(this);
+      }
       isDone = this.#jobs === 0 && (this.#attempt === undefined || this.#attempt.phase === "over");
-      if (this.#attempt?.phase === "over") await this.handBack();
+      if (this.#attempt?.phase === "over") {
+        await this.handBack();
+      }
       isDone &&= this.#jobs === 0;
     }
   }
@@ -228,10 +250,18 @@ export class LifeHarness {
     const { run, waiting } = await this.#look();
     const events = await wholeLog(this.#storage.runs, this.#id);
     checkLog(run, events);
-    if (isMoving(run.state)) expect(run.lease, `a lease while ${run.state}`).toBeDefined();
-    if (run.state === "QUEUED" && run.lease === undefined) expect(this.#jobs, "jobs").toBeGreaterThan(0);
-    if (needsApproval(run)) expect(run.attempt, "attempts before the approval").toBe(0);
-    if (mustHaveTakenAll(run, events)) expect(waiting, run.state).toEqual([]);
+    if (isMoving(run.state)) {
+      expect(run.lease, `a lease while ${run.state}`).toBeDefined();
+    }
+    if (run.state === "QUEUED" && run.lease === undefined) {
+      expect(this.#jobs, "jobs").toBeGreaterThan(0);
+    }
+    if (needsApproval(run)) {
+      expect(run.attempt, "attempts before the approval").toBe(0);
+    }
+    if (mustHaveTakenAll(run, events)) {
+      expect(waiting, run.state).toEqual([]);
+    }
   }
 
   async checkEnd(): Promise<void> {
@@ -260,14 +290,18 @@ export class LifeHarness {
 
   async #work(phase: Attempt["phase"], step: (attempt: Attempt) => Promise<Attempt["phase"]>): Promise<void> {
     const attempt = this.#attempt;
-    if (attempt === undefined || attempt.phase !== phase) return;
+    if (attempt === undefined || attempt.phase !== phase) {
+      return;
+    }
     const next = await this.#unlessLost(() => step(attempt));
     attempt.phase = next ?? "over";
   }
 
   async #unlessLost<T>(write: () => Promise<T>): Promise<T | undefined> {
     return write().catch((error) => {
-      if (error instanceof LeaseLost) return undefined;
+      if (error instanceof LeaseLost) {
+        return undefined;
+      }
       throw error;
     });
   }
@@ -286,7 +320,9 @@ export class LifeHarness {
       return undefined;
     });
     const [subject] = seen;
-    if (subject === undefined) throw new Error("The store did not call `decide`.");
+    if (subject === undefined) {
+      throw new Error("The store did not call `decide`.");
+    }
     return subject;
   }
 }
@@ -296,6 +332,8 @@ async function unlessRefused(code: ErrorCode, act: () => Promise<unknown>): Prom
   try {
     await act();
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== code) throw error;
+    if (!(error instanceof AppError) || error.code !== code) {
+      throw error;
+    }
   }
 }

@@ -53,7 +53,9 @@ test("a run whose workers keep working ends after taking all follow-ups", async 
   const steps = fc.array(anyStep, { maxLength: 80, size: "max" });
   const property = fc.asyncProperty(steps, fc.boolean(), async (taken, needsApproval) => {
     const harness = await LifeHarness.open(needsApproval);
-    for (const step of taken) await harness[step]();
+    for (const step of taken) {
+      await harness[step]();
+    }
 
     await harness.finish();
 

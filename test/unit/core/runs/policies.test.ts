@@ -26,7 +26,9 @@ let bob: Principal;
 let chief: Principal;
 beforeEach(async () => {
   harness = new CoreHarness();
-  for (const id of ["env-prod", "env-dev"]) await harness.storage.environments.add(anEnvironment(id));
+  for (const id of ["env-prod", "env-dev"]) {
+    await harness.storage.environments.add(anEnvironment(id));
+  }
   [ada, bob] = [await harness.person("Ada"), await harness.person("Bob")];
   chief = { ...(await harness.person("Chief")), administrator: true };
 });
@@ -62,8 +64,9 @@ describe("an action that a policy forbids", () => {
       () => harness.runs.followUp(other.id, bob, { message: "x", authorId: bob.id }),
       () => harness.runs.cancel(other.id, bob),
       () => harness.runs.answerPermission(run.id, bob, choice),
-    ])
+    ]) {
       await expect(forbidden()).rejects.toMatchObject(REFUSED);
+    }
 
     expect(await harness.run(run.id)).toEqual(run);
     expect(await harness.run(other.id)).toEqual(other);
@@ -75,7 +78,9 @@ describe("an action that a policy forbids", () => {
     const say = (message: string, by: Principal) =>
       harness.runs.followUp(run.id, by, { message, authorId: by.id });
 
-    for (const words of ["yes", "no", "why?"]) await expect(say(words, bob)).rejects.toMatchObject(REFUSED);
+    for (const words of ["yes", "no", "why?"]) {
+      await expect(say(words, bob)).rejects.toMatchObject(REFUSED);
+    }
     expect((await say("yes", ada)).run.state).toBe("INPROGRESS");
   });
 

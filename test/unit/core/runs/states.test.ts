@@ -36,8 +36,11 @@ describe("the states of a run", () => {
     const isInTable = TABLE.some(([froms, tos]) => froms.includes(from) && tos.includes(to));
 
     expect(mayMove(from, to)).toBe(isInTable);
-    if (isInTable) expect(() => requireTransition(from, to)).not.toThrow();
-    else expect(() => requireTransition(from, to)).toThrow(`A run that is ${from} cannot become ${to}.`);
+    if (isInTable) {
+      expect(() => requireTransition(from, to)).not.toThrow();
+    } else {
+      expect(() => requireTransition(from, to)).toThrow(`A run that is ${from} cannot become ${to}.`);
+    }
   });
 
   test.each(RUN_STATES)("the state %s is ended, moving or worked on as documented", (state) => {

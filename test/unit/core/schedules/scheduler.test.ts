@@ -197,7 +197,9 @@ describe("a due time that starts no run", () => {
     let failures = 2;
     harness.runs.prepare = async (...args) => {
       failures -= 1;
-      if (failures >= 0) throw new AppError("resource_unavailable", "The host is away.");
+      if (failures >= 0) {
+        throw new AppError("resource_unavailable", "The host is away.");
+      }
       return prepare(...args);
     };
 
@@ -225,7 +227,9 @@ describe("a due time that starts no run", () => {
     await harness.clock.advance(MINUTE_MS);
     const prepare = harness.runs.prepare.bind(harness.runs);
     harness.runs.prepare = async (request, from) => {
-      if (request.scheduleId === broken.id) throw new Error("a bug");
+      if (request.scheduleId === broken.id) {
+        throw new Error("a bug");
+      }
       return prepare(request, from);
     };
 
@@ -241,8 +245,13 @@ describe("permissions to change a schedule", () => {
     const chief = { ...(await harness.person("Chief")), administrator: true };
     const { id } = await service.create(ada, WANTED);
 
-    for (const change of [service.pause(bob, id), service.replace(bob, id, WANTED), service.remove(bob, id)])
+    for (const change of [
+      service.pause(bob, id),
+      service.replace(bob, id, WANTED),
+      service.remove(bob, id),
+    ]) {
       await expect(change).rejects.toMatchObject({ code: "not_authorized" });
+    }
     const paused = await service.pause(chief, id);
     await harness.clock.advance(1_000);
 

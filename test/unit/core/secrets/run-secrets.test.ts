@@ -137,7 +137,9 @@ describe("the secrets of a run", () => {
   });
 
   test("secrets that are too large together fail the run before its agent starts", async () => {
-    for (let index = 0; index < 17; index += 1) await set(ada, `LARGE_${index}`, "x".repeat(64 * 1024));
+    for (let index = 0; index < 17; index += 1) {
+      await set(ada, `LARGE_${index}`, "x".repeat(64 * 1024));
+    }
     await harness.start();
 
     expect(await perform(ada)).toMatchObject({

@@ -32,7 +32,9 @@ describe("the catalogue of skills", () => {
     const list: SkillLibrary["list"] = async (repository, freshness) => {
       reads.push({ teamId: repository.teamId, freshness });
       const failure = broken[repository.name];
-      if (failure !== undefined) throw failure;
+      if (failure !== undefined) {
+        throw failure;
+      }
       return library.list(
         { ...repository, owner: repository.owner.toLowerCase(), name: repository.name.toLowerCase() },
         freshness,

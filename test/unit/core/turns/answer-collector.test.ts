@@ -22,7 +22,9 @@ test("thoughts and plans are not part of the answer", () => {
 test("an endless answer is cut", () => {
   const keeper = new AnswerCollector();
 
-  for (let index = 0; index < 300; index += 1) keeper.onUpdate(say("x".repeat(1_000)));
+  for (let index = 0; index < 300; index += 1) {
+    keeper.onUpdate(say("x".repeat(1_000)));
+  }
 
   expect(keeper.text.length).toBeLessThanOrEqual(101_000);
 });
@@ -38,6 +40,8 @@ test("a new turn starts with an empty answer", () => {
 
 function answerTo(...updates: readonly AgentUpdate[]): string {
   const keeper = new AnswerCollector();
-  for (const update of updates) keeper.onUpdate(update);
+  for (const update of updates) {
+    keeper.onUpdate(update);
+  }
   return keeper.text;
 }

@@ -101,7 +101,9 @@ describe("a steering follow-up", () => {
     const readEvents = harness.storage.runs.readEvents.bind(harness.storage.runs);
     let steer: Promise<unknown> | undefined;
     harness.storage.runs.readEvents = async (...args) => {
-      if (args[3]?.includes("turn.ended")) steer ??= harness.followUp(id, "now", "steer");
+      if (args[3]?.includes("turn.ended")) {
+        steer ??= harness.followUp(id, "now", "steer");
+      }
       await steer;
       return readEvents(...args);
     };

@@ -84,7 +84,9 @@ describe("an endpoint", () => {
 
   test("concurrent readers of the log deliver each event to an endpoint once", async () => {
     const endpoint = await harness.anEndpoint();
-    for (let index = 0; index < 20; index += 1) await harness.aRun();
+    for (let index = 0; index < 20; index += 1) {
+      await harness.aRun();
+    }
 
     await Promise.all([harness.fanOut, harness.aFanOut(), harness.aFanOut()].map((fanOut) => fanOut.round()));
 

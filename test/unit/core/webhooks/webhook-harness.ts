@@ -57,7 +57,9 @@ export function hangs(_message: SignedMessage, stop: AbortSignal): Promise<never
 const box: SecretBox = {
   seal: (text, owner) => `${owner}|${text}`,
   open(sealed, owner) {
-    if (!sealed.startsWith(`${owner}|`)) throw new Error("cannot be opened");
+    if (!sealed.startsWith(`${owner}|`)) {
+      throw new Error("cannot be opened");
+    }
     return sealed.slice(owner.length + 1);
   },
 };
@@ -149,7 +151,9 @@ export class WebhookHarness {
 
   async delivery({ endpointId, id }: NewWebhookDelivery): Promise<TriedWebhook> {
     const delivery = await this.storage.webhooks.history.find(endpointId, id);
-    if (delivery === undefined) throw new Error("There is no such delivery.");
+    if (delivery === undefined) {
+      throw new Error("There is no such delivery.");
+    }
     return delivery;
   }
 

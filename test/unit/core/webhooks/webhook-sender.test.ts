@@ -233,7 +233,9 @@ describe("an endpoint whose address changes during a delivery", () => {
     const endpoint = await harness.anEndpoint();
     const moved = { ...endpoint, url: "https://new.example", ...health };
     harness.receivers.answer = async ({ url }) => {
-      if (url === moved.url) return answered(200);
+      if (url === moved.url) {
+        return answered(200);
+      }
       await harness.storage.webhooks.endpoints.replace(moved);
       return answered(status);
     };
@@ -275,7 +277,9 @@ describe("receivers that do not answer", () => {
     ];
     harness.receivers.answer = (message, stop) =>
       message.url === slow.url ? hangs(message, stop) : Promise.resolve(answered(200));
-    for (let index = 0; index < 30; index += 1) await harness.aDelivery(slow);
+    for (let index = 0; index < 30; index += 1) {
+      await harness.aDelivery(slow);
+    }
     const last = await harness.aDelivery(quick);
 
     await harness.send();
@@ -287,7 +291,9 @@ describe("receivers that do not answer", () => {
 
   test("at most eight posts are sent at a time", async () => {
     harness.receivers.answer = hangs;
-    for (let index = 0; index < 30; index += 1) await harness.aDelivery(await harness.anEndpoint());
+    for (let index = 0; index < 30; index += 1) {
+      await harness.aDelivery(await harness.anEndpoint());
+    }
 
     await harness.send();
     await harness.pass(1_000);

@@ -58,7 +58,9 @@ test("many notifications lead to one read of the log", async () => {
 
 test("the history of deliveries is kept for thirty days", async () => {
   const endpoint = await harness.anEndpoint();
-  for (let index = 0; index < 3; index += 1) await harness.aDelivery(endpoint);
+  for (let index = 0; index < 3; index += 1) {
+    await harness.aDelivery(endpoint);
+  }
   await harness.send();
   const passDays = async (days: number) => {
     await stop();

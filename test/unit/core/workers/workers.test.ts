@@ -25,7 +25,9 @@ describe("a worker", () => {
 
   test("a worker is listed while it sends heartbeats and until it stops", async () => {
     await heartbeat.start();
-    for (let minute = 0; minute < 2; minute += 1) await harness.clock.advance(60_000);
+    for (let minute = 0; minute < 2; minute += 1) {
+      await harness.clock.advance(60_000);
+    }
 
     expect(await harness.storage.workers.listLive()).toMatchObject([worker]);
     await heartbeat.stop();
@@ -39,7 +41,9 @@ describe("a worker", () => {
     const [any, ours, other] = [await ask(), await ask("build-box"), await ask("other-box")];
     const runWorker = harness.worker({ host: "build-box" });
 
-    for (const id of [any, ours, other]) await runWorker.work(id, new AbortController().signal);
+    for (const id of [any, ours, other]) {
+      await runWorker.work(id, new AbortController().signal);
+    }
 
     const states = await Promise.all([any, ours, other].map(async (id) => (await harness.run(id)).state));
     expect(states).toEqual(["SUCCEEDED", "SUCCEEDED", "QUEUED"]);
@@ -86,7 +90,9 @@ describe("capacity", () => {
     load = { slots: 2, taken: 1 };
     const look = async (host: string | undefined) => {
       requestedNames.push(host);
-      if (load instanceof Error) throw load;
+      if (load instanceof Error) {
+        throw load;
+      }
       return load;
     };
     capacity = new Capacity({ workers: { load: look }, clock });

@@ -112,7 +112,9 @@ describe("the changes of a turn", () => {
     harness.changes.sinceMark.set("acme/widgets", "one");
     harness.changes.sinceClone.set("acme/widgets", "one");
     harness.agents.scripts.push(async () => {
-      for (const { runId } of harness.agents.starts) await harness.followUp(runId, "more");
+      for (const { runId } of harness.agents.starts) {
+        await harness.followUp(runId, "more");
+      }
       return { stopReason: "end_turn" };
     });
     await perform();

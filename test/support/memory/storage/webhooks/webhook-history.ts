@@ -60,21 +60,29 @@ export class InMemoryWebhookHistory implements WebhookHistory {
         state !== "waiting" && createdAt < now - olderThanMs;
       const isForgotten = ({ endpointId }: WebhookRow) => endpointIn(tables, endpointId) === undefined;
       const removed = [all.filter(isOld).slice(0, limit), all.filter(isForgotten).slice(0, limit)];
-      for (const { id } of removed.flat()) tables.webhooks.delete(id);
+      for (const { id } of removed.flat()) {
+        tables.webhooks.delete(id);
+      }
       const hopeless = rowsIn(tables)
         .filter((row) => row.state === "waiting" && endpointIn(tables, row.endpointId)?.enabled === false)
         .slice(0, limit);
       const end = { state: "dead", error: "The endpoint was switched off.", settledAt: now } as const;
-      for (const row of hopeless) tables.webhooks.set(row.id, { ...row, ...end });
+      for (const row of hopeless) {
+        tables.webhooks.set(row.id, { ...row, ...end });
+      }
       return [...removed, hopeless].some(({ length }) => length === limit);
     });
   }
 }
 
 function isChosen({ createdAt, id, state }: WebhookRow, which: ReplayedDeliveries): boolean {
-  if ("id" in which) return id === which.id;
+  if ("id" in which) {
+    return id === which.id;
+  }
   const { since, until } = which;
-  if (state !== "dead" || createdAt < since.getTime()) return false;
+  if (state !== "dead" || createdAt < since.getTime()) {
+    return false;
+  }
   return until === undefined || createdAt < until.getTime();
 }
 

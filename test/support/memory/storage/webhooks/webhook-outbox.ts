@@ -21,7 +21,9 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
 
   add(deliveries: readonly NewWebhookDelivery[]): Promise<void> {
     return this.#database.transaction(({ now, tables, channels }) => {
-      if (deliveries.length > 0) channels.push(CHANNELS.webhooks);
+      if (deliveries.length > 0) {
+        channels.push(CHANNELS.webhooks);
+      }
       for (const delivery of deliveries) {
         const fresh = {
           state: "waiting",
@@ -32,7 +34,9 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
           history: [],
         } as const;
         const isTold = rowsIn(tables).some((row) => isSame(row, delivery));
-        if (!isTold) tables.webhooks.set(delivery.id, { ...delivery, ...fresh });
+        if (!isTold) {
+          tables.webhooks.set(delivery.id, { ...delivery, ...fresh });
+        }
       }
     });
   }
@@ -58,7 +62,9 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
       const row = rowsIn(tables).find(
         (row) => row.id === id && row.state === "waiting" && row.tries === number,
       );
-      if (row === undefined) return false;
+      if (row === undefined) {
+        return false;
+      }
       const history = [...row.history, { ...tried, number, at: new Date(now) }];
       const { error: _error, settledAt: _settledAt, ...rest } = { ...row, history, state };
       const dueAt = state === "waiting" ? now + retryAfterMs : now;
@@ -66,7 +72,9 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
       const error = tried.error === undefined ? {} : { error: tried.error };
       tables.webhooks.set(id, { ...rest, ...error, ...end, dueAt });
       for (const later of rowsIn(tables).filter((later) => isBehind(later, row))) {
-        if (later.state === "waiting" && later.step === 0) tables.webhooks.set(later.id, { ...later, dueAt });
+        if (later.state === "waiting" && later.step === 0) {
+          tables.webhooks.set(later.id, { ...later, dueAt });
+        }
       }
       return true;
     });
@@ -75,7 +83,9 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
   giveUp(endpointId: string, error: string): Promise<void> {
     return this.#database.transaction(({ now, tables }) => {
       for (const row of rowsIn(tables)) {
-        if (row.endpointId !== endpointId || row.state !== "waiting") continue;
+        if (row.endpointId !== endpointId || row.state !== "waiting") {
+          continue;
+        }
         tables.webhooks.set(row.id, { ...row, state: "dead", error, settledAt: now });
       }
     });
@@ -83,13 +93,17 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
 }
 
 function isSame(row: WebhookRow, { about, endpointId }: NewWebhookDelivery): boolean {
-  if (about === undefined || row.endpointId !== endpointId) return false;
+  if (about === undefined || row.endpointId !== endpointId) {
+    return false;
+  }
   return row.about?.runId === about.runId && row.about.seq === about.seq;
 }
 
 function taken({ now, tables }: Tx, row: WebhookRow): TakenWebhook | undefined {
   const endpoint = endpointIn(tables, row.endpointId);
-  if (endpoint === undefined) return undefined;
+  if (endpoint === undefined) {
+    return undefined;
+  }
   const [number, step] = [row.tries + 1, row.step + 1];
   tables.webhooks.set(row.id, { ...row, tries: number, step, dueAt: now + TAKEN_MS });
   const { about, body, endpointId, id, type } = row;

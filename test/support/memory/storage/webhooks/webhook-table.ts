@@ -17,6 +17,8 @@ export function rowsIn(tables: Tables): WebhookRow[] {
 
 /** Whether both tell the same endpoint of the same run, `later` of what came later. */
 export function isBehind(later: WebhookRow, { about, endpointId }: WebhookRow): boolean {
-  if (later.endpointId !== endpointId || later.about === undefined || about === undefined) return false;
+  if (later.endpointId !== endpointId || later.about === undefined || about === undefined) {
+    return false;
+  }
   return later.about.runId === about.runId && later.about.seq > about.seq;
 }
