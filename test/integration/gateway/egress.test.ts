@@ -68,8 +68,8 @@ async function tunnelTo(target: string, of = harness, headers = proxyHeaders(of)
   return { socket, answer: String(answer) };
 }
 
-describe("with a network", () => {
-  test("programs that know proxies reach public addresses, and the gateway itself without it", async () => {
+describe("egress with network access", () => {
+  test("programs reach public addresses through the proxy and the gateway itself directly", async () => {
     const own = await startAnsweringServer();
     const reached = await benchOf({ models: { openai: { key: "canary", baseUrl: own.url } } });
     const script = `
@@ -87,7 +87,7 @@ describe("with a network", () => {
     await own.stop();
   });
 
-  test("a request of theirs passes as it is", async () => {
+  test("a proxied request and its answer are forwarded unchanged", async () => {
     server.answer = (response) =>
       void response.writeHead(302, { location: "/else", "set-cookie": ["a=1", "b=2"] }).end("moved");
     const headers = { ...proxyHeaders(harness), authorization: "Bearer theirs", cookie: "c=3" };
@@ -114,7 +114,7 @@ describe("with a network", () => {
     ]);
   });
 
-  test("a tunnel carries both ways, and is cut when the gateway is closed", async () => {
+  test("a tunnel carries data in both directions and is cut when the gateway is closed", async () => {
     const { answer, socket } = await tunnelTo(`${NAME}:${server.port}`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     socket.write("GET /inside HTTP/1.1\r\nhost: x\r\n\r\n");
@@ -126,14 +126,14 @@ describe("with a network", () => {
     await closed;
   });
 
-  test("a tunnel in which nothing moves is cut", async () => {
+  test("an idle tunnel is cut", async () => {
     const hasty = await benchOf({ limits: { ports: [server.port], streamIdleMs: 100 } });
     const { socket } = await tunnelTo(`${NAME}:${server.port}`, hasty);
 
     await once(socket, "close");
   });
 
-  test("what is said right behind the request for a tunnel is not lost", async () => {
+  test("data sent directly after the CONNECT request is not lost", async () => {
     const { hostname, port } = new URL(harness.gateway.address);
     const socket = connect(Number(port), hostname);
     const { "proxy-authorization": given } = proxyHeaders(harness);
@@ -150,7 +150,7 @@ describe("with a network", () => {
     ["the metadata's", ["169.254.169.254", "169.254.169.254"]],
     ["one of the network", ["10.0.0.1", "192.168.0.1", "172.16.0.1", "100.64.0.1"]],
     ["IPv6's loopback", ["[::1]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]"]],
-  ])("no address that is not public is reached: %s", async (_, hosts) => {
+  ])("requests and tunnels to non-public addresses are refused: %s", async (_, hosts) => {
     for (const host of hosts) {
       const { answer } = await tunnelTo(`${host}:${server.port}`);
       const asked = await askRaw(harness.gateway, `http://${host}:${server.port}/`, {
@@ -163,7 +163,7 @@ describe("with a network", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("nor by a name that resolves to one", async () => {
+  test("a tunnel to a name that resolves to a non-public address is refused", async () => {
     for (const addresses of [["10.0.0.1"], ["8.8.8.8", "127.0.0.1"]]) {
       const resolve = async () => addresses.map((address) => ({ address, family: 4 }));
       const inner = await benchOf({ resolve });
@@ -174,7 +174,7 @@ describe("with a network", () => {
 
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   const outer = own.find(({ family, internal }) => family === "IPv4" && !internal)?.address;
-  test.skipIf(outer === undefined)("nor this machine by its own address, though it be public", async () => {
+  test.skipIf(outer === undefined)("a tunnel to this machine's own address is refused even if the address is public", async () => {
     const always = {
       admits: ({ isEncrypted }: { readonly isEncrypted: boolean }) => isEncrypted,
       problemOf: () => undefined,
@@ -184,7 +184,7 @@ describe("with a network", () => {
     expect((await tunnelTo(`${outer}:${server.port}`, wide)).answer).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  test.each(["22", "25", "5432", "0", "65536", "99999"])("nor the port %s", async (port) => {
+  test.each(["22", "25", "5432", "0", "65536", "99999"])("a tunnel or request to the port %s is refused", async (port) => {
     const strict = await benchOf({ limits: {} });
 
     expect((await tunnelTo(`${NAME}:${port}`, strict)).answer).toMatch(
@@ -201,17 +201,17 @@ describe("with a network", () => {
     "a b:443",
     "user@public.example:443",
     "public.example:443/x",
-  ])("nor by something that is no address: %j", async (target) => {
+  ])("a tunnel to the malformed address %j is refused", async (target) => {
     expect((await tunnelTo(target)).answer).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  test("nor in another way than HTTP", async () => {
+  test("a proxied request with a scheme other than http is refused", async () => {
     for (const url of [`https://${NAME}:${server.port}/`, `ftp://${NAME}/`, `ws://${NAME}:${server.port}/`]) {
       expect((await askRaw(harness.gateway, url, { headers: proxyHeaders(harness) })).status).toBe(400);
     }
   });
 
-  test("a host that is away is told", async () => {
+  test("a tunnel to an unreachable host gets status 502 with the reason", async () => {
     const gone = await startAnsweringServer();
     await gone.stop();
     const lost = await benchOf({ limits: { ports: [gone.port] } });
@@ -219,7 +219,7 @@ describe("with a network", () => {
     expect((await tunnelTo(`${NAME}:${gone.port}`, lost)).answer).toMatch(/^HTTP\/1\.1 502 .*refused/s);
   });
 
-  test("nobody gets through without the attempt's token", async () => {
+  test("requests and tunnels without the attempt's token get status 407", async () => {
     const wrong = [
       {},
       { "proxy-authorization": "Basic x" },
@@ -233,7 +233,7 @@ describe("with a network", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("the other end is let go when a tunnel's sandbox leaves", async () => {
+  test("the upstream connection is closed when the sandbox resets its tunnel", async () => {
     const ended = Promise.withResolvers<void>();
     server.early = (request) => {
       request.socket.once("close", () => ended.resolve());
@@ -248,7 +248,7 @@ describe("with a network", () => {
   });
 });
 
-test("without a network there is no way, and the reason is told", async () => {
+test("without network access requests and tunnels are refused with the reason", async () => {
   const inside = await benchOf({ grant: {} });
   const { pathname } = new URL(inside.gateway.address);
   const headers = {
@@ -264,7 +264,7 @@ test("without a network there is no way, and the reason is told", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("a program that sends its proxy what is for the gateway itself is understood", async () => {
+test("a request to the gateway itself that arrives as a proxied request is answered", async () => {
   server.answer = (response) => void response.end("models");
   const sent = await benchOf({ models: { openai: { key: "canary", baseUrl: server.url } } });
   const { host, origin, pathname } = new URL(sent.gateway.address);

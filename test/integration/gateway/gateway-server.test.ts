@@ -58,8 +58,8 @@ function rawSocket({ gateway }: GatewayHarness): Socket {
   return connect(Number(port), hostname).on("error", () => undefined);
 }
 
-describe("the token", () => {
-  test("opens its own gateway alone, and as long as that is there", async () => {
+describe("the token of a gateway", () => {
+  test("a token opens only its own gateway, and only until that is closed", async () => {
     const [one, other] = [await benchOf(), await benchOf()];
     const { pathname } = new URL(one.gateway.address);
     expect((await askRaw(one.gateway, MODELS)).status).toBe(200);
@@ -73,7 +73,7 @@ describe("the token", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(["", "wrong", "%00", "undefined"])("is not %j", async (token) => {
+  test.each(["", "wrong", "%00", "undefined"])("a request with the wrong token %j gets status 404", async (token) => {
     const { gateway } = await benchOf();
     const { origin } = new URL(gateway.address);
 
@@ -82,7 +82,7 @@ describe("the token", () => {
     expect([answer.status, await answer.text()]).toEqual([404, "There is nothing at this address.\n"]);
   });
 
-  test.each(["/else", "/", "", "/constructor/x", "/__proto__/x"])("opens nothing at %j", async (path) => {
+  test.each(["/else", "/", "", "/constructor/x", "/__proto__/x"])("a request to the unknown path %j gets status 404", async (path) => {
     const { gateway } = await benchOf();
 
     expect((await fetch(`${gateway.address}${path}`)).status).toBe(404);
@@ -90,8 +90,8 @@ describe("the token", () => {
   });
 });
 
-describe("in an isolated sandbox", () => {
-  test("it is a socket in a directory of its own, which others of the machine cannot come to", async () => {
+describe("a gateway for an isolated sandbox", () => {
+  test("the gateway listens on a socket in a directory that other users of the machine cannot open", async () => {
     const { dataDir, gateway } = await benchOf({ isolated: true });
 
     const path = gateway.portForward?.socketPath ?? "";
@@ -110,7 +110,7 @@ describe("in an isolated sandbox", () => {
     await expect(askRaw(gateway, MODELS)).rejects.toThrow("ENOENT");
   });
 
-  test("it is elsewhere where the path would be too long for a socket", async () => {
+  test("the socket is placed elsewhere if its path would be too long", async () => {
     const { dataDir } = await benchOf();
     const deep = join(dataDir, "d".repeat(100));
 
@@ -124,7 +124,7 @@ describe("in an isolated sandbox", () => {
     expect(await exists(dirname(dirname(path)))).toBe(false);
   });
 
-  test("what a killed process left is taken away, once", async () => {
+  test("the first gateway removes what a killed process left, and only the first", async () => {
     const { dataDir } = await benchOf();
     await mkdir(join(dataDir, "gw/old/gw"), { recursive: true });
     await writeFile(join(dataDir, "gw/old/gw/s"), "");
@@ -150,8 +150,8 @@ const BARE = {
   log: SILENT_LOG,
 };
 
-describe("whoever sends bytes", () => {
-  test("gets no more connections than the limit says, and hurts nobody", async () => {
+describe("hostile clients of a gateway", () => {
+  test("a client gets no more connections than the limit, and the gateway answers again afterwards", async () => {
     const harness = await benchOf({ limits: { connections: 5 } });
     const sockets = Array.from({ length: 20 }, () => rawSocket(harness));
     await Promise.all(sockets.map((socket) => once(socket, "connect")));
@@ -171,7 +171,7 @@ describe("whoever sends bytes", () => {
     });
   });
 
-  test("gets no more answers at a time either, when one connection asks for them all", async () => {
+  test("pipelined requests on one connection get no more concurrent answers than the limit", async () => {
     const harness = await benchOf({ limits: { connections: 5 } });
     const { host, pathname } = new URL(harness.gateway.address);
     const held: ServerResponse[] = [];
@@ -198,7 +198,7 @@ describe("whoever sends bytes", () => {
       "POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
       /^HTTP\/1\.1 400 /,
     ],
-  ])("as %s is refused", async (_, bytes, answer) => {
+  ])("%s is refused, and the gateway still answers", async (_, bytes, answer) => {
     const harness = await benchOf();
     const socket = rawSocket(harness);
     socket.write(bytes, "latin1");
@@ -207,7 +207,7 @@ describe("whoever sends bytes", () => {
     expect((await askRaw(harness.gateway, MODELS)).status).toBe(200);
   });
 
-  test("cannot smuggle a request to the model behind another", async () => {
+  test("a request cannot be smuggled to the model inside the body of another request", async () => {
     const harness = await benchOf();
     const { pathname } = new URL(harness.gateway.address);
     const inner = "POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}";
@@ -221,7 +221,7 @@ describe("whoever sends bytes", () => {
     expect(server.requests[0]?.body).toBe(inner);
   });
 
-  test("faster than the upstream takes it, waits", async () => {
+  test("a client that sends faster than the upstream reads is slowed down", async () => {
     const harness = await benchOf();
     server.early = (request) => {
       request.pause();
@@ -239,7 +239,7 @@ describe("whoever sends bytes", () => {
     socket.destroy();
   });
 
-  test("slower than the upstream gives it, has the upstream wait", async () => {
+  test("an upstream that sends faster than the client reads is slowed down", async () => {
     const harness = await benchOf();
     const begun = Promise.withResolvers<ServerResponse>();
     server.early = (_request, response) => {
@@ -285,7 +285,7 @@ describe("whoever sends bytes", () => {
     return sent;
   }
 
-  test("and leaves in the middle of it leaves nothing behind", async () => {
+  test("a client that disconnects during a request leaves no upstream connection and no failure", async () => {
     const harness = await benchOf();
     const [arrived, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     server.early = (request) => {
@@ -305,7 +305,7 @@ describe("whoever sends bytes", () => {
   });
 });
 
-test("closing ends what goes on, and may be repeated", async () => {
+test("closing a gateway ends running answers, and can be repeated", async () => {
   const harness = await benchOf();
   server.early = (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");

@@ -117,7 +117,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     return (await text(child.stdout)).trim();
   }
 
-  test("clones, fetches and pushes with a token that the sandbox never sees", async () => {
+  test("clone, fetch and push work with a token that the sandbox never sees", async () => {
     const clone = await cloneOf("site");
     await git(["checkout", "--quiet", "-b", "errand/one"], clone);
     const commit = await commitIn(clone);
@@ -148,13 +148,13 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     "ssh://git@github.com/acme/site.git",
     "http://github.com/Acme/SITE",
     "https://github.com/acme/site",
-  ])("is reached as %s", async (url) => {
+  ])("a repository is reached by the URL %s", async (url) => {
     expect(await git(["clone", "--quiet", url, "clone"])).toMatchObject({ code: 0 });
     expect(await readdir(join(place, "clone"))).toContain("a.txt");
     expect(server.requests.every(({ url }) => url.startsWith("/acme/site.git/"))).toBe(true);
   });
 
-  test("tells pushes in their order, each branch once, and of a large one too", async () => {
+  test("pushes are recorded in order, with one entry per branch, including large pushes", async () => {
     const clone = await cloneOf("site");
     await commitIn(clone);
     await git(["push", "--quiet", "origin", "HEAD:refs/heads/one", "HEAD:refs/heads/two"], clone);
@@ -172,7 +172,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(harness.gateway.traffic.pushes[1]?.commit).toBe(commit);
   });
 
-  test("tells no push that the host refused", async () => {
+  test("a branch update that the host rejects is not recorded", async () => {
     const clone = await cloneOf("site");
     await commitIn(clone);
     await git(["push", "--quiet", "origin", "HEAD:refs/heads/three"], clone);
@@ -197,7 +197,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     ["a tag", ["HEAD:refs/tags/v1"]],
     ["a note", ["HEAD:refs/notes/commits"]],
     ["a good branch along with a deleted one", ["HEAD:refs/heads/good", ":main"]],
-  ])("refuses %s, and git says why", async (_, refs) => {
+  ])("a push of %s is refused, and git shows the reason", async (_, refs) => {
     const clone = await cloneOf("site");
     await commitIn(clone);
     server.requests.length = 0;
@@ -213,7 +213,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(harness.gateway.traffic.pushes).toEqual([]);
   });
 
-  test("refuses a push to what may only be read", async () => {
+  test("a push to a read-only repository is refused", async () => {
     const clone = await cloneOf("docs");
     await commitIn(clone);
     server.requests.length = 0;
@@ -227,7 +227,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(server.requests).toEqual([]);
   });
 
-  test("refuses what is not this run's", async () => {
+  test("a repository that does not belong to the run is refused", async () => {
     const refused = await git(["clone", `${GITHUB}/acme/other.git`]);
 
     expect(refused).toMatchObject({
@@ -237,7 +237,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(server.requests).toEqual([]);
   });
 
-  test("reads anything else with a network, as everybody may, and through the guard", async () => {
+  test("with network access other repositories are readable without a token, at permitted addresses only", async () => {
     await harness.close();
     harness = await benchOf({ grant: { network: "internet" }, allow: "127.0.0.1" });
     server.authorization = undefined;
@@ -269,7 +269,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     [301, "acme/site is at another address now."],
     [503, "The git server failed at acme/site (HTTP 503)."],
     [200, "The server of acme/site does not speak git's smart protocol."],
-  ])("says in words what %i of the host means", async (status, words) => {
+  ])("the host's status %i is explained in git's output", async (status, words) => {
     server.intercept = (_, response) => {
       response
         .writeHead(status, { location: `${server.url}/acme/other.git/info/refs?service=git-upload-pack` })
@@ -284,7 +284,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(server.requests).toHaveLength(1);
   });
 
-  test("asks for a token anew each time, and says when there is none to be had", async () => {
+  test("a token is obtained for each request, and a failure to obtain one is logged", async () => {
     await harness.close();
     let calls = 0;
     harness = await benchOf({
@@ -318,7 +318,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     ["GET", "/git/../info/refs?service=git-upload-pack", 400],
     ["GET", "/git/acme/site.git/x/info/refs?service=git-upload-pack", 404],
     ["GET", "/git/acme/site@evil/info/refs?service=git-upload-pack", 404],
-  ])("does not pass %s %s", async (method, path, status) => {
+  ])("%s %s is not forwarded", async (method, path, status) => {
     const answer = await askRaw(harness.gateway, path, { method, body: method === "POST" ? "0000" : "" });
 
     expect(answer.status).toBe(status);
@@ -339,7 +339,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
       {},
       413,
     ],
-  ])("refuses as a push: %s", async (_, body, headers, status) => {
+  ])("a push request is refused: %s", async (_, body, headers, status) => {
     const answer = await fetch(`${harness.gateway.address}/git/acme/site.git/git-receive-pack`, {
       method: "POST",
       body,
@@ -350,7 +350,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(server.requests).toEqual([]);
   });
 
-  test("has no way to repositories that are files", async () => {
+  test("a git URL that points to files gets status 501", async () => {
     await harness.close();
     harness = await benchOf({ gitUrl: repositories.fileUrl });
 
@@ -359,7 +359,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect([answer.status, answer.body]).toEqual([501, expect.stringContaining("ERRAND_GIT_URL")]);
   });
 
-  test("is closed with the gateway", async () => {
+  test("closing the gateway ends access to repositories", async () => {
     const clone = await cloneOf("site");
     await harness.gateway.close();
     server.requests.length = 0;

@@ -45,7 +45,7 @@ async function benchOf(url: string, options: BenchOptions = {}): Promise<Gateway
   return harness;
 }
 
-describe("a tool server", () => {
+describe("requests to an MCP server", () => {
   let mcp: McpServer;
   let address: string;
   beforeEach(async () => {
@@ -65,7 +65,7 @@ describe("a tool server", () => {
     return fetch(address, { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", ...message }) });
   }
 
-  test("is spoken to by the Model Context Protocol, with its session and its key", async () => {
+  test("MCP requests are forwarded with their session and the server's key", async () => {
     const hello = await say({ id: 1, method: "initialize" });
     const session = hello.headers.get("mcp-session-id") ?? "";
     expect(await hello.json()).toMatchObject({ result: { capabilities: { tools: {} } } });
@@ -87,7 +87,7 @@ describe("a tool server", () => {
     }
   });
 
-  test("is heard as it speaks", async () => {
+  test("events of an MCP server are forwarded as they arrive", async () => {
     const session = (await say({ id: 1, method: "initialize" })).headers.get("mcp-session-id") ?? "";
     const stream = await fetch(address, {
       headers: { accept: "text/event-stream", "mcp-session-id": session },
@@ -103,13 +103,13 @@ describe("a tool server", () => {
   });
 });
 
-describe("the address of a tool server", () => {
+describe("the address of an MCP server", () => {
   test.each([
     ["/mcp", "/tools/notes", "/mcp"],
     ["/mcp?team=7", "/tools/notes?page=2", "/mcp?team=7&page=2"],
     ["/mcp/", "/tools/notes/messages", "/mcp/messages"],
     ["", "/tools/two%20words/messages", "/messages"],
-  ])("%j, asked for as %s, is %s", async (path, asked, url) => {
+  ])("with the server path %j a request to %s is forwarded to %s", async (path, asked, url) => {
     const { gateway } = await benchOf(`${server.url}${path}`);
 
     expect((await askRaw(gateway, asked)).status).toBe(200);
@@ -126,14 +126,14 @@ describe("the address of a tool server", () => {
     ["/tools/notes/..%2fadmin", 400],
     ["/tools/notes//evil.example/x", 400],
     ["/tools/notes@evil.example", 404],
-  ])("is not reached by %s", async (asked, status) => {
+  ])("a request to %s does not reach the MCP server", async (asked, status) => {
     const { gateway } = await benchOf(`${server.url}/mcp`);
 
     expect((await askRaw(gateway, asked)).status).toBe(status);
     expect(server.requests).toEqual([]);
   });
 
-  test("is not left for another: a redirect is an error", async () => {
+  test("a redirect by an MCP server is an error and is not followed", async () => {
     server.answer = (response) =>
       void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end();
     const { gateway } = await benchOf(server.url);
@@ -143,7 +143,7 @@ describe("the address of a tool server", () => {
     expect([answer.status, answer.headers.location, server.requests.length]).toEqual([502, undefined, 1]);
   });
 
-  test("is told nothing of what the sandbox says of itself", async () => {
+  test("credentials, cookies and the origin of the sandbox are not forwarded to an MCP server", async () => {
     const { gateway } = await benchOf(server.url);
     const headers = {
       authorization: "Bearer theirs",
@@ -162,7 +162,7 @@ describe("the address of a tool server", () => {
     ]);
   });
 
-  test("that refuses the key has that told, without asking the sandbox for one", async () => {
+  test("a key rejected by the MCP server is reported without asking the sandbox for one", async () => {
     server.answer = (response) => {
       response.setHeader("www-authenticate", "Bearer resource_metadata=http://x");
       response.setHeader("set-cookie", "a=b");
@@ -177,7 +177,7 @@ describe("the address of a tool server", () => {
     expect(answer.headers).not.toHaveProperty("set-cookie");
   });
 
-  test("has its key covered wherever it repeats it", async () => {
+  test("the key is masked in an event stream of the MCP server", async () => {
     server.answer = (response) => answerEvents(response, [`data: ${TOKEN}\n\n`]);
     const { gateway } = await benchOf(server.url);
 
@@ -186,7 +186,7 @@ describe("the address of a tool server", () => {
 });
 
 /** Server-side request forgery: addresses in every notation, redirects, and DNS answers that change. */
-describe("the gateway does not connect to an MCP server in the operator's network", () => {
+describe("MCP servers in the operator's network", () => {
   const resolvesTo =
     (...addresses: string[]) =>
     async () =>
@@ -208,7 +208,7 @@ describe("the gateway does not connect to an MCP server in the operator's networ
     "https://100.64.0.1",
     "https://localhost",
     "http://8.8.8.8",
-  ])("at %s", async (origin) => {
+  ])("a connection to an MCP server at %s is refused", async (origin) => {
     const { gateway } = await benchOf(`${origin}:${server.port}/mcp`, { allow: "" });
 
     const answer = await askRaw(gateway, "/tools/notes");
@@ -217,7 +217,7 @@ describe("the gateway does not connect to an MCP server in the operator's networ
     expect(answer.body).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
   });
 
-  test("by the root's name for it, which not every machine knows", async () => {
+  test('a connection to an MCP server at the absolute name "localhost." is refused or fails', async () => {
     const { gateway } = await benchOf(`https://localhost.:${server.port}/mcp`, { allow: "" });
 
     expect([403, 502]).toContain((await askRaw(gateway, "/tools/notes")).status);
@@ -228,14 +228,14 @@ describe("the gateway does not connect to an MCP server in the operator's networ
     ["one of this machine", ["127.0.0.1"]],
     ["a public one and one of the network", ["8.8.8.8", "10.0.0.1"]],
     ["a public one and the metadata's", ["2606:4700::1", "::ffff:169.254.169.254"]],
-  ])("by a name that resolves to %s", async (_, addresses) => {
+  ])("a connection to an MCP server whose name resolves to %s is refused", async (_, addresses) => {
     const options = { allow: "", resolve: resolvesTo(...addresses) };
     const { gateway } = await benchOf(`https://tools.example:${server.port}/mcp`, options);
 
     expect((await askRaw(gateway, "/tools/notes")).status).toBe(403);
   });
 
-  test("by a name whose second answer is another", async () => {
+  test("the name of an MCP server is resolved only once per connection", async () => {
     const answers = ["8.8.8.8", "127.0.0.1"];
     let asked = 0;
     const resolve = async () => [{ address: answers[asked++] ?? "", family: 4 }];
@@ -251,7 +251,7 @@ describe("the gateway does not connect to an MCP server in the operator's networ
   });
 
   test.each(["ftp://tools.example", "file:///etc/passwd", "gopher://tools.example"])(
-    "by another way: %s",
+    "an MCP server with the URL %s is refused",
     async (url) => {
       const { gateway } = await benchOf(url);
 
@@ -259,7 +259,7 @@ describe("the gateway does not connect to an MCP server in the operator's networ
     },
   );
 
-  test("unless the operator allows it", async () => {
+  test("an MCP server in the operator's network is reached if the operator allows its name", async () => {
     const resolve = resolvesTo("127.0.0.1");
     const { gateway } = await benchOf(`http://tools.internal:${server.port}/mcp`, {
       allow: "tools.internal",

@@ -69,8 +69,8 @@ function ask({ gateway }: GatewayHarness, path: string, body: object): Promise<R
 }
 
 /** Written by others, so that what we take for a dialect is not our own idea of it. */
-describe("a server that speaks all dialects", () => {
-  test.each(asked("m-1"))("is understood at %s: %j", (path, body) =>
+describe("the gateway in front of a model server that speaks all dialects", () => {
+  test.each(asked("m-1"))("a request to %s is answered and its tokens are counted: %j", (path, body) =>
     withHarness(async (harness) => {
       const answer = await ask(harness, path, body);
 
@@ -80,7 +80,7 @@ describe("a server that speaks all dialects", () => {
     }),
   );
 
-  test.each(asked("broken-1"))("is understood when it fails at %s: %j", (path, body) =>
+  test.each(asked("broken-1"))("a failed request to %s is recorded as a model failure: %j", (path, body) =>
     withHarness(async (harness) => {
       expect((await ask(harness, path, body)).status).toBe(429);
       expect(harness.gateway.traffic.modelFailure).toEqual({ status: 429, message: "Quota is gone" });

@@ -75,7 +75,7 @@ const usageOf = ({ models }: GatewayTraffic) => [
   models.totalTokens,
 ];
 
-describe("the key", () => {
+describe("the operator's model key", () => {
   test.each([
     ["/openai/responses", "/v1/responses", "authorization", `Bearer ${KEY}`],
     ["/anthropic/v1/messages", "/v1/messages", "x-api-key", KEY],
@@ -86,7 +86,7 @@ describe("the key", () => {
       KEY,
     ],
   ])(
-    "of %s is put in, and nothing of what the sandbox sent in its place is left",
+    "the key for %s is added, and credentials sent by the sandbox are removed",
     async (path, url, name, value) => {
       const placeholders = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"];
       const headers = Object.fromEntries(placeholders.map((each) => [each, PLACEHOLDER]));
@@ -110,7 +110,7 @@ describe("the key", () => {
     },
   );
 
-  test("is left out where the server wants none", async () => {
+  test("no key is sent to a server that needs none", async () => {
     const keyless = await benchOf({ models: { openai: { key: undefined, baseUrl: server.url } } });
 
     await ask({ path: CHAT, headers: { authorization: `Bearer ${PLACEHOLDER}` } }, keyless);
@@ -123,7 +123,7 @@ describe("the key", () => {
     ["an answer", "application/json", 200],
     ["an error", "application/json", 400],
     ["an error of another type", "text/html", 500],
-  ])("is covered in %s that repeats it, also where it comes in pieces", async (_, type, status) => {
+  ])("the key is masked in %s that repeats it, even if it arrives in pieces", async (_, type, status) => {
     server.answer = (response) => {
       response.writeHead(status, { "content-type": type });
       response.write(`data: {"error":{"message":"no ${KEY.slice(0, 20)}`);
@@ -137,7 +137,7 @@ describe("the key", () => {
     expect(said).not.toContain(KEY.slice(0, 20));
   });
 
-  test("goes nowhere else: a redirect is an error", async () => {
+  test("a redirect by the model server is an error, and the key is not sent to its target", async () => {
     server.answer = (response) => void response.writeHead(307, { location: `${server.url}/else` }).end();
 
     const answer = await ask({ path: CHAT });
@@ -147,7 +147,7 @@ describe("the key", () => {
   });
 });
 
-describe("what passes", () => {
+describe("forwarding of model requests", () => {
   test.each([
     ["GET", "/openai/models?client_version=1"],
     ["GET", "/openai/models/vendor/name-1.5:free"],
@@ -159,7 +159,7 @@ describe("what passes", () => {
     ["POST", "/gemini/v1/models/g-2.5:streamGenerateContent?alt=sse"],
     ["POST", "/gemini/v1beta/models/g-2.5:countTokens"],
     ["GET", "/gemini/v1beta/models"],
-  ])("%s %s", async (method, path) => {
+  ])("%s %s is forwarded", async (method, path) => {
     expect((await ask({ method, path })).status).toBe(200);
     expect(server.requests[0]?.url).toBe(path.replace("/openai", "/v1").replace(/^\/(anthropic|gemini)/, ""));
   });
@@ -186,7 +186,7 @@ describe("what passes", () => {
     ["GET", "/openai//models", 400],
     ["GET", "/openai/models/@127.0.0.1:9/", 200],
     ["GET", "/openai@127.0.0.1:9/models", 404],
-  ])("is not %s %s", async (method, path, status) => {
+  ])("%s %s gets status %i and leads to no other address", async (method, path, status) => {
     const answer = await askRaw(harness.gateway, `/models${path}`, {
       method,
       body: method === "POST" ? "{}" : "",
@@ -196,7 +196,7 @@ describe("what passes", () => {
     expect(server.requests.map(({ url }) => url)).toEqual(status === 200 ? ["/v1/models/@127.0.0.1:9/"] : []);
   });
 
-  test("is not a websocket, which has agents use HTTP", async () => {
+  test("a websocket request gets status 426", async () => {
     const headers = {
       connection: "Upgrade",
       upgrade: "websocket",
@@ -222,7 +222,7 @@ describe("what passes", () => {
         error: { code: 403, status: "PERMISSION_DENIED", message: expect.stringContaining("GEMINI_API_KEY") },
       },
     ],
-  ])("of %s is nothing when no key is configured, and the answer says which", async (path, error) => {
+  ])("without a configured key a request to %s is refused, and the answer names the missing variable", async (path, error) => {
     const bare = await benchOf({ models: {} });
 
     const answer = await ask({ path }, bare);
@@ -232,7 +232,7 @@ describe("what passes", () => {
   });
 });
 
-describe("tokens are counted", () => {
+describe("token counting", () => {
   const chatUsage = {
     prompt_tokens: 11,
     completion_tokens: 5,
@@ -270,7 +270,7 @@ describe("tokens are counted", () => {
       "/gemini/v1beta/models/m-1:streamGenerateContent",
       [{ candidates: [] }, { usageMetadata: geminiUsage }],
     ],
-  ])("of %s as JSON, and cost by the price list", async (_, path, body) => {
+  ])("the tokens of %s as JSON are counted and priced", async (_, path, body) => {
     const priced = await benchOf({ modelPrices: prices });
     server.answer = (response) => answerJson(response, body);
 
@@ -332,7 +332,7 @@ describe("tokens are counted", () => {
         eventOf({ candidates: [{}], usageMetadata: geminiUsage }).replaceAll("\n", "\r\n"),
       ],
     ],
-  ])("of %s as a stream", async (_, path, events) => {
+  ])("the tokens of %s as a stream are counted and priced", async (_, path, events) => {
     const priced = await benchOf({ modelPrices: prices });
     server.answer = (response) => answerEvents(response, events);
     const body = { model: "m-1", stream: true, stream_options: { include_usage: true } };
@@ -344,7 +344,7 @@ describe("tokens are counted", () => {
     expect(priced.gateway.traffic.models.costUsd).toBeCloseTo(3 + 0.8 + 10);
   });
 
-  test("also where each byte comes by itself", async () => {
+  test("tokens are counted even if every byte of a stream arrives separately", async () => {
     const text = eventOf({ choices: [], usage: chatUsage, note: "grüß dich" });
     server.answer = async (response) => {
       response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
@@ -359,7 +359,7 @@ describe("tokens are counted", () => {
     expect(usageOf(harness.gateway.traffic)).toEqual([1, 11, 5, 16]);
   });
 
-  test("of a chat that did not ask to be told them, and sees nothing of it", async () => {
+  test("usage is requested for a chat stream that did not ask for it, and hidden from the sandbox", async () => {
     const rest = [delta, "data: [DONE]\n\n"];
     server.answer = (response, { body }) => {
       const isAsked = JSON.parse(body).stream_options?.include_usage === true;
@@ -382,7 +382,7 @@ describe("tokens are counted", () => {
     expect(usageOf(harness.gateway.traffic)).toEqual([1, 11, 5, 16]);
   });
 
-  test("before the sandbox has the answer", async () => {
+  test("tokens are counted by the time the sandbox receives the usage", async () => {
     server.answer = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(eventOf({ type: "response.completed", response: { usage: responsesUsage } }));
@@ -396,7 +396,7 @@ describe("tokens are counted", () => {
     await reader?.cancel();
   });
 
-  test("and watchers are told at once, until they want no more", async () => {
+  test("watchers are notified of token counts at once, until they unsubscribe", async () => {
     server.answer = (response) => answerJson(response, { usage: chatUsage });
     const told: number[] = [];
     const stop = harness.gateway.watch(({ models }) => told.push(models.totalTokens));
@@ -409,7 +409,7 @@ describe("tokens are counted", () => {
     expect(usageOf(harness.gateway.traffic)).toEqual([2, 22, 10, 32]);
   });
 
-  test("not of answers that hold nonsense, which pass as they are", async () => {
+  test("answers with malformed usage are forwarded unchanged and add no tokens", async () => {
     const answers = [
       '{"usage":',
       '{"usage":{"prompt_tokens":-5,"completion_tokens":"many"}}',
@@ -426,7 +426,7 @@ describe("tokens are counted", () => {
   });
 });
 
-describe("a failure", () => {
+describe("model failures", () => {
   test.each([
     ["/openai/responses", 401, { error: { message: "Incorrect API key provided", code: "invalid_api_key" } }],
     [
@@ -441,7 +441,7 @@ describe("a failure", () => {
     ],
     [CHAT, 404, { detail: "Incorrect API key provided" }],
     [CHAT, 500, { error: "Incorrect API key provided" }],
-  ])("of %s with %i is told, and passes as it is", async (path, status, body) => {
+  ])("a failed request to %s with status %i is recorded, and its answer is forwarded unchanged", async (path, status, body) => {
     server.answer = (response) => {
       response.setHeader("retry-after", "7");
       response.setHeader("x-request-id", "req-1");
@@ -477,7 +477,7 @@ describe("a failure", () => {
       { error: { code: 503, message: "Too busy", status: "UNAVAILABLE" } },
       503,
     ],
-  ])("within a stream of %s is one, too: %j", async (path, event, status) => {
+  ])("an error within a stream of %s is recorded as a model failure: %j", async (path, event, status) => {
     server.answer = (response) => answerEvents(response, [eventOf({ hello: 1 }), eventOf(event)]);
 
     await (await ask({ path })).text();
@@ -485,7 +485,7 @@ describe("a failure", () => {
     expect(harness.gateway.traffic.modelFailure).toEqual({ status, message: "Too busy" });
   });
 
-  test("is over with the next good answer", async () => {
+  test("the next successful answer clears a model failure", async () => {
     server.answer = (response) => answerJson(response, {}, 500);
     await ask({ path: CHAT });
     expect(harness.gateway.traffic.modelFailure).toEqual({ status: 500, message: "{}" });
@@ -496,14 +496,14 @@ describe("a failure", () => {
     expect(harness.gateway.traffic.modelFailure).toBeUndefined();
   });
 
-  test("is not what a list of models answers", async () => {
+  test("a failed request for the list of models is not a model failure", async () => {
     server.answer = (response) => answerJson(response, {}, 404);
 
     expect((await ask({ method: "GET", path: "/openai/models" })).status).toBe(404);
     expect(harness.gateway.traffic.modelFailure).toBeUndefined();
   });
 
-  test("without a status is a model that cannot be reached", async () => {
+  test("an unreachable model server is a model failure without a status", async () => {
     const away = await startAnsweringServer();
     await away.stop();
     const lost = await benchOf({ models: { openai: { key: KEY, baseUrl: away.url } } });
@@ -523,7 +523,7 @@ describe("a failure", () => {
   test.each([
     ["never begins to answer", { answerMs: 300 }, 504],
     ["stops in its answer", { idleMs: 300 }, 200],
-  ])("is a model that %s", async (_, limits, status) => {
+  ])("a model server that %s is a model failure", async (_, limits, status) => {
     const hasty = await benchOf({ limits });
     server.early = (_request, response) => {
       if (status === 200) {
@@ -544,7 +544,7 @@ describe("a failure", () => {
     expect(hasty.logged).toEqual([]);
   });
 
-  test("is not what the sandbox itself broke off", async () => {
+  test("a request aborted by the sandbox is not a model failure", async () => {
     server.early = (_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
       return true;
@@ -566,7 +566,7 @@ describe("a failure", () => {
     expect(harness.logged).toEqual([]);
   });
 
-  test("that says more than is wanted is told by its status", async () => {
+  test("an error answer over the size limit is recorded by its status only", async () => {
     server.answer = (response) =>
       void response.writeHead(500, { "content-type": "text/html" }).end("x".repeat(300_000));
 
@@ -577,8 +577,8 @@ describe("a failure", () => {
   });
 });
 
-describe("a gateway that is shut", () => {
-  test("refuses model calls for good with the reason, in words that each client understands", async () => {
+describe("shutting a gateway", () => {
+  test("a shut gateway refuses model requests with the first reason, in the format of each API", async () => {
     harness.gateway.shut("The budget of 5 USD is used up.");
     harness.gateway.shut("Another reason.");
 
@@ -599,7 +599,7 @@ describe("a gateway that is shut", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("cuts the calls that run, at both ends", async () => {
+  test("shutting a gateway ends running requests at both ends", async () => {
     let upstreamCalls = 0;
     const upstream = Promise.withResolvers<void>();
     server.early = (_request, response) => {
@@ -629,8 +629,8 @@ describe("a gateway that is shut", () => {
   });
 });
 
-describe("limits", () => {
-  test("a body that is too large is refused, whether or not it says so before", async () => {
+describe("limits of a gateway", () => {
+  test("a body over the limit is refused, with or without a declared length", async () => {
     const narrow = await benchOf({ limits: { bodyBytes: 1_000 } });
 
     const told = await askRaw(narrow.gateway, "/models/openai/responses", {
@@ -647,7 +647,7 @@ describe("limits", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("one call too many is to be tried again", async () => {
+  test("a model request over the concurrency limit gets status 429", async () => {
     const narrow = await benchOf({ limits: { modelCalls: 1 } });
     const arrived = Promise.withResolvers<void>();
     server.early = () => {
@@ -662,7 +662,7 @@ describe("limits", () => {
     await first;
   });
 
-  test("what is too large to be held passes unread", async () => {
+  test("bodies too large to be buffered are forwarded unread, and their tokens are not counted", async () => {
     const narrow = await benchOf({ limits: { heldBytes: 100 } });
     const long = "x".repeat(50_000);
     server.answer = (response, { body }) =>
@@ -675,7 +675,7 @@ describe("limits", () => {
     expect(server.requests[0]?.body).not.toContain("include_usage");
   });
 
-  test("what is nested too deeply is refused, and takes no room from what follows", async () => {
+  test("a deeply nested body is refused and releases its buffer for later requests", async () => {
     const narrow = await benchOf({ limits: { heldBytes: 300_000 } });
     const deep = `{"stream":true,"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     const path = `/models${CHAT}`;
@@ -688,7 +688,7 @@ describe("limits", () => {
     expect(server.requests.map(({ body }) => body.includes("include_usage"))).toEqual([true]);
   });
 
-  test("a packed chat is refused, as it could ask for anything", async () => {
+  test("a compressed chat request is refused", async () => {
     expect((await ask({ path: CHAT, headers: { "content-encoding": "gzip" } })).status).toBe(415);
   });
 });

@@ -29,7 +29,7 @@ const skipped = reasonToSkipGit();
 describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${skipped})`}`, () => {
   beforeEach(() => call({ args: ["init", "--quiet", "--bare"] }));
 
-  test("is given words and gives its output back", async () => {
+  test("input is passed to git and its output is returned", async () => {
     const id = await call({ args: ["hash-object", "-w", "--stdin"], input: "words" });
 
     const words = await call({ args: ["cat-file", "-p", id.toString().trim()] });
@@ -37,14 +37,14 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
     expect(words.toString()).toBe("words");
   });
 
-  test("that fails says what it said", async () => {
+  test("the error of a failed command contains git's message", async () => {
     await expect(call({ args: ["cat-file", "-p", "HEAD"] })).rejects.toMatchObject({
       kind: "failed",
       message: expect.stringContaining("Not a valid object name HEAD"),
     });
   });
 
-  test("that says too much is ended", async () => {
+  test("a command with too much output is ended", async () => {
     const id = await call({ args: ["hash-object", "-w", "--stdin"], input: "x".repeat(5_000_000) });
 
     const words = call({ args: ["cat-file", "-p", id.toString().trim()] });
@@ -55,7 +55,7 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
   test.each([
     ["before it was begun", (giveUp: AbortController) => giveUp.abort()],
     ["while it waits for more words", (giveUp: AbortController) => void setImmediate(() => giveUp.abort())],
-  ])("is ended %s when nobody wants it any more", async (_when, abort) => {
+  ])("an aborted command is ended %s", async (_when, abort) => {
     const giveUp = new AbortController();
     const words = call({
       program: "cat",
@@ -69,7 +69,7 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
     await expect(words).rejects.toMatchObject({ kind: "aborted" });
   });
 
-  test("does not know the settings of its user", async () => {
+  test("git ignores the settings of the user and the machine", async () => {
     const settings = await call({ args: ["config", "--list", "--show-origin"], maxOutputBytes: 100_000 });
 
     const origins = settings
@@ -82,7 +82,7 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
   });
 
   test.each(["file:///etc", "https://127.0.0.1/x", "ext::true", "ssh://127.0.0.1/x"])(
-    "talks to nobody unless it is told so: %s",
+    "git refuses the transport of %s unless the caller allows it",
     async (url) => {
       await expect(call({ args: ["ls-remote", "--", url] })).rejects.toMatchObject({
         message: expect.stringMatching(/transport '\w+' not allowed/),
@@ -91,7 +91,7 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
   );
 });
 
-test("a machine without git is told so, with what to do about it", async () => {
+test("without git on the machine the error names a remedy", async () => {
   const mirrors = new RepositoryMirrors({
     dataDir: gitDir,
     baseUrl: "file:///nowhere",

@@ -87,7 +87,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   const fetched = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
   const fileOf = (directory: string) => readFile(join(directory, "file.txt"), "utf8");
 
-  test("stand at the branch, tag or commit that is asked for", async () => {
+  test("a clone is at the requested branch, tag or commit", async () => {
     const first = await repositories.commit("acme/refs", { "file.txt": "first" });
     const bare = repositories.pathOf("acme/refs");
     await runGit(bare, ["branch", "feature/x", first]);
@@ -113,7 +113,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await newest.git("tag", "--list")).toContain("v1");
   });
 
-  test("fetch only what is new, and share nothing with the mirror or with one another", async () => {
+  test("a repeated clone fetches only new commits and shares no files with the mirror", async () => {
     await repositories.commit("acme/often", { "file.txt": "one" });
     const clones = open();
     const first = await cloneOf(clones, "often");
@@ -142,7 +142,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     return fetched() - before;
   }
 
-  test("of a private repository are made with the team's key, which stays in no file", async () => {
+  test("a private repository is cloned with the team's key, which is stored in no file", async () => {
     server.authorization = TOKEN;
     await repositories.commit("acme/private", { "file.txt": "x" });
 
@@ -164,7 +164,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     });
   });
 
-  test("come from the mirror for nobody to whom the host shows the repository no more", async () => {
+  test("a mirror is removed and not used when the host no longer shows the repository to the team", async () => {
     await repositories.commit("acme/withdrawn", { "file.txt": "x" });
     const clones = open();
     await cloneOf(clones, "withdrawn");
@@ -177,7 +177,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await readdir(join(root, "histories"))).toEqual([]);
   });
 
-  test("of a history that is too large are made without it", async () => {
+  test("a repository with too large a history is cloned without its history", async () => {
     await repositories.commit("acme/long", { "file.txt": randomBytes(300_000).toString("base64") });
     await repositories.commit("acme/long", { "file.txt": "small" });
 
@@ -189,7 +189,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await git("fsck")).toBe("");
   });
 
-  test("of what is too large without its history too are refused", async () => {
+  test("a repository that is too large even without its history is refused", async () => {
     await repositories.commit("acme/large", { "file.txt": randomBytes(300_000).toString("base64") });
 
     await expect(cloneOf(open({ maxPackBytes: 100_000 }), "large")).rejects.toMatchObject({
@@ -199,7 +199,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     });
   });
 
-  test("of few bytes that would fill the disk are refused", async () => {
+  test("a small repository that would expand to fill the disk is refused", async () => {
     const deep = 12;
     await repositories.commit("acme/bomb", { "file.txt": "x" });
     const bare = repositories.pathOf("acme/bomb");
@@ -243,7 +243,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     return path;
   }
 
-  test("follow no link, run no filter, and fetch no submodule", async () => {
+  test("cloning does not follow links, runs no filters or hooks and fetches no submodules", async () => {
     await mkdir(join(root, "outside"));
     await repositories.commit("acme/hostile", {
       link: { mode: "120000", text: join(root, "outside") },
@@ -264,7 +264,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await readFile(join(directory, ".git/logs/HEAD"), "utf8")).toContain("Errand <errand@");
   });
 
-  test("of a repository whose files would lie in its own .git are refused for good", async () => {
+  test("a repository with a file inside .git is refused permanently", async () => {
     await repositories.commit("acme/dotgit", { "file.txt": "x" });
     const bare = repositories.pathOf("acme/dotgit");
     const blob = (await runGit(bare, ["rev-parse", "main:file.txt"])).trim();
@@ -284,7 +284,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     });
   });
 
-  test("are made anew from the host when the mirror is broken, or a killed git left its remains", async () => {
+  test("a clone is made from the host if the mirror is broken or a killed git left files behind", async () => {
     await repositories.commit("acme/broken", { "file.txt": "x" });
     await cloneOf(open(), "broken");
     const [mirror = ""] = await readdir(join(root, "histories"));
@@ -303,7 +303,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await readdir(join(place, "objects/pack"))).not.toContain("tmp_pack_x");
   });
 
-  test("are made anew when the mirror lacks what it should have", async () => {
+  test("a clone is made from the host if the mirror lacks an object", async () => {
     await repositories.commit("acme/holes", { "file.txt": "x" });
     await cloneOf(open(), "holes");
     const [mirror = ""] = await readdir(join(root, "histories"));
@@ -322,7 +322,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await fileOf(directory)).toBe("x");
   });
 
-  test("of two teams come from two mirrors", async () => {
+  test("two teams have separate mirrors of the same repository", async () => {
     await repositories.commit("acme/shared", { "file.txt": "x" });
     const clones = open();
     for (const teamId of [TEAM, "team-2" as TeamId]) {
@@ -334,7 +334,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await readdir(join(root, "histories"))).toHaveLength(2);
   });
 
-  test("can be made again in the same way when the branch is gone, or has moved on", async () => {
+  test("a clone can be repeated at the same commit after its branch was deleted on the host", async () => {
     const commit = await repositories.commit("acme/moving", { "file.txt": "one" });
     await runGit(repositories.pathOf("acme/moving"), ["branch", "work", commit]);
     const { found } = await cloneOf(open(), "moving", "work");
@@ -349,7 +349,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await runGit(directory, ["branch", "--show-current"])).toBe("work\n");
   });
 
-  test("are ended when nobody waits for them any more, and then the mirror is good", async () => {
+  test("an aborted lookup ends with a retryable error, and the repository can be cloned afterwards", async () => {
     await repositories.commit("acme/slow", { "file.txt": "x" });
     const stopping = new AbortController();
     let asked = 0;
@@ -368,7 +368,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await fileOf((await cloneOf(open(), "slow")).directory)).toBe("x");
   });
 
-  test("leave only so many mirrors behind, those that were used last", async () => {
+  test("the least recently used mirror is removed when there are too many", async () => {
     for (const name of ["a", "b", "c"]) {
       await repositories.commit(`acme/${name}`, { "file.txt": name });
     }

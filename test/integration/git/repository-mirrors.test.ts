@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(
     /** How many fetches there were: each asks once for what there is. */
     const fetches = () => server.asked.filter((url) => url.includes("info/refs")).length;
 
-    test("are fetched again when they are older than a minute, or when they are wanted as they are now", async () => {
+    test("a mirror is fetched again after a minute, or if the caller needs the current state", async () => {
       const mirrors = open();
       const moving = { ...REPOSITORY, name: "moving" };
       await repositories.commit("acme/moving", { "file.txt": "one" });
@@ -92,7 +92,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await contentOf(mirrors, "recent", moving)).toBe("three");
     });
 
-    test("are fetched once for all who ask at the same time", async () => {
+    test("concurrent readers need at most two fetches", async () => {
       const mirrors = open();
       server.asked.length = 0;
 
@@ -102,13 +102,13 @@ describe.skipIf(skipped !== undefined)(
       expect(fetches()).toBeLessThanOrEqual(2);
     });
 
-    test("of an empty repository have no commit", async () => {
+    test("the mirror of an empty repository has no commit", async () => {
       await repositories.make("acme/empty");
 
       expect(await contentOf(open(), "now", { ...REPOSITORY, name: "empty" })).toBeUndefined();
     });
 
-    test("hold any commit by its id, the newest or not", async () => {
+    test("a commit is readable by its id, whether or not it is the newest one", async () => {
       const older = await repositories.commit("acme/history", { "file.txt": "older" });
       await repositories.commit("acme/history", { "file.txt": "newer" });
       const history = { ...REPOSITORY, name: "history" };
@@ -123,7 +123,7 @@ describe.skipIf(skipped !== undefined)(
       await expect(read("1".repeat(40))).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
-    test("of one team are not another's, though the repository is the same", async () => {
+    test("the mirror of one team is not available to another team", async () => {
       server.intercept = ({ headers }, response) => headers.authorization !== TOKEN && refuse(response, 401);
       const mirrors = new RepositoryMirrors({
         dataDir,
@@ -140,14 +140,14 @@ describe.skipIf(skipped !== undefined)(
       await expect(contentOf(mirrors, "recent", other)).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
-    test.each([401, 403, 404, 410])("of a repository that answers %i are not there", async (status) => {
+    test.each([401, 403, 404, 410])("a repository that answers %i counts as not found", async (status) => {
       server.intercept = (_request, response) => refuse(response, status);
 
       await expect(contentOf(open())).rejects.toMatchObject({ code: "resource_not_found", retryable: false });
     });
 
     test.each([500, 502, 503])(
-      "of a repository that answers %i are there later, and the log says why",
+      "a repository that answers %i is temporarily unavailable, and the log contains the status",
       async (status) => {
         server.intercept = (_request, response) => refuse(response, status);
         logged.length = 0;
@@ -161,7 +161,7 @@ describe.skipIf(skipped !== undefined)(
       },
     );
 
-    test("are thrown away when the repository may no longer be read", async () => {
+    test("a mirror is removed when its repository can no longer be read", async () => {
       const mirrors = open();
       await contentOf(mirrors);
       server.intercept = (_request, response) => refuse(response, 404);
@@ -172,7 +172,7 @@ describe.skipIf(skipped !== undefined)(
       await expect(contentOf(mirrors)).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
-    test("that take long are given up by who waits, and are there for who asks again", async () => {
+    test("readers stop waiting for a slow fetch, and a later reader gets its result", async () => {
       const mirrors = open({ limits: { waitMs: 20_000 } });
       server.asked.length = 0;
       const held = holdRequests();
@@ -197,7 +197,7 @@ describe.skipIf(skipped !== undefined)(
       expect(clock.pending).toBe(0);
     });
 
-    test("that take too long are broken off with all that git started, and can be fetched again", async () => {
+    test("a fetch over the time limit is aborted with its child processes and can be repeated", async () => {
       const mirrors = open({ limits: { fetchMs: 2_000 } });
       const held = holdRequests();
 
@@ -209,7 +209,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await contentOf(mirrors)).toBe("one");
     });
 
-    test("that are too large are refused, and leave nothing behind", async () => {
+    test("a repository that is too large is refused and leaves no mirror", async () => {
       await repositories.commit("acme/large", { "file.txt": randomBytes(2 ** 20).toString("base64") });
       const mirrors = open({ limits: { maxPackBytes: 2 ** 19 } });
 
@@ -224,7 +224,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await contentOf(mirrors)).toBe("one");
     });
 
-    test("beyond the largest number are thrown away, the one used longest ago first", async () => {
+    test("the least recently used mirror is removed when there are too many", async () => {
       const names = ["a", "b", "c"];
       for (const name of names) {
         await repositories.commit(`acme/${name}`, { "file.txt": name });
@@ -244,7 +244,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await contentOf(mirrors, "recent", { ...REPOSITORY, name: "b" })).toBe("b");
     });
 
-    test("of an earlier process are not trusted", async () => {
+    test("a lock file left by an earlier process does not prevent a read", async () => {
       await contentOf(open());
       const [name = ""] = await readdir(join(dataDir, "mirrors"));
       // What a git that was killed leaves behind.
@@ -253,7 +253,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await contentOf(open())).toBe("one");
     });
 
-    test("show the token in no list of processes", async () => {
+    test("the token does not appear in the arguments of any process", async () => {
       const held = holdRequests();
       const content = contentOf(open({ authorize: async () => TOKEN }));
       await held.begun();
@@ -269,7 +269,7 @@ describe.skipIf(skipped !== undefined)(
       }
     });
 
-    test("follow a repository that has moved, but never with a token", async () => {
+    test("a redirect of the host is followed only without a token", async () => {
       const elsewhere = await GitServer.start(repositories.root);
       server.intercept = ({ url = "" }, response) => {
         response.writeHead(301, { location: `${elsewhere.url}${url}` }).end();
@@ -286,7 +286,7 @@ describe.skipIf(skipped !== undefined)(
       expect(elsewhere.authorizations).toHaveLength(followed);
     });
 
-    test("tell git nothing of our environment", async () => {
+    test("git receives no environment variables of the server", async () => {
       process.env.ERRAND_TEST_CANARY = "canary-4711";
       const held = holdRequests();
       const content = contentOf(open());

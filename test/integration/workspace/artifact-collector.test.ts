@@ -39,7 +39,7 @@ async function textsOf(files: Awaited<ReturnType<typeof collect>>["files"]): Pro
   return Object.fromEntries(await Promise.all(texts));
 }
 
-test("what lies in artifacts is stored, with its path, size and hash; what lies elsewhere is not", async () => {
+test("files in the artifacts directory are stored with path, size and hash, and files elsewhere are not", async () => {
   await put("artifacts/b/report.md", "# hello");
   await put("artifacts/a.txt", "");
   await put("elsewhere.txt");
@@ -51,11 +51,11 @@ test("what lies in artifacts is stored, with its path, size and hash; what lies 
   expect(leftOut).toEqual([]);
 });
 
-test("without the directory there is nothing", async () => {
+test("a workspace without an artifacts directory has no artifacts", async () => {
   expect(await collect()).toMatchObject({ files: [], leftOut: [] });
 });
 
-test("a file that is known as it is is not stored again; one that has changed is", async () => {
+test("an unchanged file is not stored again, and a changed one is", async () => {
   await put("artifacts/a.txt", "one");
   await put("artifacts/b.txt", "two");
   const first = await collect();
@@ -67,7 +67,7 @@ test("a file that is known as it is is not stored again; one that has changed is
   expect(await textsOf(files)).toEqual({ "artifacts/b.txt": "three" });
 });
 
-test("no link leads to a file of ours, wherever it stands", async () => {
+test("links inside the artifacts directory are not followed", async () => {
   await writeFile(join(root, "secret-key"), "ours");
   await put("artifacts/mine.txt");
   await symlink(join(root, "secret-key"), join(workspace, "artifacts/link.txt"));
@@ -84,7 +84,7 @@ test("no link leads to a file of ours, wherever it stands", async () => {
   );
 });
 
-test("the directory itself may be no link", async () => {
+test("an artifacts directory that is a link is not read", async () => {
   await writeFile(join(root, "secret-key"), "ours");
   await symlink(root, join(workspace, "artifacts"));
 
@@ -94,7 +94,7 @@ test("the directory itself may be no link", async () => {
   });
 });
 
-test("a workspace that is reached by a link itself is no hindrance", async () => {
+test("artifacts are collected from a workspace whose own path contains a link", async () => {
   await put("artifacts/a.txt");
   await symlink(workspace, join(root, "other-way"));
 
@@ -103,14 +103,14 @@ test("a workspace that is reached by a link itself is no hindrance", async () =>
   expect(files).toHaveLength(1);
 });
 
-test("pipes are not waited for", async () => {
+test("the collector does not wait for a named pipe", async () => {
   await mkdir(join(workspace, "artifacts"));
   execFileSync("mkfifo", [join(workspace, "artifacts/pipe")]);
 
   expect(await collect()).toMatchObject({ leftOut: [{ path: "artifacts/pipe", reason: "is no file" }] });
 });
 
-test("what is too large, too deep or too much is left out, and said", async () => {
+test("files that are too large, nested too deeply or too many for one turn are left out, each with a reason", async () => {
   await put("artifacts/large.bin");
   await truncate(join(workspace, "artifacts/large.bin"), 10 * MEBIBYTE + 1);
   await put(`artifacts/${"d/".repeat(9)}deep.txt`);
@@ -129,7 +129,7 @@ test("what is too large, too deep or too much is left out, and said", async () =
   ]);
 });
 
-test("a run has at most a hundred, and those it has may change", async () => {
+test("a run has at most 100 artifacts, and the existing ones can still change", async () => {
   for (let number = 100; number <= 201; number += 1) {
     await put(`artifacts/${number}.txt`);
   }
@@ -144,7 +144,7 @@ test("a run has at most a hundred, and those it has may change", async () => {
   ]);
 });
 
-test("names are cleaned, and two that become one are told apart by leaving one out", async () => {
+test("control characters in file names are replaced, and of two files with the same resulting name one is left out", async () => {
   await put("artifacts/a\nb.txt", "one");
   await put("artifacts/a\u202eb.txt", "two");
 
@@ -154,21 +154,21 @@ test("names are cleaned, and two that become one are told apart by leaving one o
   expect(leftOut).toEqual([{ path: "artifacts/a_b.txt", reason: "has the name of another file" }]);
 });
 
-test("hard links within the workspace are files like others", async () => {
+test("hard links inside the workspace are stored like other files", async () => {
   await put("artifacts/a.txt", "one");
   await link(join(workspace, "artifacts/a.txt"), join(workspace, "artifacts/b.txt"));
 
   expect((await collect()).files).toHaveLength(2);
 });
 
-test.skipIf(process.getuid?.() === 0)("what may not be read is left out", async () => {
+test.skipIf(process.getuid?.() === 0)("a file without read permission is left out of the artifacts", async () => {
   await put("artifacts/a.txt");
   await chmod(join(workspace, "artifacts/a.txt"), 0);
 
   expect(await collect()).toMatchObject({ leftOut: [{ path: "artifacts/a.txt", reason: "cannot be read" }] });
 });
 
-test("a directory that became a link after it was listed leads nowhere", async () => {
+test("a file is not read through a directory that was replaced by a link after the listing", async () => {
   await writeFile(join(root, "secret-key"), "ours");
   await mkdir(join(workspace, "artifacts"));
   await symlink(root, join(workspace, "artifacts/directory"));
@@ -178,7 +178,7 @@ test("a directory that became a link after it was listed leads nowhere", async (
   await expect(read).rejects.toThrow("is reached by a link");
 });
 
-test("a file that became a link after it was listed is not followed", async () => {
+test("a file that was replaced by a link after the listing is not read", async () => {
   await writeFile(join(root, "secret-key"), "ours");
   await mkdir(join(workspace, "artifacts"));
   await symlink(join(root, "secret-key"), join(workspace, "artifacts/a.txt"));

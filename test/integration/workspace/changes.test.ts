@@ -31,7 +31,7 @@ const sandboxes = [
   { name: "bubblewrap", skipped: noGit ?? noBubblewrap, isolated: true, make: () => bubblewrapIn(tmpdir()) },
 ];
 
-describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolated, make, skipped }) => {
+describe.each(sandboxes)("changes of a workspace, determined by git in the $name sandbox", ({ isolated, make, skipped }) => {
   describe.skipIf(skipped !== undefined)(skipped ?? "", () => {
     let repositories: GitRepositories;
     const benches: ChangeHarness[] = [];
@@ -65,7 +65,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       return clone;
     }
 
-    test("are all that a turn did, in a patch that can be applied", async () => {
+    test("a turn's patch contains every change of the turn and can be applied to a clone", async () => {
       const harness = await open();
       const place = harness.workspace.workingDirectory;
       await harness.changes.mark(harness.site);
@@ -92,7 +92,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       await rm(clone, { recursive: true });
     });
 
-    test("are told since the mark, or since the clone; commits are no end to them", async () => {
+    test("changes are computed since the snapshot or since the clone, whether committed or not", async () => {
       const harness = await open();
       const place = harness.workspace.workingDirectory;
       await writeFile(join(place, "first.txt"), "1");
@@ -112,7 +112,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       expect(await harness.changes.diff(harness.site, "mark")).toEqual([]);
     });
 
-    test("leave index, work and objects of the repository as they are", async () => {
+    test("computing changes leaves the index, the working tree and the objects of the repository unchanged", async () => {
       const harness = await open();
       const place = harness.workspace.workingDirectory;
       await writeFile(join(place, "untracked.txt"), "x");
@@ -128,7 +128,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       );
     });
 
-    test("of several repositories are each told for itself, and those without any are not", async () => {
+    test("each changed repository has its own diff, and unchanged repositories have none", async () => {
       const other = { owner: "acme", name: "other" };
       const harness = await open({ repositories: [TOOLS, other] });
       await harness.changes.mark(harness.site);
@@ -142,7 +142,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       expect(await harness.changes.diff(harness.site, "mark")).toHaveLength(1);
     });
 
-    test("over the bound are cut between files, and say so", async () => {
+    test("a patch over the size limit is cut between files and marked as cut", async () => {
       const harness = await open({ limits: { patchBytes: 3_000 } });
       const place = harness.workspace.workingDirectory;
       await writeFile(join(place, "a.txt"), "a\n".repeat(500));
@@ -156,7 +156,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       await rm(clone, { recursive: true });
     });
 
-    test("leave new files of more than 10 MiB out, and say so", async () => {
+    test("new files of more than 10 MiB are left out of the patch, which is marked as cut", async () => {
       const harness = await open();
       const place = harness.workspace.workingDirectory;
       await writeFile(join(place, "huge [1]*.bin"), Buffer.alloc(11 * 2 ** 20));
@@ -167,7 +167,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       expect(diff).toMatchObject({ isCut: true, filesChanged: 1 });
     });
 
-    test("cannot be told of a repository that is no longer there, and the reason is plain", async () => {
+    test("the diff of a repository that was removed from the workspace fails with an error that names it", async () => {
       const harness = await open();
       await rm(join(harness.workspace.workingDirectory, ".git"), { recursive: true });
 
@@ -177,7 +177,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       });
     });
 
-    describe("pushed", () => {
+    describe("pushing changes", () => {
       let server: GitHttpServer;
       const gateways: GatewayHarness[] = [];
       beforeAll(async () => {
@@ -203,7 +203,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
         return open({ gitUrl: server.url, authorization: TOKEN, gateway });
       }
 
-      test("are committed and land on their branch, once, by the gateway's key", async () => {
+      test("a push commits the changes and lands on its branch exactly once, with the gateway's key", async () => {
         const harness = await openToPush();
         const place = harness.workspace.workingDirectory;
         await writeFile(join(place, "new.txt"), "new");
@@ -223,7 +223,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
         expect(harness.site.gateway.traffic.pushes).toHaveLength(1);
       });
 
-      test("move the branch of the run along, also when the agent rewrote what it did", async () => {
+      test("a later push updates the run's branch, even if the agent rewrote its commits", async () => {
         const harness = await openToPush();
         const place = harness.workspace.workingDirectory;
         await writeFile(join(place, "new.txt"), "1");
@@ -236,7 +236,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
         expect((await pushed("%H")).trim()).toBe(moved?.commit);
       });
 
-      test("take nothing away from the default branch", async () => {
+      test("a push that would remove commits from the default branch is rejected", async () => {
         const harness = await openToPush();
         const before = await pushed("%H", "main");
         await harness.git("reset", "--quiet", "--hard", "HEAD");
@@ -248,7 +248,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
         expect(await pushed("%H", "main")).toBe(before);
       });
 
-      test("are nothing where nothing was done", async () => {
+      test("a push without any changes does nothing", async () => {
         const harness = await openToPush();
 
         expect(await harness.changes.push(harness.site, { ...push, branch: "errand/none" })).toBeUndefined();
@@ -256,7 +256,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
         expect(harness.site.gateway.traffic.pushes).toEqual([]);
       });
 
-      test("go nowhere when the run may not push, and the reason is plain", async () => {
+      test("a push of a run without permission to push is rejected with a readable error", async () => {
         const harness = await openToPush(false);
         await writeFile(join(harness.workspace.workingDirectory, "new.txt"), "new");
 
@@ -269,7 +269,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
       });
     });
 
-    test("of a workspace without repositories are none", async () => {
+    test("a workspace without repositories has no changes and pushes nothing", async () => {
       const harness = await open({ repositories: [] });
 
       await harness.changes.mark(harness.site);
@@ -283,7 +283,7 @@ describe.each(sandboxes)("changes, told by git in the $name sandbox", ({ isolate
 });
 
 test.skipIf(noGit !== undefined)(
-  "where there is no git inside, the reason says so, and what to do",
+  "without git in the image the error says so and names a remedy",
   async () => {
     const repositories = await GitRepositories.create();
     await repositories.commit("acme/tools", FILES);

@@ -62,7 +62,7 @@ describe.skipIf(skipped !== undefined)(
       return { changes, preparation, site, workspace };
     }
 
-    test("are set up in the environment's image, told by its git, and pushed through the gateway", async () => {
+    test("a workspace in a container is set up in the environment's image, compared by the image's git and pushed through the gateway", async () => {
       const commands = [
         "git fetch origin && git log -1 --format=%s",
         `echo made > made.txt; test ! -e ${repositories.root}`,
@@ -81,7 +81,7 @@ describe.skipIf(skipped !== undefined)(
       expect(opened.gateway.traffic.pushes).toEqual([pushed]);
     });
 
-    test("whose image has no git have no patches, and the reason is plain", async () => {
+    test("an image without git yields no patches, and the error says why", async () => {
       const { changes, site } = await prepare(undefined, "echo without bash or git");
 
       await expect(changes.mark(site)).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "tar";
-import { afterEach, beforeEach, expect, it as test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { unpackArchive } from "../../../src/workspace/unpack-archive.ts";
 
 let root: string;
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 test.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.txt"])(
-  "a file at %s is refused",
+  "an archive with a file at %s is rejected",
   async (name) => {
     const path = name.replace("ABSOLUTE", root);
     const archive = await evilArchive([{ path, content: "x" }]);
@@ -32,7 +32,7 @@ test.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.tx
   },
 );
 
-test("a file behind a link is refused", async () => {
+test("an archive with a file below a link is rejected", async () => {
   const archive = await evilArchive([
     { path: "workspace/up", linkTo: outside },
     { path: "workspace/up/file.txt", content: "x" },
@@ -41,7 +41,7 @@ test("a file behind a link is refused", async () => {
   await expect(unpackArchive(archive, target)).rejects.toThrow("EEXIST");
 });
 
-test("a link behind a link is refused", async () => {
+test("an archive with a link below another link is rejected", async () => {
   const archive = await evilArchive([
     { path: "workspace/file.txt", content: "x" },
     { path: "workspace/up", linkTo: outside },
@@ -53,7 +53,7 @@ test("a link behind a link is refused", async () => {
   );
 });
 
-test("a hard link to a file outside is refused", async () => {
+test("an archive with a hard link to a file outside is rejected", async () => {
   const archive = await evilArchive([{ path: "workspace/hard", hardLinkTo: "../../../../../etc/passwd" }]);
 
   await expect(unpackArchive(archive, target)).rejects.toThrow("a path that leads outside: workspace/hard");

@@ -25,7 +25,7 @@ const sandboxes = [
 ];
 
 describe.each(sandboxes)(
-  "a repository bent by its agent, in the $name sandbox",
+  "a repository that its agent manipulated, in the $name sandbox",
   ({ isolated, make, skipped }) => {
     describe.skipIf(skipped !== undefined)(skipped ?? "", () => {
       let repositories: GitRepositories;
@@ -74,7 +74,7 @@ describe.each(sandboxes)(
         return (await readdir(harness.workspace.directory)).filter((name) => name.startsWith("ran-"));
       }
 
-      test("has hooks, monitors, drivers and helpers that nobody runs", async () => {
+      test("no hook, monitor, diff driver or credential helper of the repository is run", async () => {
         const place = await open();
         for (const directory of ["hooks", "other-hooks"]) {
           await mkdir(join(place, ".git", directory), { recursive: true });
@@ -124,7 +124,7 @@ describe.each(sandboxes)(
       });
 
       test.each(["insteadOf", "pushInsteadOf"])(
-        "cannot have its push sent to a program by %s",
+        "the setting %s cannot redirect a push to a program",
         async (setting) => {
           const place = await open();
           const program = join(harness.workspace.directory, "program");
@@ -140,7 +140,7 @@ describe.each(sandboxes)(
       );
 
       if (isolated) {
-        test("has filters that reach nothing outside", async () => {
+        test("a filter of the repository cannot read or write files of the host", async () => {
           const place = await open();
           await writeFile(join(harness.root, "ours.txt"), "canary of the host");
           await harness.git(
@@ -158,7 +158,7 @@ describe.each(sandboxes)(
         });
 
         test.each(["link", "file", "alternates"])(
-          "leads to no repository of the host's by a %s",
+          "a repository cannot point to a repository of the host by a %s",
           async (way) => {
             const place = await open();
             const secret = join(harness.root, "host-repository");
@@ -187,7 +187,7 @@ describe.each(sandboxes)(
           },
         );
 
-        test("in whose place a link leads to the host's files", async () => {
+        test("a link in place of the repository does not expose files of the host", async () => {
           const place = await open();
           await rename(place, join(harness.root, "host-repository"));
           await symlink(join(harness.root, "host-repository"), place);
@@ -198,7 +198,7 @@ describe.each(sandboxes)(
         });
       }
 
-      test("that holds git back for ever is given up", async () => {
+      test("git is aborted when a filter of the repository never ends", async () => {
         const place = await open();
         await harness.close();
         harness = await ChangeHarness.open({
@@ -215,7 +215,7 @@ describe.each(sandboxes)(
         void place;
       });
 
-      test("with repositories within, names that look like options and files that cannot be read is told all the same", async () => {
+      test("nested repositories, names that look like options and a circular link do not prevent a diff", async () => {
         const place = await open();
         await mkdir(join(place, "nested/.git"), { recursive: true });
         await mkdir(join(place, "--upload-pack=x"));
@@ -231,7 +231,7 @@ describe.each(sandboxes)(
         expect(diff?.isCut).toBe(false);
       });
 
-      test("says lies of its branches, and harms itself alone", async () => {
+      test("corrupt refs and a corrupt index cause at most an error, and the index is left as it is", async () => {
         const place = await open();
         await rm(join(place, ".git/refs/errand"), { recursive: true, force: true });
         await writeFile(join(place, ".git/packed-refs"), "garbage\n");

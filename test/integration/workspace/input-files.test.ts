@@ -26,14 +26,14 @@ function text(directory: string, file: string): Promise<string> {
   return readFile(join(directory, file), "utf8");
 }
 
-test("a new workspace holds what was given, which nobody else may read", async () => {
+test("a new workspace contains the input files, readable by their owner only", async () => {
   const { directory } = await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
 
   expect(await text(directory, FILE.path)).toBe("given");
   expect((await stat(join(directory, FILE.path))).mode & 0o777).toBe(0o600);
 });
 
-test("given once: what the agent made of it since is kept", async () => {
+test("input files are written once, and the agent's changes to them are preserved", async () => {
   const { directory } = await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
   await writeFile(join(directory, FILE.path), "changed");
 
@@ -45,7 +45,7 @@ test("given once: what the agent made of it since is kept", async () => {
   expect(await text(directory, FILE.path)).toBe("changed");
 });
 
-test("a run can begin with the files of another, and what they do is then apart", async () => {
+test("a run can start with a copy of another run's files, and later changes do not affect the other run", async () => {
   const first = await keeper.prepare(aPreparation(FIRST));
   await writeFile(join(first.directory, "work.txt"), "of the first");
   await writeFile(join(first.home, "session"), "remembered");
@@ -59,7 +59,7 @@ test("a run can begin with the files of another, and what they do is then apart"
   expect(await text(first.directory, "work.txt")).toBe("of the first");
 });
 
-test("links that an earlier agent laid are taken away, not followed", async () => {
+test("a link in place of a directory of input files is replaced, not followed", async () => {
   const outside = join(root, "outside");
   await mkdir(outside);
   await writeFile(join(outside, "a.txt"), "ours");
@@ -73,7 +73,7 @@ test("links that an earlier agent laid are taken away, not followed", async () =
   expect(await text(directory, FILE.path)).toBe("given");
 });
 
-test("a link in the place of the file itself is taken away too", async () => {
+test("a link in place of an input file is replaced, not followed", async () => {
   await writeFile(join(root, "ours.txt"), "ours");
   const first = await keeper.prepare(aPreparation(FIRST));
   await mkdir(join(first.directory, "attachments"));
@@ -87,7 +87,7 @@ test("a link in the place of the file itself is taken away too", async () => {
 });
 
 test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
-  "the path %s has no place, and nothing is there",
+  "an input file with the path %s fails the preparation and leaves no workspace",
   async (path) => {
     const files = [{ path, bytes: Buffer.from("x") }];
 
@@ -98,7 +98,7 @@ test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
   },
 );
 
-test("what is collected is stored", async () => {
+test("a collected artifact is stored with its path and size", async () => {
   const { directory } = await keeper.prepare(aPreparation(FIRST));
   await mkdir(join(directory, "artifacts"));
   await writeFile(join(directory, "artifacts/a.txt"), "made");

@@ -29,7 +29,7 @@ const MAX_BYTES = 2 ** 20;
 const skipped = reasonToSkipGit();
 
 describe.skipIf(skipped !== undefined)(
-  `a workspace too large to be stored whole${skipped ? ` (${skipped})` : ""}`,
+  `a workspace too large to be stored as a whole${skipped ? ` (${skipped})` : ""}`,
   () => {
     let repositories: GitRepositories;
     let root: string;
@@ -78,7 +78,7 @@ describe.skipIf(skipped !== undefined)(
       return { ...(await keeper(to).prepare(preparation)), told: stepsOf(preparation.told) };
     }
 
-    test("is stored without what its environment makes, and made again with it on another worker", async () => {
+    test("a large checkpoint omits what the setup commands produce, and another worker produces it again", async () => {
       const { home, workingDirectory: place } = await begin();
       await writeFile(join(place, "committed.txt"), "1");
       await runGit(place, ["rm", "--quiet", "gone.txt"]);
@@ -121,7 +121,7 @@ describe.skipIf(skipped !== undefined)(
       ]);
     });
 
-    test("goes from worker to worker, and takes what each did along", async () => {
+    test("a large workspace moves from worker to worker with the changes of each", async () => {
       const first = await begin();
       await writeFile(join(first.workingDirectory, "one.txt"), "1");
       const second = await moved("a", "b");
@@ -136,7 +136,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await runGit(third.workingDirectory, ["status", "--porcelain"])).toBe("?? two.txt\n");
     });
 
-    test("is put together without following a link out of it", async () => {
+    test("restoring a large checkpoint does not follow links that lead out of the workspace", async () => {
       const { workingDirectory: place } = await begin();
       const outside = join(root, "outside");
       await mkdir(join(outside, "sub"), { recursive: true });
@@ -156,7 +156,7 @@ describe.skipIf(skipped !== undefined)(
       expect((await lstat(join(there, "deps/sub"))).isSymbolicLink()).toBe(true);
     });
 
-    test("is put over what its commands make without following their links either", async () => {
+    test("restoring over the output of the setup commands does not follow links in that output", async () => {
       const outside = join(root, "outside");
       await mkdir(outside);
       await writeFile(join(outside, "file.txt"), "ours");
@@ -176,7 +176,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await text(there, "deps/link/file.txt")).toBe("theirs");
     });
 
-    test("cannot be made again without its repository, and the failure names it", async () => {
+    test("restoring a large checkpoint fails without its repository, and the error names the repository", async () => {
       await begin();
       const checkpoint = await keeper("a").checkpoint(runId);
       await rm(repositories.pathOf("acme/tools"), { recursive: true });
@@ -190,7 +190,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await readdir(join(root, "b/runs"))).toEqual([]);
     });
 
-    test("fails loudly where the agent's own work is too much", async () => {
+    test("a checkpoint fails if the agent's own files exceed the size limit", async () => {
       const { workingDirectory } = await begin();
       await writeFile(join(workingDirectory, "own.bin"), crypto.getRandomValues(new Uint8Array(60_000)));
       for (let part = 0; part < 40; part += 1) {

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-test("a directory is packed without what vanishes meanwhile, and nothing besides comes of it", async () => {
+test("packing a directory skips files that vanish meanwhile and raises no uncaught error", async () => {
   const unheard: Error[] = [];
   const hear = (error: Error) => void unheard.push(error);
   process.on("uncaughtException", hear);
@@ -58,13 +58,13 @@ test("a directory is packed without what vanishes meanwhile, and nothing besides
   expect(unheard).toEqual([]);
 });
 
-test("a member that is not there fails the packing", async () => {
+test("packing fails if a requested member does not exist", async () => {
   await expect(packDirectory(root, ["workspace"], LIMITS)).rejects.toThrow(
     "There is no workspace to be packed.",
   );
 });
 
-test("a file that becomes shorter ends in zeros", async () => {
+test("a file that shrinks while it is packed is padded with zeros", async () => {
   const file = join(root, "file");
   await writeFile(file, "long words");
   const shorten = () => {
@@ -77,7 +77,7 @@ test("a file that becomes shorter ends in zeros", async () => {
   expect(await readFile(join(unpacked, "file"), "utf8")).toBe("long\0\0\0\0\0\0");
 });
 
-test("files of several names, links, modes and long paths are packed as they are", async () => {
+test("hard links, symbolic links, modes and long paths are preserved", async () => {
   const deep = join("workspace", "d".repeat(120), "e".repeat(120));
   await mkdir(join(root, deep), { recursive: true });
   await writeFile(join(root, deep, "one"), "x".repeat(3 * 2 ** 20), { mode: 0o750 });
@@ -94,7 +94,7 @@ test("files of several names, links, modes and long paths are packed as they are
   expect(await readlink(join(unpacked, "workspace", "out"))).toBe("/nowhere/at/all");
 });
 
-test.skipIf(process.platform !== "linux")("what has a name that is no text is left out", async () => {
+test.skipIf(process.platform !== "linux")("a file whose name is not valid UTF-8 is left out", async () => {
   await mkdir(join(root, "workspace"));
   await writeFile(Buffer.concat([Buffer.from(join(root, "workspace/")), Buffer.from([0xff])]), "x");
   await writeFile(join(root, "workspace/kept"), "x");
@@ -104,11 +104,11 @@ test.skipIf(process.platform !== "linux")("what has a name that is no text is le
   expect(await readdir(join(unpacked, "workspace"))).toEqual(["kept"]);
 });
 
-describe.skipIf(process.platform !== "linux")("what its processes turn into something else meanwhile", () => {
+describe.skipIf(process.platform !== "linux")("files that a process replaces while they are packed", () => {
   const SECRET = "canary-of-the-data-directory-41c7";
   const PACKINGS = 100;
 
-  test("leads to no file of ours", async () => {
+  test("a file that is swapped for a link while it is packed never exposes a file outside the workspace", async () => {
     const outside = join(root, "outside");
     const workspace = join(root, "workspace");
     await mkdir(join(workspace, "real"), { recursive: true });
@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== "linux")("what its processes turn into some
     }
   });
 
-  test("is not waited for when it is a pipe", async () => {
+  test("packing does not wait for a file that is swapped for a named pipe", async () => {
     const workspace = join(root, "workspace");
     await mkdir(workspace);
     await writeFile(join(workspace, "file"), "x");
@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== "linux")("what its processes turn into some
   });
 });
 
-test.skipIf(process.platform !== "linux")("what is too large to be packed leaves no file open", async () => {
+test.skipIf(process.platform !== "linux")("an archive that exceeds the size limit leaves no file open", async () => {
   const openFiles = async () => (await readdir("/proc/self/fd")).length;
   await mkdir(join(root, "workspace"));
   for (let number = 0; number < 20; number += 1) {
@@ -155,7 +155,7 @@ test.skipIf(process.platform !== "linux")("what is too large to be packed leaves
 });
 
 test.each(["1969-12-31T23:59:58.500Z", "2001-01-01T00:00:00.500Z", "2300-01-01T00:00:00.500Z"])(
-  "what was last changed at %s is packed",
+  "files last modified at %s are packed",
   async (time) => {
     const workspace = join(root, "workspace");
     await mkdir(join(workspace, "directory"), { recursive: true });

@@ -24,7 +24,7 @@ const TOOLS = { owner: "acme", name: "tools" };
 const skipped = reasonToSkipGit();
 const noBubblewrap = await reasonToSkipBubblewrap();
 
-describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${skipped})` : ""}`, () => {
+describe.skipIf(skipped !== undefined)(`the preparation of a workspace${skipped ? ` (${skipped})` : ""}`, () => {
   let repositories: GitRepositories;
   let root: string;
   let blobs: BlobStore;
@@ -49,8 +49,8 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
   const commands = (...setupCommands: string[]) => aPreparation(aRunId(), { plan: { setupCommands } });
   const text = (...path: string[]) => readFile(join(...path), "utf8");
 
-  describe("its repositories", () => {
-    test("are cloned with their history, the agent stands in the only one, and each step is told", async () => {
+  describe("repositories of a prepared workspace", () => {
+    test("a repository is cloned with its history, is the working directory if it is the only one, and its step is reported", async () => {
       const preparation = aPreparation(aRunId(), { plan: { repositories: [TOOLS] } });
 
       const { directory, workingDirectory } = await keeper().prepare(preparation);
@@ -66,7 +66,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(stepsOf(preparation.told)).toEqual([["Clone acme/tools", "completed", `main at ${commit}`]]);
     });
 
-    test("of one name lie apart, and the agent stands above them", async () => {
+    test("repositories of the same name have separate folders, and the agent starts above them", async () => {
       const plan = { repositories: [TOOLS, { owner: "other", name: "tools" }] };
 
       const { directory, workingDirectory } = await keeper().prepare(aPreparation(aRunId(), { plan }));
@@ -76,7 +76,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(await text(directory, "other-tools/file.txt")).toBe("other's\n");
     });
 
-    test("have each a folder of their own, however they are called, and one named twice has one", async () => {
+    test("each repository has a folder of its own regardless of its name, and a repository listed twice has one", async () => {
       await repositories.commit("other/acme-tools", { "file.txt": "confusing\n" });
       await repositories.commit("other/artifacts", { "file.txt": "more\n" });
       const named = ["acme/tools", "other/tools", "other/acme-tools", "other/artifacts", "ACME/Tools"];
@@ -101,7 +101,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       ["with a ref that is none", { ...TOOLS, ref: "nope" }, "acme/tools cannot be cloned: it has no branch"],
       ["with a ref that is an option", { ...TOOLS, ref: "--upload-pack=x" }, "is no name of a branch"],
       ["that leads elsewhere", { owner: "..", name: "tools" }, "is no name of a repository"],
-    ])("%s fail the preparation, which names them", async (_what, repository, words) => {
+    ])("a repository %s fails the preparation with a reason", async (_what, repository, words) => {
       const preparation = aPreparation(aRunId(), { plan: { repositories: [repository] } });
 
       await expect(keeper().prepare(preparation)).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       }
     });
 
-    test("on a host that is away may be cloned later", async () => {
+    test("a repository on an unreachable host fails the preparation with a retryable error", async () => {
       const plan = { repositories: [TOOLS] };
 
       const preparing = keeper({ gitUrl: "http://127.0.0.1:9" }).prepare(aPreparation(aRunId(), { plan }));
@@ -125,8 +125,8 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     });
   });
 
-  describe("its setup commands", () => {
-    test("run one by one, where the agent will work, with the run's secrets, and what they say is told", async () => {
+  describe("setup commands", () => {
+    test("setup commands run in order in the working directory, with the run's secrets, and their output is reported", async () => {
       const preparation = aPreparation(aRunId(), {
         variables: { SECRET: "of the run", HOME: "/elsewhere" },
         plan: {
@@ -152,7 +152,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(await readdir(directory)).toContain("artifacts");
     });
 
-    test("come after the files that the run was given, and after its skill", async () => {
+    test("setup commands run after the input files and the skill are written", async () => {
       const preparation = aPreparation(aRunId(), {
         initialContents: async () => ({
           files: [{ path: "attachments/a.txt", bytes: Buffer.from("given") }],
@@ -169,7 +169,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(await text(directory, "seen.txt")).toBe("givenDeploy.");
     });
 
-    test("find what is on the path besides what the system's profile names", async () => {
+    test("setup commands also find programs on the run's own PATH", async () => {
       const programs = join(root, "programs");
       await mkdir(programs);
       await writeFile(join(programs, "own-program"), "#!/bin/sh\necho found > found.txt\n", { mode: 0o755 });
@@ -181,7 +181,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(await text(directory, "found.txt")).toBe("found\n");
     });
 
-    test("are run by sh where there is no bash", async () => {
+    test("setup commands are run by sh if there is no bash", async () => {
       const programs = join(root, "programs");
       await mkdir(programs);
       for (const name of ["sh", "cat"]) {
@@ -197,7 +197,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(await text(directory, "shell.txt")).toBe("sh\n");
     });
 
-    test("of which one fails end the preparation with its number and its last words, and leave no workspace", async () => {
+    test("a failing setup command fails the preparation with its number and its last output, and leaves no workspace", async () => {
       const preparation = commands("echo fine", "echo much; echo why >&2; exit 3", "echo never > never.txt");
 
       await expect(keeper().prepare(preparation)).rejects.toMatchObject({
@@ -215,7 +215,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     test.each([
       ["one", { commandMs: 300, totalMs: 60_000 }, "Setup command 1 of 1 did not end in time"],
       ["all", { commandMs: 60_000, totalMs: 300 }, "Setup command 1 of 1 did not end in time"],
-    ])("are ended with all that they started when %s took too long", async (_what, setup, words) => {
+    ])("a setup command and its child processes are ended when %s exceeded the time limit", async (_what, setup, words) => {
       const preparation = commands(`sh -c 'setsid sleep 600 & echo $! > ${root}/pid'; echo begun; sleep 600`);
 
       await expect(keeper({ setup }).prepare(preparation)).rejects.toMatchObject({
@@ -225,7 +225,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(await findProcess(Number(await text(root, "pid")))).toBeUndefined();
     });
 
-    test("are ended at once when nobody wants the workspace any more", async () => {
+    test("a setup command is ended at once when the preparation is aborted", async () => {
       const stopping = new AbortController();
       const preparation = {
         ...commands(`echo $$ > ${root}/pid; exec sleep 600`, "true"),
@@ -241,13 +241,13 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(await readdir(join(root, "a/runs"))).toEqual([]);
     });
 
-    test("that leave something running do not keep the agent waiting, and it does not go on", async () => {
+    test("a background process of a setup command does not delay the agent and is ended", async () => {
       await keeper().prepare(commands(`sleep 600 & echo $! > ${root}/pid`));
 
       expect(await findProcess(Number(await text(root, "pid")))).toBeUndefined();
     });
 
-    test("that say a lot are told in pieces as they speak, and cut in the middle", async () => {
+    test("long output of a setup command is reported in pieces and cut in the middle", async () => {
       const preparation = commands("seq 1 100000");
 
       await keeper().prepare(preparation);
@@ -261,7 +261,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(preparation.told.length).toBeLessThan(200);
     });
 
-    test("with a word for people about an image where the sandbox has none", async () => {
+    test("a setup command in an environment with an image fails with a readable error if the sandbox has no images", async () => {
       const preparation = aPreparation(aRunId(), { plan: { setupCommands: ["true"], image: "node:24" } });
 
       await expect(keeper().prepare(preparation)).rejects.toMatchObject({
@@ -273,9 +273,9 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     });
 
     describe.skipIf(noBubblewrap !== undefined)(
-      `in a sandbox${noBubblewrap ? ` (${noBubblewrap})` : ""}`,
+      `setup commands in a sandbox${noBubblewrap ? ` (${noBubblewrap})` : ""}`,
       () => {
-        test("see nothing of the host", async () => {
+        test("setup commands cannot read files of the host", async () => {
           await writeFile(join(root, "ours.txt"), "canary");
           const preparation = commands(
             `cat ${root}/ours.txt; ls /proc | grep -c '^[0-9]' ; echo kept > kept.txt`,
@@ -291,7 +291,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     );
   });
 
-  test("whose worker was killed while it was set up is begun anew", async () => {
+  test("a workspace whose worker was killed during setup is set up from the beginning", async () => {
     const preparation = aPreparation(aRunId());
     const { directory } = await keeper().prepare(preparation);
     await writeFile(join(directory, "half.txt"), "x");
@@ -305,8 +305,8 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     expect((await stat(runPath)).mode & 0o777).toBe(0o700);
   });
 
-  describe("of a later turn", () => {
-    test("is found on another worker with commits, changes and new files, and knows its new place", async () => {
+  describe("the workspace of a later turn", () => {
+    test("another worker restores commits, changes and new files, and adapts stored paths to the new directory", async () => {
       const runId = aRunId();
       const plan = {
         repositories: [TOOLS],
@@ -332,7 +332,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
       expect(stepsOf(preparation.told)).toEqual([["Restore the files", "completed", ""]]);
     });
 
-    test("is this worker's own, and nothing is done again", async () => {
+    test("the same worker reuses its copy and repeats no step", async () => {
       const runId = aRunId();
       const plan = { repositories: [TOOLS], setupCommands: [`echo x >> ${root}/count`] };
       await keeper().prepare(aPreparation(runId, { plan }));
@@ -346,7 +346,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     });
   });
 
-  test("of a run that goes on with another's files is set up only as far as it was not", async () => {
+  test("a run that continues with another run's files only sets up what is missing", async () => {
     const plan = { repositories: [TOOLS], setupCommands: [`echo x >> ${root}/count`] };
     const first = aPreparation(aRunId(), { plan });
     const before = await keeper().prepare(first);
@@ -364,7 +364,7 @@ describe.skipIf(skipped !== undefined)(`a prepared workspace${skipped ? ` (${ski
     expect(await text(root, "count")).toBe("x\nx\n");
   });
 
-  test("of a private repository holds no key, and another team does not get it from our mirror", async () => {
+  test("the clone of a private repository contains no key, and another team cannot obtain it from the mirror", async () => {
     const token = "Basic dG9rZW4tb2YtdGhlLWFwcA==";
     const server = await GitHttpServer.start(repositories.root, token);
     const authorize = async ({ teamId }: { teamId: string }) => (teamId === "team-1" ? token : undefined);

@@ -54,7 +54,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     });
   }
 
-  test("is used again when nothing has changed, and the steps say so", async () => {
+  test("a prepared environment is reused if nothing has changed, and the steps say so", async () => {
     await keeper().prepare(aRun());
     const second = aRun();
 
@@ -71,7 +71,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
-  test("is each run's own, down to its files", async () => {
+  test("each run has its own copy of a prepared environment", async () => {
     const first = await keeper().prepare(aRun());
     const second = await keeper().prepare(aRun());
     await writeFile(join(second.workingDirectory, "made.txt"), "changed by the second");
@@ -84,7 +84,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     }
   });
 
-  test("knows where it is now, in scripts, links and programs alike", async () => {
+  test("scripts, links and programs of a reused environment contain its new path", async () => {
     const setupCommands = [
       [
         'printf "#!%s/tool\\n" "$PWD" > script; chmod 555 script; ln -s "$PWD/script" link',
@@ -109,7 +109,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     ["other commands", () => ({ plan: { setupCommands: [count(), "true"] } })],
     ["a secret more", () => ({ variables: { TOKEN: "theirs" } })],
     ["another repository", () => ({ plan: { repositories: [TOOLS, { owner: "acme", name: "more" }] } })],
-  ])("is not used for %s", async (_what, changes) => {
+  ])("a prepared environment is not reused for %s", async (_what, changes) => {
     await repositories.commit("acme/more", { "file.txt": "x" });
     await keeper().prepare(aRun());
 
@@ -118,7 +118,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(await counted()).toBe(2);
   });
 
-  test("is not used for whoever has another value of the same secret", async () => {
+  test("a prepared environment is not reused for a run with another value of the same secret", async () => {
     const plan = { setupCommands: [count(), 'echo "$TOKEN" > "$HOME/.token"'] };
     await keeper().prepare(aRun({ plan, variables: { TOKEN: "canary of the first" } }));
 
@@ -131,7 +131,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(JSON.stringify(await kept())).not.toContain("canary");
   });
 
-  test("is not used when the repository has a newer commit", async () => {
+  test("a prepared environment is not reused if the repository has a newer commit", async () => {
     await keeper().prepare(aRun());
     await repositories.commit("acme/tools", { "file.txt": "second\n" });
 
@@ -141,14 +141,14 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(await counted()).toBe(2);
   });
 
-  test("is not used for a repository that may no longer be read", async () => {
+  test("a prepared environment is not reused if its repository can no longer be read", async () => {
     await keeper().prepare(aRun());
     await rm(repositories.pathOf("acme/tools"), { recursive: true });
 
     await expect(keeper().prepare(aRun())).rejects.toMatchObject({ code: "environment_setup_failed" });
   });
 
-  test("holds nothing of what was given to the run that it was made for", async () => {
+  test("a prepared environment contains no input files and no skill of the run that it was made for", async () => {
     const skill = { directory: ".skills/deploy", files: [] };
     await keeper().prepare(aRun({ initialContents: async () => ({ files: [FILE], skill }) }));
     const other = { path: "attachments/b.txt", bytes: Buffer.from("of the second") };
@@ -160,7 +160,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(await readdir(join(directory, "attachments"))).toEqual(["b.txt"]);
   });
 
-  test("that commands bent is taken apart without following where it leads", async () => {
+  test("storing an environment does not follow links that its setup commands created", async () => {
     const outside = join(root, "outside");
     await writeFile(join(root, "outside-file"), "ours");
     await symlink(root, outside);
@@ -177,7 +177,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(await readdir(root)).not.toContain("a.txt");
   });
 
-  test("is not made where there is nothing to set up, and not kept where that failed", async () => {
+  test("no environment is stored if there are no setup commands or if they fail", async () => {
     await keeper().prepare(aRun({ plan: { setupCommands: [] } }));
     await keeper()
       .prepare(aRun({ plan: { setupCommands: ["exit 1"] } }))
@@ -186,7 +186,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     await expect(readdir(join(root, "data/environments"))).rejects.toThrow("ENOENT");
   });
 
-  test("is never met half, by runs that begin at once", async () => {
+  test("concurrent runs never see a half-finished prepared environment", async () => {
     const shared = keeper();
 
     const runs = await Promise.all([1, 2, 3].map(() => shared.prepare(aRun())));
@@ -197,7 +197,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(await kept()).toHaveLength(1);
   });
 
-  test("is made again when the copy is damaged, and when it is a day old", async () => {
+  test("a prepared environment is made again if its copy is damaged or older than the maximum age", async () => {
     await keeper().prepare(aRun());
     const [key = ""] = await kept();
     await rm(join(root, "data/environments", key, "home"), { recursive: true });
@@ -210,7 +210,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(await counted()).toBe(3);
   });
 
-  test("makes room for newer ones, the one that was longest not used first", async () => {
+  test("the least recently used environment is removed first to make room for newer ones", async () => {
     const run = (name: string) => aRun({ plan: { setupCommands: [`echo ${name}`] } });
     const few = () => keeper({ prepared: { maxEntries: 2 } });
     await few().prepare(run("one"));
@@ -236,7 +236,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(await kept()).not.toContain(two);
   });
 
-  test("that is too large is not kept, and the run has it all the same", async () => {
+  test("an environment that is too large is not stored, and its run works without that", async () => {
     const setupCommands = ["head -c 100000 /dev/zero > large.bin"];
 
     await keeper({ prepared: { maxBytes: 100_000 } }).prepare(aRun({ plan: { setupCommands } }));
@@ -245,7 +245,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(warned.splice(0)).toEqual(["prepared_environment.not_stored"]);
   });
 
-  test("may hold directories that nobody may write to", async () => {
+  test("a prepared environment may contain directories without write permission", async () => {
     const setupCommands = ["mkdir -p cache/module; echo x > cache/module/file; chmod -R a-w cache"];
     await keeper().prepare(aRun({ plan: { setupCommands } }));
 

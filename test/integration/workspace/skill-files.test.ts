@@ -32,7 +32,7 @@ function prepare(runId: RunId, files: readonly ReturnType<typeof file>[], checkp
   return keeper.prepare(aPreparation(runId, { initialContents: async () => initialContents }));
 }
 
-test("a new workspace holds the skill's files, for nobody else to read, and its programs can be run", async () => {
+test("a new workspace contains the skill's files, accessible to their owner only, and its programs are executable", async () => {
   const { directory } = await prepare(FIRST, [
     file("SKILL.md", "Deploy."),
     file("scripts/größe.sh", "echo", true),
@@ -45,7 +45,7 @@ test("a new workspace holds the skill's files, for nobody else to read, and its 
   expect((await stat(join(directory, ".skills"))).mode & 0o777).toBe(0o700);
 });
 
-test("what an earlier run's agent left in its place goes away, and no link of it is followed", async () => {
+test("the skill's folder replaces what an earlier run left there, without following its links", async () => {
   const outside = join(root, "outside");
   await writeFile(outside, "untouched");
   const before = await prepare(FIRST, [file("SKILL.md", "Old."), file("old.txt", "old")]);
@@ -62,7 +62,7 @@ test("what an earlier run's agent left in its place goes away, and no link of it
   expect(await readFile(outside, "utf8")).toBe("untouched");
 });
 
-test("a link in the place of the directory of skills is not followed", async () => {
+test("a link in place of the skills directory is not followed", async () => {
   const before = await prepare(FIRST, []);
   await rm(join(before.directory, ".skills"), { recursive: true });
   await symlink(root, join(before.directory, ".skills"));
@@ -75,7 +75,7 @@ test("a link in the place of the directory of skills is not followed", async () 
 });
 
 test.each(["../outside.txt", "a/../../outside.txt", "/tmp/outside.txt", "a//b", "."])(
-  "a file that leads out of its folder is refused: %s",
+  "a skill file with the path %s, which leads out of its folder, is rejected",
   async (path) => {
     await expect(prepare(FIRST, [file(path, "x")])).rejects.toMatchObject({
       code: "environment_setup_failed",

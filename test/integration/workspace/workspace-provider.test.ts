@@ -16,7 +16,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { WorkspaceDeps } from "../../../src/workspace/workspace-deps.ts";
@@ -42,8 +42,8 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-describe("a run's first workspace", () => {
-  test("is empty, with a home beside it, and nobody else's to read", async () => {
+describe("the first workspace of a run", () => {
+  test("a first workspace is empty, has a home beside it and is accessible to its owner only", async () => {
     const workspace = await keeper("a").prepare(aPreparation(RUN));
 
     expect(workspace).toEqual({
@@ -57,7 +57,7 @@ describe("a run's first workspace", () => {
     expect(await readdir(workspace.directory)).toEqual([]);
   });
 
-  test("is apart from another run's", async () => {
+  test("a first workspace is separate from that of another run", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "mine.txt"), "x");
 
@@ -67,8 +67,8 @@ describe("a run's first workspace", () => {
   });
 });
 
-describe("a checkpoint", () => {
-  test("is restored by another worker with files, home, links and modes", async () => {
+describe("checkpoints", () => {
+  test("another worker restores a checkpoint with files, home, links and modes", async () => {
     const before = await keeper("a").prepare(aPreparation(RUN));
     await mkdir(join(before.directory, "src/deep"), { recursive: true });
     await writeFile(join(before.directory, "src/deep/größe.ts"), "code");
@@ -99,7 +99,7 @@ describe("a checkpoint", () => {
     expect(await readFile(join(home, ".agent-session"), "utf8")).toBe("session");
   });
 
-  test("holds a link, and nothing of what it leads to", async () => {
+  test("a checkpoint contains links but not their targets", async () => {
     const outside = join(root, "secret.txt");
     await writeFile(outside, "top secret");
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
@@ -114,7 +114,7 @@ describe("a checkpoint", () => {
     await expect(readFile(join(restored.directory, "link"))).rejects.toThrow("ENOENT");
   });
 
-  test("leaves sockets and pipes out", async () => {
+  test("a checkpoint omits sockets and pipes", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "file.txt"), "x");
     const server = createServer().listen(join(directory, "socket"));
@@ -132,7 +132,7 @@ describe("a checkpoint", () => {
     ["compressed", crypto.getRandomValues(new Uint8Array(60_000))],
     ["unpacked", new Uint8Array(40 * 50_000)],
   ])(
-    "that is too large %s fails loudly, and the run's files and its last checkpoint stay good",
+    "a checkpoint that is too large when %s fails, and the run's files and its last checkpoint stay intact",
     async (_what, bytes) => {
       const small = keeper("a", 50_000);
       const { directory } = await small.prepare(aPreparation(RUN));
@@ -150,13 +150,13 @@ describe("a checkpoint", () => {
     },
   );
 
-  test("that is not there any more fails the preparation", async () => {
+  test("a missing checkpoint fails the preparation", async () => {
     await expect(keeper("a").prepare(at("gone"))).rejects.toMatchObject({
       code: "environment_setup_failed",
     });
   });
 
-  test("whose store is away for a moment may be tried again", async () => {
+  test("a checkpoint whose store is unreachable fails the preparation with a retryable error", async () => {
     const away = { ...blobs, get: () => Promise.reject(new AppError("resource_unavailable", "away")) };
 
     const preparing = aWorkspaceKeeper(join(root, "a"), { blobs: away }).prepare(at("1"));
@@ -164,7 +164,7 @@ describe("a checkpoint", () => {
     await expect(preparing).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
   });
 
-  test("that is damaged fails the preparation, and leaves nothing that is taken for a workspace", async () => {
+  test("a damaged checkpoint fails the preparation and leaves no workspace", async () => {
     await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(root, "a/runs", RUN, "workspace/file.txt"), "x".repeat(10_000));
     const id = await keeper("a").checkpoint(RUN);
@@ -176,8 +176,8 @@ describe("a checkpoint", () => {
   });
 });
 
-describe("the copy that a worker holds", () => {
-  test("goes on with the work of an attempt that was lost", async () => {
+describe("a worker's own copy of a workspace", () => {
+  test("a worker's copy keeps the work of a lost attempt", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "first.txt"), "x");
     const id = await keeper("a").checkpoint(RUN);
@@ -188,7 +188,7 @@ describe("the copy that a worker holds", () => {
     expect((await readdir(again.directory)).sort()).toEqual(["first.txt", "lost.txt"]);
   });
 
-  test("goes on before there was a checkpoint", async () => {
+  test("a worker's copy is used even if there is no checkpoint yet", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "lost.txt"), "not stored");
 
@@ -196,7 +196,7 @@ describe("the copy that a worker holds", () => {
   });
 
   test.each([[undefined], ["an earlier one"]])(
-    "goes on when the worker was lost before the run's row named its checkpoint (before: %s)",
+    "a worker's copy is used if the worker was lost before the run recorded its checkpoint (recorded before: %s)",
     async (earlier) => {
       const { directory } = await keeper("a").prepare(aPreparation(RUN));
       const named = earlier === undefined ? undefined : await keeper("a").checkpoint(RUN);
@@ -209,7 +209,7 @@ describe("the copy that a worker holds", () => {
     },
   );
 
-  test("is replaced when another worker had the run since", async () => {
+  test("a worker's copy is replaced if another worker has run a turn since", async () => {
     const mine = await keeper("a").prepare(aPreparation(RUN));
     await writeFile(join(mine.directory, "common.txt"), "x");
     const first = await keeper("a").checkpoint(RUN);
@@ -227,7 +227,7 @@ describe("the copy that a worker holds", () => {
     expect(await readdir(join(root, "a/runs"))).toEqual([RUN]);
   });
 
-  test("a worker killed while it restores leaves no half workspace", async () => {
+  test("a worker that is killed while it restores leaves no half-restored workspace", async () => {
     const { directory } = await keeper("a").prepare(aPreparation(RUN));
     const names = Array.from({ length: 800 }, (_, index) => `${index}.txt`);
     await Promise.all(names.map((name) => writeFile(join(directory, name), "x")));
