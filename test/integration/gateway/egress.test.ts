@@ -38,7 +38,7 @@ afterAll(() => server.stop());
 async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
   const each = await openGateway({
     grant: { network: "internet" },
-    // The one public address of this test is that of its server.
+    // The test server's address is the only public address in this test.
     allow: NAME,
     resolve: async () => [{ address: "127.0.0.1", family: 4 }],
     limits: { ports: [server.port] },

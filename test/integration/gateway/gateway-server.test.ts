@@ -124,7 +124,7 @@ describe("a gateway for an isolated sandbox", () => {
     expect(await exists(dirname(dirname(path)))).toBe(false);
   });
 
-  test("the first gateway removes what a killed process left, and only the first", async () => {
+  test("opening gateways removes what a killed process left, and no open gateway", async () => {
     const { dataDir } = await benchOf();
     await mkdir(join(dataDir, "gw/old/gw"), { recursive: true });
     await writeFile(join(dataDir, "gw/old/gw/s"), "");
@@ -259,7 +259,7 @@ describe("hostile clients of a gateway", () => {
     await once(response, "close");
   });
 
-  /** How much is taken of an endless stream, once nothing moves any more. */
+  /** Returns how many bytes of an endless stream were accepted before the stream stopped. */
   async function fill(
     write: (chunk: Buffer) => boolean,
     stream: NodeJS.EventEmitter,

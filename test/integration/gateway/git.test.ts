@@ -22,7 +22,7 @@ import { GitRepositories } from "../../support/git-repositories.ts";
 const reason = reasonToSkipGit();
 const TOKEN = "canary-token-of-the-installation";
 const AUTHORIZATION = `Basic ${Buffer.from(`x-access-token:${TOKEN}`).toString("base64")}`;
-/** What people write as the address of a repository; it is never asked. */
+/** The repository host as the user writes it. No request is sent there. */
 const GITHUB = "https://github.com";
 const REPOSITORIES: GatewayGrant["repositories"] = [
   { owner: "acme", name: "site", push: true },
@@ -78,7 +78,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     readonly output: string;
   }
 
-  /** As in a sandbox: its variables, nothing of this machine's. */
+  /** Runs git as in a sandbox: with the sandbox's variables and without this machine's git settings. */
   async function git(args: readonly string[], cwd = place): Promise<Ran> {
     const env = {
       PATH: process.env.PATH,

@@ -245,7 +245,8 @@ describe("MCP servers in the operator's network", () => {
       limits: { connectMs: 300 },
     });
 
-    // Loopback is all that tests may connect to, so the public address is not reached; the second one never is.
+    // The guard may only connect to loopback in tests, so the public address is not reached. The second address is
+    // never used.
     expect((await askRaw(gateway, "/tools/notes")).status).toBe(502);
     expect([asked, server.requests]).toEqual([1, []]);
   });

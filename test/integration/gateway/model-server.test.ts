@@ -68,7 +68,9 @@ function ask({ gateway }: GatewayHarness, path: string, body: object): Promise<R
   return fetch(`${gateway.address}/models${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** Written by others, so that what we take for a dialect is not our own idea of it. */
+/**
+ * The model server is a third-party library, so that the dialects are tested against an independent implementation.
+ */
 describe("the gateway in front of a model server that speaks all dialects", () => {
   test.each(asked("m-1"))("a request to %s is answered and its tokens are counted: %j", (path, body) =>
     withHarness(async (harness) => {

@@ -83,7 +83,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     return { directory, found, isShallow, git: (...args: string[]) => runGit(directory, args) };
   }
 
-  /** Packs are asked for by POST. */
+  /** Git requests packs by POST. */
   const fetched = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
   const fileOf = (directory: string) => readFile(join(directory, "file.txt"), "utf8");
 
@@ -122,7 +122,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     const second = await cloneOf(clones, "often");
     const other = await cloneOf(open(), "often");
 
-    // Each asks which commit is the newest, and fetches nothing; not even after a restart.
+    // Each clone asks for the newest commit and fetches no pack, even after a restart.
     expect(fetched() - before).toBe((await listings()) * 2);
     for (const { directory, git } of [first, second, other]) {
       await expect(stat(join(directory, ".git/objects/info/alternates"))).rejects.toThrow("ENOENT");
@@ -135,7 +135,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await fileOf((await cloneOf(clones, "often")).directory)).toBe("two");
   });
 
-  /** How many POSTs it takes to ask for branches. */
+  /** Returns the number of POST requests that one listing of branches takes. */
   async function listings(): Promise<number> {
     const before = fetched();
     await open().find(aRepository("often"), undefined, never);
@@ -233,7 +233,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     });
   });
 
-  /** A file with a tree that holds ten times this one. */
+  /** Writes a tree object that contains the given tree ten times, and returns the file's path. */
   async function rawTree(tree: string): Promise<string> {
     const entries = Array.from({ length: 10 }, (_, index) =>
       Buffer.concat([Buffer.from(`40000 ${index}\0`), Buffer.from(tree, "hex")]),

@@ -72,7 +72,7 @@ describe.skipIf(skipped !== undefined)(
         commit === undefined ? undefined : (await git(["show", `${commit}:file.txt`], 1_000)).toString(),
       );
 
-    /** How many fetches there were: each asks once for what there is. */
+    /** Returns the number of fetches: each fetch requests the refs once. */
     const fetches = () => server.asked.filter((url) => url.includes("info/refs")).length;
 
     test("a mirror is fetched again after a minute, or if the caller needs the current state", async () => {
@@ -98,7 +98,7 @@ describe.skipIf(skipped !== undefined)(
 
       await Promise.all(Array.from({ length: 10 }, () => contentOf(mirrors, "now")));
 
-      // The first one's fetch began before the others asked, theirs after.
+      // The first fetch began before the other readers asked. They share a second one.
       expect(fetches()).toBeLessThanOrEqual(2);
     });
 
@@ -192,7 +192,7 @@ describe.skipIf(skipped !== undefined)(
         })),
       );
       expect(await contentOf(mirrors)).toBe("one");
-      // Nobody waited for the second any more.
+      // The second fetch was never started, because its reader no longer waits.
       expect(fetches()).toBe(1);
       expect(clock.pending).toBe(0);
     });
@@ -247,7 +247,7 @@ describe.skipIf(skipped !== undefined)(
     test("a lock file left by an earlier process does not prevent a read", async () => {
       await contentOf(open());
       const [name = ""] = await readdir(join(dataDir, "mirrors"));
-      // What a git that was killed leaves behind.
+      // A git process that was killed leaves this lock file.
       await writeFile(join(dataDir, "mirrors", name, "shallow.lock"), "");
 
       expect(await contentOf(open())).toBe("one");
@@ -303,7 +303,7 @@ describe.skipIf(skipped !== undefined)(
       expect(environments.join()).not.toContain("canary-4711");
     });
 
-    /** Lets requests come, and answers them later. */
+    /** Holds requests back until they are released. */
     function holdRequests() {
       const waiting: (() => void)[] = [];
       server.intercept = (_request, _response, serve) => waiting.push(serve) > 0;
@@ -326,7 +326,7 @@ function refuse(response: ServerResponse, status: number): true {
   return true;
 }
 
-/** Our git processes that talk to this server; empty where there is no /proc. */
+/** Returns this machine's git processes that talk to the server, or none if there is no /proc. */
 async function gitProcesses(url: string) {
   const ids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const all = await Promise.all(

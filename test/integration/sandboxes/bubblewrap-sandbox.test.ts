@@ -27,14 +27,14 @@ describe.skipIf(skipped !== undefined)(
       endsWithWorker: true,
     });
 
-    describe("keeps an agent from the host", () => {
+    describe("isolation of an agent from the host", () => {
       let harness: SandboxHarness;
       beforeEach(async () => {
         harness = await SandboxHarness.open((dataDir) => bubblewrapIn(dataDir));
       });
       afterEach(() => harness.close());
 
-      test("cannot see another run's files, nor reach them by a link", async () => {
+      test("an agent cannot read another run's files, directly or through a link", async () => {
         const other = join(harness.root, "other-run");
         await mkdir(other);
         await writeFile(join(other, "secret.txt"), "secret");
@@ -47,7 +47,7 @@ describe.skipIf(skipped !== undefined)(
         expect(out.trim()).toBe(`${harness.root}:\nworkspace`);
       });
 
-      test("cannot write where it may only read, nor make directories outside its own", async () => {
+      test("an agent cannot write to read-only files or create files outside its own directories", async () => {
         const runtime = join(harness.root, "runtime");
         await writeFile(runtime, "program");
 
@@ -61,7 +61,7 @@ describe.skipIf(skipped !== undefined)(
         expect(existsSync(join(harness.root, "x"))).toBe(false);
       });
 
-      test("has a /tmp of its own", async () => {
+      test("an agent has its own /tmp", async () => {
         const canary = `errand-canary-${crypto.randomUUID()}`;
         await writeFile(join("/tmp", canary), "");
 
@@ -79,7 +79,7 @@ describe.skipIf(skipped !== undefined)(
         expect(await exited).toMatchObject({ code: 127, reason: expect.stringContaining("missing") });
       });
 
-      test("reaches no port of the host's 127.0.0.1, nor any other network", async () => {
+      test("an agent cannot reach the host's 127.0.0.1 or any other network", async () => {
         const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");
         await new Promise((resolve) => server.once("listening", resolve));
         const address = server.address();
@@ -93,7 +93,7 @@ describe.skipIf(skipped !== undefined)(
         expect(out).toBe("refused\n0\n");
       });
 
-      test("sees no process of the host", async () => {
+      test("an agent sees no process of the host", async () => {
         const { out } = await harness.run(
           "grep -l . /proc/[0-9]*/cmdline | wc -l; cat /proc/*/environ | grep -c VITEST",
         );
@@ -103,7 +103,7 @@ describe.skipIf(skipped !== undefined)(
         expect(environments).toBe("0");
       });
 
-      test("has no capability and can get none", async () => {
+      test("an agent has no capability and cannot gain one", async () => {
         const { out } = await harness.run(`
         grep -h -E '^Cap|^NoNewPrivs' /proc/self/status
         unshare --user --map-root-user true 2>/dev/null && echo namespace
@@ -115,8 +115,9 @@ describe.skipIf(skipped !== undefined)(
         expect(out).toMatch(/^1000$/m);
       });
 
-      // The kernel asks for the user there, not for capabilities: for an agent of a root worker it would be open.
-      test("cannot write the kernel's settings", async () => {
+      // For these files the kernel checks the user and not the capabilities, so an agent of a root worker could write
+      // them.
+      test("an agent cannot write kernel settings", async () => {
         const files = [
           "/proc/sys/kernel/core_pattern",
           "/proc/sys/vm/drop_caches",
@@ -131,7 +132,7 @@ describe.skipIf(skipped !== undefined)(
         expect(out).toBe("");
       });
 
-      test("keeps its environment out of every argument on the host", async () => {
+      test("an agent's environment variables appear in no argument of a host process", async () => {
         const seconds = uniqueSeconds();
         const secret = `canary-${seconds}`;
         harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: secret } });
@@ -141,7 +142,7 @@ describe.skipIf(skipped !== undefined)(
         expect(await processesWith("--setenv")).toEqual([]);
       });
 
-      test("starts nothing when its limits cannot be set", async () => {
+      test("a command is not started if its limits cannot be set", async () => {
         const impossible = await SandboxHarness.open((dataDir) => bubblewrapIn(dataDir, { processes: -5 }));
 
         const exit = await impossible.shell("touch started").exited;
@@ -153,7 +154,7 @@ describe.skipIf(skipped !== undefined)(
       });
 
       test.skipIf(unlimited !== undefined)(
-        "leaves no cgroup when a command has ended, whether somebody kills it or not",
+        "an ended command leaves no cgroup",
         async () => {
           const own = await harness.run("cat /proc/self/cgroup");
           const path = own.out.match(/(errand-\S+)$/m)?.[1];
@@ -165,12 +166,12 @@ describe.skipIf(skipped !== undefined)(
         },
       );
 
-      test("runs nothing of the agent's environment outside", async () => {
+      test("the agent's LD_PRELOAD has no effect outside the sandbox", async () => {
         const { err, code } = await harness.run("unset LD_PRELOAD; true", {
           env: { PATH: "/usr/bin:/bin", LD_PRELOAD: "/no/such/library.so" },
         });
 
-        // Only the shell inside complains; bubblewrap and its helper would have done so as well.
+        // Only the shell in the sandbox complains. Outside, bubblewrap and its helper would complain as well.
         expect(err.match(/no\/such\/library/g)).toHaveLength(1);
         expect(code).toBe(0);
       });
@@ -187,7 +188,7 @@ test("a missing bubblewrap is reported with a remedy", async () => {
   expect(problem).toMatch(/ENOENT.*Install bubblewrap/);
 });
 
-/** The cgroups that sandboxes have here. */
+/** Returns the names of all cgroups of sandboxes on this machine. */
 async function listCgroups(): Promise<readonly string[]> {
   const places = await findCgroupPlaces();
   return (await Promise.all(places.map(({ directory }) => readdir(directory)))).flat();

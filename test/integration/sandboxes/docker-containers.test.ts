@@ -32,7 +32,7 @@ describe.skipIf(skipped !== undefined)(
     });
     afterEach(() => harness.close());
 
-    test("no value of the environment is known to the daemon, or in an argument or variable of what runs outside", async () => {
+    test("the values of environment variables are unknown to the docker daemon and to processes outside the container", async () => {
       const seconds = uniqueSeconds();
       const canary = `canary-${seconds}`;
       harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: canary }, label: "run 7" });
@@ -47,7 +47,7 @@ describe.skipIf(skipped !== undefined)(
       expect(HostConfig.LogConfig.Type).toBe("none");
     });
 
-    test("leaves no container and no file when a command has ended, whether well, badly or killed", async () => {
+    test("an ended command leaves no container and no file, whether it succeeded, failed or was killed", async () => {
       const seconds = uniqueSeconds();
       const sleeper = harness.shell(`sleep ${seconds}`);
       const ended = [
@@ -68,7 +68,7 @@ describe.skipIf(skipped !== undefined)(
       });
     });
 
-    test("the port forward runs by our Node in an image without Node and its libraries", async () => {
+    test("the port forward runs with Errand's Node in an image without Node", async () => {
       const socketPath = join(harness.root, "door", "s");
       await mkdir(join(harness.root, "door"));
       const server = createServer((socket) => socket.end("through")).listen(socketPath);
@@ -88,7 +88,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await makeSandbox(harness.root, docker.imageBare).unavailable()).toBeUndefined();
     });
 
-    test("gives the image's own variables and folders of programs, and does not run its entrypoint", async () => {
+    test("the image's variables and PATH apply, and its entrypoint is not run", async () => {
       const change = [
         "ENV PATH=/opt/tools/bin:/usr/bin:/bin",
         "ENV OF_IMAGE=1 BOTH=image",
@@ -107,7 +107,7 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test.each(["errand-test:missing", "127.0.0.1:9/none:1"])(
-      "tells why the image %s is not there",
+      "the error for the missing image %s says why it could not be pulled",
       async (image) => {
         const { exited } = harness.shell("true", { image });
 
@@ -128,8 +128,8 @@ describe.skipIf(skipped !== undefined)(
       },
     );
 
-    test("the error for an image that cannot run our Node names what the image needs", async () => {
-      // The end of an archive: two blocks of zeros.
+    test("the error for an image that cannot run Errand's Node names what the image needs", async () => {
+      // An empty tar archive: two blocks of zeros.
       await writeFile(join(harness.root, "empty.tar"), Buffer.alloc(1024));
       await docker.call("import", join(harness.root, "empty.tar"), "errand-test:empty");
 
@@ -147,7 +147,7 @@ describe.skipIf(skipped !== undefined)(
       expect(await readFile(join(odd, "file"), "utf8")).toBe("hello\n");
     });
 
-    test("sweep ends what lives on without its worker, since its first program was stopped", async () => {
+    test("sweep ends the container of a killed worker even if the container's control process is stopped", async () => {
       const seconds = uniqueSeconds();
       const worker = startWorker(docker, harness.root, seconds);
       await waitFor(async () => (await processesWith(seconds)).length >= 2, { what: "the worker's agent" });
@@ -180,8 +180,8 @@ describe.skipIf(skipped !== undefined)(
   },
 );
 
-describe.skipIf(skipped !== undefined)("a daemon that dies", () => {
-  test("is told of its commands, which end all the same", async () => {
+describe.skipIf(skipped !== undefined)("a docker daemon that dies", () => {
+  test("the commands of a dead docker daemon are reported as lost and can be killed", async () => {
     const docker = await startDocker();
     const harness = await SandboxHarness.open((dataDir) =>
       createDockerSandbox({ dataDir, limits: DEFAULT_SANDBOX_LIMITS, docker, image: docker.imageBare }),
@@ -213,7 +213,7 @@ function startWorker(
   return fork(WORKER_MAIN, [JSON.stringify(order)], { stdio: "inherit" });
 }
 
-/** The processes of this machine but for those in containers, with `word` in their arguments or environment. */
+/** Returns the processes outside containers that have `word` in their arguments or environment. */
 async function processesOutsideWith(word: string): Promise<readonly string[]> {
   const own = await readFile("/proc/self/cgroup", "utf8");
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);

@@ -24,7 +24,7 @@ const ID = 12_345;
 
 const skipped = (await reasonToSkipDocker()) ?? (await reasonToSkipBubblewrap());
 
-/** As it should be run: not as root. Only root can start such a worker for a test, and a daemon for it. */
+/** A worker should not run as root. Only root can start such a worker and a docker daemon in a test. */
 describe.skipIf(skipped !== undefined)(
   `a worker that is not root${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
   () => {
@@ -38,7 +38,7 @@ describe.skipIf(skipped !== undefined)(
       for (const path of NEEDED) {
         await cp(join(REPOSITORY, path), join(root, path), { recursive: true, dereference: true });
       }
-      // This one may lie where nobody else can read it.
+      // The Node program may be in a directory that other users cannot read.
       await cp(process.execPath, join(root, "node"));
       dataDir = join(root, "data");
       await mkdir(dataDir, { mode: 0o700 });
@@ -51,7 +51,7 @@ describe.skipIf(skipped !== undefined)(
       await rm(root, { recursive: true, force: true });
     });
 
-    test.each(["docker", "bubblewrap"])("has its own files and no rights in %s, and a name", async (name) => {
+    test.each(["docker", "bubblewrap"])("in %s a command of a worker that is not root runs with the worker's user id, a user name and no capabilities", async (name) => {
       const { err, exit, out } = await run(name, {
         script: "echo hello > made; id -un; grep CapBnd /proc/self/status",
       });
@@ -65,7 +65,7 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test.each(["docker", "bubblewrap"])(
-      "has its processes limited in %s, without a cgroup of its own",
+      "in %s the process limit of a worker that is not root applies without a cgroup of its own",
       async (name) => {
         const { err } = await run(name, {
           script: "for n in $(seq 100); do sleep 2 & done; wait",
@@ -92,7 +92,7 @@ describe.skipIf(skipped !== undefined)(
   },
 );
 
-/** To its socket, as the members of the group docker are elsewhere. */
+/** Gives other users access to the docker socket, as the group docker has on an ordinary host. */
 async function letIn({ environment }: TestDocker): Promise<void> {
   const socket = (environment.DOCKER_HOST ?? "").slice("unix://".length);
   await chmod(join(socket, ".."), 0o711);

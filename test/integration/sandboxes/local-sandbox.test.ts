@@ -16,7 +16,7 @@ describeSandboxSweep("local", {
 });
 
 describe("the local sandbox", () => {
-  test("says that it isolates nothing", async () => {
+  test("the local sandbox reports that it isolates nothing", async () => {
     expect(createLocalSandbox("/nowhere").isolated).toBe(false);
     expect(await createLocalSandbox("/nowhere").weaknesses()).toEqual([
       expect.stringMatching(/without a sandbox.*Install/),

@@ -41,7 +41,7 @@ function inFile(): Promise<string> {
   return readFile(join(dataDir, "api-key"), "utf8");
 }
 
-/** The storage to somebody who looked just before the key was set. */
+/** Returns the storage as a process sees it that checked for a key just before the key was set. */
 function justBefore(): Pick<Storage, "administrators" | "keys"> {
   const { administrators, keys } = storage;
   const setFirst: typeof administrators.setFirst = (...given) => administrators.setFirst(...given);
@@ -49,14 +49,14 @@ function justBefore(): Pick<Storage, "administrators" | "keys"> {
   return { keys, administrators: { set, setFirst, exists: async () => false } };
 }
 
-describe("on a shared database", () => {
-  test("the first process makes the key and keeps it", async () => {
+describe("administrator keys on a shared database", () => {
+  test("the first process creates the key and stores it in a file", async () => {
     expect(await keep()).toBe(join(dataDir, "api-key"));
 
     expect([await inFile(), await isSet("a new key")]).toEqual(["a new key\n", true]);
   });
 
-  test("a later one makes none", async () => {
+  test("a later process creates no key", async () => {
     await storage.administrators.set(hash("theirs"), "th");
 
     expect(await keep()).toBeUndefined();
@@ -65,7 +65,7 @@ describe("on a shared database", () => {
     expect([await isSet("theirs"), await isSet("a new key")]).toEqual([true, false]);
   });
 
-  test("one that comes second by a hair leaves the other's key in force, and no file behind", async () => {
+  test("a process that loses the race to create the key leaves the other key in force and no file", async () => {
     await storage.administrators.set(hash("theirs"), "th");
 
     expect(await keep({ storage: justBefore() })).toBeUndefined();
@@ -74,7 +74,7 @@ describe("on a shared database", () => {
     expect([await isSet("theirs"), await isSet("a new key")]).toEqual([true, false]);
   });
 
-  test("the one that keeps the key knows it again, also as it was stored under an earlier secret", async () => {
+  test("the process with the key file recognizes its key, also if it was stored under an earlier secret", async () => {
     await keep();
 
     expect(await keep()).toBe(join(dataDir, "api-key"));
@@ -82,7 +82,7 @@ describe("on a shared database", () => {
     expect(await isSet("a new key")).toBe(true);
   });
 
-  test("a file with a key that is not in force is left alone", async () => {
+  test("a key file whose key is not in force is left unchanged", async () => {
     await storage.administrators.set(hash("theirs"), "th");
     await writeFile(join(dataDir, "api-key"), "an old key\n");
 
@@ -95,7 +95,7 @@ describe("on a shared database", () => {
     ]);
   });
 
-  test("the operator's own key stays the same one under a new secret", async () => {
+  test("the operator's key stays the same key under a new secret", async () => {
     await keep({ apiKey: "own" });
     const before = await storage.keys.findByHash(hash("own"));
     const newHash = (key: string) => `new ${hash(key)}`;
@@ -106,7 +106,7 @@ describe("on a shared database", () => {
     expect(await isSet("own")).toBe(false);
   });
 
-  test("the operator's own key takes the place of any other, and is written nowhere", async () => {
+  test("the operator's key replaces any other key and is not written to a file", async () => {
     await keep();
 
     expect(await keep({ apiKey: "the operator's" })).toBeUndefined();
@@ -116,7 +116,7 @@ describe("on a shared database", () => {
   });
 });
 
-test("alone on its database, a process sets what its file holds", async () => {
+test("a process with a database of its own puts the key from its file in force", async () => {
   await keep({ isShared: false });
   await writeFile(join(dataDir, "api-key"), "replaced\n");
 

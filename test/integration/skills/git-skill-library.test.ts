@@ -42,7 +42,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
   const named = (name: string) => ({ teamId: TEAM, owner: "acme", name });
   const skillAt = (name: string) => `.agents/skills/${name}/SKILL.md`;
 
-  test("are as long as a base prompt may be: longer ones are refused by name, and left out of lists", async () => {
+  test("a skill of more than 64 KiB is refused by name and by path, and left out of lists", async () => {
     await repositories.commit("acme/long", {
       [skillAt("just")]: "x".repeat(64 * KIBIBYTE),
       [skillAt("over")]: "x".repeat(64 * KIBIBYTE + 1),
@@ -60,7 +60,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
     }
   });
 
-  test("are listed up to 200 of a repository", async () => {
+  test("at most 200 skills of a repository are listed", async () => {
     const names = Array.from({ length: 201 }, (_, index) => `s${index}`);
     await repositories.commit("acme/many", Object.fromEntries(names.map((name) => [skillAt(name), name])));
 
@@ -70,7 +70,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
     expect(skills.every(({ name, basePrompt }) => name === basePrompt)).toBe(true);
   });
 
-  test("are where they lie: a link to one is none, and nothing behind a link is read", async () => {
+  test("links to skills and links inside skills are ignored", async () => {
     await repositories.commit("acme/links", {
       [skillAt("real")]: "Real.",
       [skillAt("linked")]: { mode: "120000", text: "../real/SKILL.md" },
@@ -92,7 +92,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
     ]);
   });
 
-  test("have at most so many files, and so many bytes in them", async () => {
+  test("a skill with too many files or too many bytes cannot be read", async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => [`.agents/skills/many/${index}`, ""] as const);
     const large = Array.from({ length: 33 }, (_, index) => [
       `.agents/skills/large/${index}`,
@@ -114,7 +114,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
     }
   });
 
-  test("of an empty repository are none", async () => {
+  test("an empty repository has no skills", async () => {
     await repositories.make("acme/empty");
 
     expect(await library.list(named("empty"), "now")).toEqual([]);

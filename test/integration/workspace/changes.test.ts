@@ -55,7 +55,7 @@ describe.each(sandboxes)("changes of a workspace, determined by git in the $name
       return harness;
     }
 
-    /** What \`git apply\` makes of the patch on a clone of what there was. */
+    /** Applies the patch to a fresh clone with \`git apply\` and returns the clone. */
     async function applied(harness: ChangeHarness, diff: RepositoryDiff | undefined): Promise<string> {
       const clone = await mkdtemp(join(tmpdir(), "errand-applied-"));
       await runGit("/", ["clone", "--quiet", repositories.pathOf("acme/tools"), clone]);
@@ -137,7 +137,7 @@ describe.each(sandboxes)("changes of a workspace, determined by git in the $name
       const found = await harness.changes.diff(harness.site, "mark");
 
       expect(found).toMatchObject([{ repository: other, filesChanged: 1 }]);
-      // One that is broken does not keep the other's from being told.
+      // A broken repository does not prevent the diff of the other one.
       await rm(join(harness.workspace.directory, "tools"), { recursive: true });
       expect(await harness.changes.diff(harness.site, "mark")).toHaveLength(1);
     });
@@ -288,7 +288,7 @@ test.skipIf(noGit !== undefined)(
     const repositories = await GitRepositories.create();
     await repositories.commit("acme/tools", FILES);
     const local = createLocalSandbox(tmpdir());
-    // As an image without git.
+    // This sandbox behaves like an image without git.
     const sandbox: Sandbox = {
       ...local,
       spawn: (command) => local.spawn({ ...command, env: { ...command.env, PATH: "/nonexistent" } }),
@@ -310,7 +310,7 @@ test.skipIf(noGit !== undefined)(
   },
 );
 
-/** Each file with what is in it; a link is what it says. */
+/** Returns the path and content of each file. The content of a link is its target. */
 async function filesOf(directory: string): Promise<readonly (readonly [string, string])[]> {
   const script =
     'find . -type f -o -type l | sort | while read -r f; do printf "%s=" "$f"; if [ -L "$f" ]; then readlink "$f"; else base64 -w0 "$f"; echo; fi; done';

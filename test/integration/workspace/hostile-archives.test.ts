@@ -64,7 +64,9 @@ type EvilEntry =
   | { readonly path: string; readonly linkTo: string }
   | { readonly path: string; readonly hardLinkTo: string };
 
-/** An archive of entries that no packing would make: packed under harmless names, which are changed on the way. */
+/**
+ * Creates an archive that tar would not create: the entries are packed under harmless names, which are then replaced.
+ */
 async function evilArchive(entries: readonly EvilEntry[]): Promise<Uint8Array> {
   const source = await mkdtemp(join(root, "evil-"));
   for (const [index, entry] of entries.entries()) {

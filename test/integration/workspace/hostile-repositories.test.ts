@@ -32,7 +32,7 @@ describe.each(sandboxes)(
       let server: GitHttpServer;
       let opened: GatewayHarness;
       let harness: ChangeHarness;
-      /** A program that leaves a trace where the workspace is. */
+      /** Returns a shell command that leaves a file with this name in the workspace. */
       let tell: (name: string) => string;
 
       beforeAll(async () => {

@@ -53,7 +53,7 @@ describe.skipIf(skipped !== undefined)(
       await rm(root, { recursive: true, force: true });
     });
 
-    /** What no compression makes smaller, and nobody wants to store. */
+    /** Creates files that cannot be compressed and can be produced again. */
     const setUp = () =>
       `echo x >> ${root}/count; mkdir -p deps/sub; head -c 6000000 /dev/urandom > deps/large.bin; echo dep > deps/lib.txt; ` +
       'echo dep > deps/sub/file.txt; pwd > deps/where; echo cached > "$HOME/cache"';
@@ -73,7 +73,7 @@ describe.skipIf(skipped !== undefined)(
     ): Promise<Workspace & { readonly told: readonly unknown[] }> {
       const checkpoint = await keeper(from).checkpoint(runId);
       expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
-      // A later environment is no matter of a run that has begun.
+      // A later environment has no effect on a run that has begun.
       const preparation = aPreparation(runId, { checkpoint, plan: { setupCommands: ["exit 1"] } });
       return { ...(await keeper(to).prepare(preparation)), told: stepsOf(preparation.told) };
     }
@@ -160,7 +160,7 @@ describe.skipIf(skipped !== undefined)(
       const outside = join(root, "outside");
       await mkdir(outside);
       await writeFile(join(outside, "file.txt"), "ours");
-      // The second time they make a link where the agent has taken something away.
+      // The second time, the commands create a link where the agent has removed something.
       const commands = `${setUp()}; ln -s ${outside} deps/link; if test -e ${root}/again; then ln -s ${outside} deps/turn; else mkdir deps/turn; echo x > deps/turn/file.txt; fi`;
       const plan = { repositories: [TOOLS], setupCommands: [commands] };
       const { workingDirectory: place } = await keeper("a").prepare(aPreparation(runId, { plan }));

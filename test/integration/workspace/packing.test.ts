@@ -180,7 +180,7 @@ async function unpack(archive: Uint8Array): Promise<string> {
   return target;
 }
 
-/** A process that swaps what lies in a directory for links or pipes and back again, as fast as it can. */
+/** Starts a process that swaps the files of a directory for links or pipes and back as fast as possible. */
 async function flip(
   directory: string,
   swaps: readonly (readonly [name: string, target: string])[],

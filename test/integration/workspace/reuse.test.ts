@@ -41,7 +41,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
       log: { info: () => undefined, warn, error: warn },
       ...changes,
     });
-  /** Its command counts how often it runs. */
+  /** Returns a setup command that counts its executions. */
   const count = () => `echo x >> ${root}/count; echo made > made.txt`;
   const counted = async () => (await readFile(join(root, "count"), "utf8")).length / 2;
   const kept = async () => (await readdir(join(root, "data/environments"))).sort();

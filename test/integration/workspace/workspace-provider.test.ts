@@ -277,7 +277,7 @@ function memoryBlobs(): Blobs & { readonly stored: Map<string, Uint8Array> } {
   };
 }
 
-/** Restores in a process of its own, which is killed as soon as some files are there. */
+/** Restores in a separate process, which is killed as soon as some files exist. */
 async function killWhileRestoring(archive: string, id: string): Promise<void> {
   const harness = join(import.meta.dirname, "../../support/workspace-harness.ts");
   const dataDir = join(root, "b");

@@ -17,8 +17,8 @@ function rewrittenTo(gitUrl: string): readonly string[] {
   return settings.filter((each) => each.startsWith(key)).map((each) => each.slice(key.length));
 }
 
-describe("the environment of an attempt's processes", () => {
-  test("leads them to the proxy where there is a network, and past it to what is near", () => {
+describe("environment variables of an attempt's processes", () => {
+  test("with network access the variables name the proxy and exclude local addresses from it", () => {
     const variables = gatewayVariables({ address: ADDRESS, proxyUrl: PROXY }, "https://github.com");
 
     for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"]) {
@@ -31,13 +31,13 @@ describe("the environment of an attempt's processes", () => {
     });
   });
 
-  test("names no proxy where there is none", () => {
+  test("without network access the variables name no proxy", () => {
     expect(Object.keys(gatewayVariables({ address: ADDRESS }, "https://github.com")).join()).not.toMatch(
       /proxy/i,
     );
   });
 
-  test("has git ask nobody for a key", () => {
+  test("git does not prompt for credentials", () => {
     const variables = gatewayVariables({ address: ADDRESS }, "https://github.com");
 
     expect(variables.GIT_TERMINAL_PROMPT).toBe("0");
@@ -70,7 +70,7 @@ describe("the environment of an attempt's processes", () => {
     ],
     ["https://git.example.com/scm", ["https://git.example.com/scm/"]],
     ["file:///srv/git", []],
-  ])("has git find the repositories of %s at the gateway", (gitUrl, spellings) => {
+  ])("git rewrites the supported URL forms of %s to the gateway", (gitUrl, spellings) => {
     expect(rewrittenTo(gitUrl)).toEqual(spellings);
   });
 });

@@ -11,8 +11,8 @@ async function masked(pieces: readonly string[], keys: readonly string[] = [KEY]
   return (await buffer(source.pipe(new KeyMask(keys)))).toString();
 }
 
-describe("a key in an answer", () => {
-  test("is covered by as many stars, however it comes in pieces, and nothing else is changed", async () => {
+describe("masking keys in an answer", () => {
+  test("a key is replaced by stars of the same length, however the answer is divided, and nothing else changes", async () => {
     const word = fc.constantFrom(KEY, "a", "b", "aab", "c", "ü", " ");
     const texts = fc.array(word).map((words) => words.join(""));
 
@@ -31,7 +31,7 @@ describe("a key in an answer", () => {
     );
   });
 
-  test("holds back nothing that cannot be the beginning of one", async () => {
+  test("only text that can be the start of a key is held back", async () => {
     const mask = new KeyMask([KEY]);
     const seen: string[] = [];
     mask.on("data", (chunk: Buffer) => seen.push(chunk.toString()));
@@ -43,7 +43,7 @@ describe("a key in an answer", () => {
     mask.end();
   });
 
-  test("is one of several, also after a scheme; short ones are none", async () => {
+  test("several keys are masked, also after an authorization scheme, and short values are not", async () => {
     const keys = keysIn({ authorization: "Bearer first-secret", "x-other": "second-secret", "x-team": "7" });
 
     expect(await masked(["first-secret second-secret 7"], keys)).toBe(

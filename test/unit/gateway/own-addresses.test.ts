@@ -11,11 +11,11 @@ test.each([
   "2606:2800:0220:0001::1",
   "2606:2800:220:1:0:0:0:1",
   "2606:2800:220:1::0001",
-])("%s is this machine", (address) => {
+])("%s is recognized as an address of this machine", (address) => {
   expect(isOwnAddress(address, INTERFACES)).toBe(true);
 });
 
-test.each(["93.184.216.35", "2606:2800:220:1::2", "not an address"])("%s is not", (address) => {
+test.each(["93.184.216.35", "2606:2800:220:1::2", "not an address"])("%s is not an address of this machine", (address) => {
   expect(isOwnAddress(address, INTERFACES)).toBe(false);
 });
 

@@ -16,7 +16,7 @@ describe("the price of a model", () => {
     ["claude-opus", 0],
     ["", 0],
     ["constructor", 0],
-  ])("of %j is found by its name, else by the longest beginning", (model, usd) => {
+  ])("the price of %j is found by its name, otherwise by the longest matching prefix", (model, usd) => {
     expect(costUsd(PRICES, model, TOKENS)).toBeCloseTo(usd);
     expect(isPriced(PRICES, model)).toBe(usd > 0);
   });

@@ -7,8 +7,8 @@ function read(pieces: readonly Buffer[]) {
   return [...pieces.flatMap((piece) => events.push(piece)), ...events.rest()];
 }
 
-describe("a stream of events", () => {
-  test("is taken apart in the same way however it comes in pieces, and no byte is lost", () => {
+describe("parsing an event stream", () => {
+  test("a stream is parsed in the same way however it is divided, and no byte is lost", () => {
     const ends = ["\n", "\r\n", "\r"];
     const line = fc.constantFrom("data: one", "data:zwölf", "event: x", ": note", "id: 1", "");
 
@@ -28,13 +28,13 @@ describe("a stream of events", () => {
     );
   });
 
-  test("has data of several lines, and some of other kinds between", () => {
+  test("the data lines of one event are joined, and other lines between them are ignored", () => {
     const [event] = read([Buffer.from("event: x\ndata: one\n: note\ndata:  two\n\n")]);
 
     expect(event?.data).toBe("one\n two");
   });
 
-  test("whose event never ends is let pass unread", () => {
+  test("an event over the size limit is passed on without being parsed", () => {
     const long = Buffer.alloc(5 * 2 ** 20, "x");
 
     const told = read([Buffer.from("data: "), long, Buffer.from("\n\ndata: next\n\n")]);

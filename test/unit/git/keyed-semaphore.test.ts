@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { KeyedSemaphore } from "../../../src/git/keyed-semaphore.ts";
 import { quiet } from "../../support/manual-clock.ts";
 
-test("a gate lets so many in at a time for each key, the others in their order", async () => {
+test("a semaphore admits a limited number of tasks per key, and the others in their order", async () => {
   const semaphore = new KeyedSemaphore(2);
   const inside: string[] = [];
   const exits = new Map<string, () => void>();
@@ -28,7 +28,7 @@ test("a gate lets so many in at a time for each key, the others in their order",
   expect(inside).toEqual(["1", "2", "5", "3", "4"]);
 });
 
-test("work that fails leaves the gate open", async () => {
+test("a task that fails releases its place in the semaphore", async () => {
   const semaphore = new KeyedSemaphore(1);
 
   await expect(semaphore.pass("a", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");

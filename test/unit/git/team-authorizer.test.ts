@@ -12,7 +12,7 @@ import { createInMemoryStorage } from "../../support/memory/storage/in-memory-st
 const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
 const URL_OF_IT = "https://git.example.com/acme/private.git";
 
-describe("the key of a repository", () => {
+describe("authorization for a repository", () => {
   let installations: Storage["installations"];
   let installation: Installation;
   beforeEach(async () => {
@@ -37,7 +37,7 @@ describe("the key of a repository", () => {
       installations,
     )({ teamId, owner: "acme", name: "private" }, url, access);
 
-  test("is used for the team of the installation that opens it, and for no other", async () => {
+  test("the key of an installation is used for the installation's team only", async () => {
     expect(await authorize(FIRST_TEAM)).toBe("Basic key");
     expect(await authorize(OTHER_TEAM)).toBeUndefined();
 
@@ -47,17 +47,17 @@ describe("the key of a repository", () => {
     expect(await authorize(OTHER_TEAM)).toBe("Basic key");
   });
 
-  test("is for writing where that is wanted", async () => {
+  test("a request for write access gets a key with write access", async () => {
     expect(await authorize(FIRST_TEAM, URL_OF_IT, "write")).toBe("Basic write");
   });
 
-  test("is not used while the installation is switched off", async () => {
+  test("the key of a disabled installation is not used", async () => {
     await installations.update({ ...installation, enabled: false });
 
     expect(await authorize(FIRST_TEAM)).toBeUndefined();
   });
 
-  test("is there for what an installation opens, and nothing else", async () => {
+  test("a repository that no installation opens has no key", async () => {
     expect(await authorize(FIRST_TEAM, "https://git.example.com/acme/other.git")).toBeUndefined();
   });
 });

@@ -44,7 +44,7 @@ describe("the pull requests of a team", () => {
       installations,
     );
 
-  test("are opened and found by the installation's own team", async () => {
+  test("pull requests are opened and found for the installation's own team", async () => {
     const pulls = ofTeams();
 
     expect(await pulls.open({ ...WORDS, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
@@ -52,7 +52,7 @@ describe("the pull requests of a team", () => {
     expect(await pulls.find(FIRST_TEAM, REPOSITORY, "c")).toBeUndefined();
   });
 
-  test("are nobody else's", async () => {
+  test("pull requests are not available to another team or for another repository", async () => {
     const pulls = ofTeams();
 
     expect(await pulls.open({ ...WORDS, teamId: OTHER_TEAM, repository: REPOSITORY })).toBeUndefined();
@@ -60,7 +60,7 @@ describe("the pull requests of a team", () => {
     expect(await pulls.find(FIRST_TEAM, { owner: "acme", name: "gadgets" }, "b")).toBeUndefined();
   });
 
-  test("are nobody's while the installation is switched off", async () => {
+  test("pull requests of a disabled installation are not found", async () => {
     await installations.update({ ...installation, enabled: false });
 
     expect(await ofTeams().find(FIRST_TEAM, REPOSITORY, "b")).toBeUndefined();

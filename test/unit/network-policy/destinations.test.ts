@@ -7,7 +7,7 @@ const none = new Destinations(parseAllowList(""));
 const admits = (destinations: Destinations, address: string, isEncrypted = true): boolean =>
   destinations.admits({ host: "receiver.example.com", address, isEncrypted });
 
-describe("addresses that names resolve to", () => {
+describe("resolved addresses", () => {
   test.each([
     "127.0.0.1",
     "127.255.255.254",
@@ -46,12 +46,12 @@ describe("addresses that names resolve to", () => {
     "4000::1",
     "not an address",
     "",
-  ])("%s is not public", (address) => {
+  ])("the address %s is refused as not public", (address) => {
     expect(admits(none, address)).toBe(false);
   });
 
   test.each(["8.8.8.8", "172.32.0.1", "100.128.0.1", "::ffff:8.8.8.8", "2606:4700::1111"])(
-    "%s is public, by HTTPS alone",
+    "the address %s is permitted with HTTPS only",
     (address) => {
       expect(admits(none, address)).toBe(true);
       expect(admits(none, address, false)).toBe(false);
@@ -59,21 +59,21 @@ describe("addresses that names resolve to", () => {
   );
 });
 
-describe("the operator's list", () => {
+describe("the operator's allow list", () => {
   const some = new Destinations(parseAllowList(" 10.1.0.0/16, 127.0.0.1,fd00::/8 ,Receiver.internal.,"));
 
   test.each(["10.1.2.3", "127.0.0.1", "::ffff:10.1.2.3", "fd12::1"])(
-    "allows %s, also without TLS",
+    "the allow list permits the address %s, also without TLS",
     (address) => {
       expect(admits(some, address, false)).toBe(true);
     },
   );
 
-  test.each(["10.2.0.1", "127.0.0.2", "fc00::1", "169.254.169.254"])("does not allow %s", (address) => {
+  test.each(["10.2.0.1", "127.0.0.2", "fc00::1", "169.254.169.254"])("the allow list does not permit the address %s", (address) => {
     expect(admits(some, address)).toBe(false);
   });
 
-  test("allows a name, whatever it resolves to", () => {
+  test("an allowed host name is permitted whatever it resolves to", () => {
     const destination = { address: "192.168.0.7", isEncrypted: false };
 
     expect(some.admits({ ...destination, host: "receiver.INTERNAL" })).toBe(true);
@@ -88,12 +88,12 @@ describe("the operator's list", () => {
     "a b",
     "2130706433",
     "*.example",
-  ])("cannot hold %s", (entry) => {
+  ])("the allow list entry %s is rejected", (entry) => {
     expect(() => parseAllowList(`10.0.0.1,${entry}`)).toThrow(entry);
   });
 });
 
-describe("an address as it is written", () => {
+describe("URLs before their host name is resolved", () => {
   test.each([
     "https://127.0.0.1/hook",
     "https://0x7f000001/",
@@ -108,7 +108,7 @@ describe("an address as it is written", () => {
     "https://localhost./",
     "https://LOCALHOST/",
     "https://hook.localhost/",
-  ])("%s leads inside", (url) => {
+  ])("the URL %s is refused because it leads into the own network", (url) => {
     expect(none.problemOf(url)).toMatch(/own network/);
   });
 
@@ -124,18 +124,18 @@ describe("an address as it is written", () => {
     "https://",
     "https://example.com:99999/",
     "",
-  ])("%s is refused", (url) => {
+  ])("the URL %s is refused with the reason", (url) => {
     expect(none.problemOf(url)).toMatch(/^must /);
   });
 
   test.each(["https://example.com/hook?token=1", "https://8.8.8.8:8443/", "https://[2606:4700::1111]/"])(
-    "%s is taken",
+    "the URL %s is accepted",
     (url) => {
       expect(none.problemOf(url)).toBeUndefined();
     },
   );
 
-  test("is taken when the operator's list may allow it", () => {
+  test("a URL is accepted if the allow list may permit it", () => {
     const networks = new Destinations(parseAllowList("10.1.0.0/16"));
     const names = new Destinations(parseAllowList("receiver.internal,localhost"));
 

@@ -3,7 +3,7 @@ import { createGuardedConnector } from "../../../src/network-policy/guarded-conn
 
 const TARGET = { hostname: "some.example", host: "some.example:80", protocol: "http:", port: "80" };
 
-test("what cannot be judged is a connection that fails, and hurts nobody else", async () => {
+test("an error in the address check is passed to the caller of the connection", async () => {
   const connect = createGuardedConnector({
     destinations: {
       admits: () => {

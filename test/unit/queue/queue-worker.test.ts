@@ -4,7 +4,7 @@ import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 /**
- * The library as a worker sees it: waiting jobs by queue, the fetches, and the queue in which each job was completed.
+ * A fake of pg-boss for a worker: waiting jobs by queue, the fetches, and the queue in which each job was completed.
  */
 class FakeBoss {
   readonly waiting: Record<string, string[]> = {};

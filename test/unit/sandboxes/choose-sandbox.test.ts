@@ -5,7 +5,7 @@ import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 const DEMO = { name: "demo", isDemo: true };
 const REAL = { name: "codex", isDemo: false };
 
-describe("auto", () => {
+describe("the sandbox choice auto", () => {
   test("auto chooses docker if docker is usable", async () => {
     const { notes, sandbox, warnings } = await chooseSandbox("auto", choices({}));
 
@@ -38,7 +38,7 @@ describe("auto", () => {
   });
 });
 
-describe("by name", () => {
+describe("a sandbox chosen by name", () => {
   test("local also runs a real agent, and warns that it isolates nothing", async () => {
     const { requireFor, sandbox, warnings } = await chooseSandbox("local", choices({}));
 

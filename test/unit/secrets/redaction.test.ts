@@ -66,7 +66,7 @@ describe("redaction of text that comes in pieces", () => {
     }
   });
 
-  test("a secret of one letter does not hold back text for ever", () => {
+  test("a secret that repeats one letter does not hold back text indefinitely", () => {
     const { openTail } = createRedactor(["aaaaaaaa"]);
 
     expect(openTail("a".repeat(5_000))).toBeLessThan(8);

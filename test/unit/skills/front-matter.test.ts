@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { readSkillText } from "../../../src/skills/front-matter.ts";
 
-describe("a SKILL.md", () => {
-  test("is front matter and a body", () => {
+describe("reading a SKILL.md", () => {
+  test("a skill is read as front matter and a body", () => {
     const text =
       "---\nname: deploy\ndescription: >\n  Deploys\n  things.\nmetadata:\n  a: b\n---\n\n# Deploy\n\nDo it.\n";
 
@@ -19,11 +19,11 @@ describe("a SKILL.md", () => {
     ["quotes", `---\nname: 'deploy'\ndescription: "Deploys."\n---\nDo it.`],
     ["a broken member beside them", "---\nname: deploy\ndescription: Deploys.\ntools: [a, b\n---\nDo it."],
     ["a member twice", "---\nname: deploy\nname: deploy\ndescription: Deploys.\n---\nDo it."],
-  ])("may have %s", (_what, text) => {
+  ])("a skill with %s is read", (_what, text) => {
     expect(readSkillText(text)).toEqual({ name: "deploy", description: "Deploys.", body: "Do it." });
   });
 
-  test("keeps a description with a colon that YAML refuses", () => {
+  test("a description with a colon that YAML rejects is kept", () => {
     const { description, name } = readSkillText(
       "---\nname: deploy\ndescription: Use when: it rains\n---\nDo it.",
     );
@@ -40,7 +40,7 @@ describe("a SKILL.md", () => {
     ["members that are no words", "---\nname: [a]\ndescription: {b: c}\n---\nDo it.", "Do it."],
     ["empty members", "---\nname:\ndescription: ''\n---\nDo it.", "Do it."],
     ["nothing", "", ""],
-  ])("with %s is a body alone", (what, text, body) => {
+  ])("a skill with %s is read as a body only", (what, text, body) => {
     const read = readSkillText(text);
 
     expect(read.body).toBe(body);
@@ -49,7 +49,7 @@ describe("a SKILL.md", () => {
     }
   });
 
-  test("cannot make the reader work for long, and cannot smuggle control characters into a name", () => {
+  test("hostile front matter takes bounded time and puts no control characters into a name", () => {
     const laughs = Array.from({ length: 30 }, (_, index) =>
       index === 0 ? "a0: &a0 [x, x]" : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`,
     );
@@ -59,11 +59,11 @@ describe("a SKILL.md", () => {
     expect(readSkillText(`---\nname: deploy\n${laughs.join("\n")}\n---\nx`).name).toBe("deploy");
     expect(readSkillText(`---\nname: deploy\nx: ${"[".repeat(60_000)}\n---\nx`).name).toBe("deploy");
     expect(readSkillText(`---\n${"-".repeat(60_000)}`).name).toBeUndefined();
-    // Unbounded, the first of them alone would take days.
+    // Without a bound the first of them alone would take days.
     expect(performance.now() - startedAt).toBeLessThan(25_000);
   });
 
-  test("has a name and a description of a bearable length", () => {
+  test("the name and the description of a skill are cut to a maximum length", () => {
     const { description, name } = readSkillText(
       `---\nname: ${"n".repeat(99)}\ndescription: ${"d".repeat(9_999)}\n---\n`,
     );

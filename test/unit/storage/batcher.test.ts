@@ -7,7 +7,7 @@ interface OpenBatch {
   readonly end: (error?: Error) => Promise<void>;
 }
 
-/** Processes letters into capitals, batch by batch, when the test ends a batch. */
+/** Creates a batcher that turns letters into capitals. The test decides when each batch ends. */
 function aHarness(options: Partial<BatcherOptions<string, string>> = {}) {
   const batches: OpenBatch[] = [];
   const batcher = new Batcher<string, string>({
