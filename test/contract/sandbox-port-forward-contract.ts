@@ -19,7 +19,7 @@ function inside(script: string): readonly [string, ...string[]] {
 }
 
 /** The only way out of a sandbox: what goes through it, and what becomes of it. */
-export function describeSandboxDoor(name: string, makeSandbox: (dataDir: string) => Sandbox): void {
+export function describePortForward(name: string, makeSandbox: (dataDir: string) => Sandbox): void {
   describe(`the door of the ${name} sandbox`, () => {
     let harness: SandboxHarness;
     let server: Server;

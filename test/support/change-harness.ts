@@ -11,12 +11,12 @@ import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { type ChangeLimits, createChangeTracker } from "../../src/workspace/changes/change-tracker.ts";
 import { anIdleGateway } from "./idle-gateway.ts";
-import { aPreparation, aWorkspaceKeeper } from "./workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider } from "./workspace-harness.ts";
 
 const run = promisify(execFile);
 const RUN = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 
-export interface ChangeBenchOptions {
+export interface ChangeHarnessOptions {
   readonly gitUrl: string;
   readonly sandbox: Sandbox;
   readonly repositories: readonly PlannedRepository[];
@@ -33,7 +33,7 @@ export class ChangeHarness {
   readonly site: RunWorkspace;
   readonly changes: ChangeTracker;
 
-  private constructor(root: string, workspace: Workspace, options: ChangeBenchOptions) {
+  private constructor(root: string, workspace: Workspace, options: ChangeHarnessOptions) {
     const { gateway = anIdleGateway(), gitUrl, limits = {}, sandbox } = options;
     this.root = root;
     this.workspace = workspace;
@@ -42,10 +42,10 @@ export class ChangeHarness {
     this.changes = createChangeTracker({ dataDir: root, sandbox, gitUrl, variablesOf, limits });
   }
 
-  static async open(options: ChangeBenchOptions): Promise<ChangeHarness> {
+  static async open(options: ChangeHarnessOptions): Promise<ChangeHarness> {
     const root = await mkdtemp(join(tmpdir(), "errand-changes-"));
     const { authorization, gitUrl, repositories } = options;
-    const keeper = aWorkspaceKeeper(root, { gitUrl, authorize: async () => authorization });
+    const keeper = aWorkspaceProvider(root, { gitUrl, authorize: async () => authorization });
     const workspace = await keeper.prepare(aPreparation(RUN, { plan: { repositories } }));
     return new ChangeHarness(root, workspace, options);
   }

@@ -19,7 +19,7 @@ export interface GatewayHarness {
   close(): Promise<void>;
 }
 
-export interface BenchOptions extends Partial<GatewayOptions> {
+export interface GatewayHarnessOptions extends Partial<GatewayOptions> {
   /** What besides public addresses tool servers and the internet may be. */
   readonly allow?: string;
   readonly grant?: Partial<GatewayGrant>;
@@ -30,7 +30,7 @@ export async function openGateway({
   allow = "",
   grant,
   ...options
-}: BenchOptions = {}): Promise<GatewayHarness> {
+}: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const dataDir = await mkdtemp(join(tmpdir(), "errand-gateway-"));
   const logged: string[] = [];
   const note = (message: string, facts?: object) => void logged.push(`${message} ${JSON.stringify(facts)}`);
@@ -76,7 +76,7 @@ export interface RawAnswer {
 }
 
 /** A request whose path is sent as it stands; `fetch` would tidy it up. Also through a door. */
-export async function askRaw(
+export async function requestRaw(
   gateway: Gateway,
   path: string,
   { body = "", headers = {}, method = "GET" } = {},

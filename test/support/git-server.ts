@@ -9,8 +9,8 @@ import { createGunzip } from "node:zlib";
 export class GitServer {
   /** The `Authorization` headers it was sent, in their order. */
   readonly authorizations: (string | undefined)[] = [];
-  /** The addresses it was asked for. */
-  readonly asked: string[] = [];
+  /** The URLs of all requests. */
+  readonly urls: string[] = [];
   /** Answers instead of the repository, where it returns true. */
   intercept: (request: IncomingMessage, response: ServerResponse, serve: () => void) => boolean = () => false;
   readonly #server: Server;
@@ -38,7 +38,7 @@ export class GitServer {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     this.authorizations.push(request.headers.authorization);
-    this.asked.push(request.url ?? "");
+    this.urls.push(request.url ?? "");
     const serve = () => this.#serve(request, response);
     if (!this.intercept(request, response, serve)) {
       serve();

@@ -13,13 +13,17 @@ import { createInMemoryBlobStore } from "./memory/storage/blob-store.ts";
 
 const MINUTE_MS = 60_000;
 
-export type KeeperChanges = Partial<WorkspaceProviderOptions> &
+export type WorkspaceProviderChanges = Partial<WorkspaceProviderOptions> &
   Partial<Pick<CloneOptions, "authorize">> & { readonly gitUrl?: string };
 
 /** A keeper of workspaces on its own; `gitUrl` is where its repositories are. */
-export function aWorkspaceKeeper(
+export function aWorkspaceProvider(
   dataDir: string,
-  { authorize = async () => undefined, gitUrl: baseUrl = "file:///nowhere", ...changes }: KeeperChanges = {},
+  {
+    authorize = async () => undefined,
+    gitUrl: baseUrl = "file:///nowhere",
+    ...changes
+  }: WorkspaceProviderChanges = {},
 ): WorkspaceProvider {
   return createWorkspaceProvider({
     dataDir,

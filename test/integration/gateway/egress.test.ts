@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../support/answering-server.ts";
 import {
-  askRaw,
-  type BenchOptions,
   type GatewayHarness,
+  type GatewayHarnessOptions,
   openGateway,
+  requestRaw,
 } from "../../support/gateway-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   server.requests.length = 0;
   server.answer = (response, { url }) => void response.end(`here is ${url}`);
-  harness = await benchOf();
+  harness = await openHarness();
 });
 afterEach(async () => {
   for (const each of open.splice(0)) {
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
-async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
+async function openHarness(options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const each = await openGateway({
     grant: { network: "internet" },
     // The test server's address is the only public address in this test.
@@ -71,12 +71,12 @@ async function tunnelTo(target: string, of = harness, headers = proxyHeaders(of)
 describe("egress with network access", () => {
   test("programs reach public addresses through the proxy and the gateway itself directly", async () => {
     const own = await startAnsweringServer();
-    const reached = await benchOf({ models: { openai: { key: "canary", baseUrl: own.url } } });
+    const withModels = await openHarness({ models: { openai: { key: "canary", baseUrl: own.url } } });
     const script = `
-      const say = async (url) => console.log(await (await fetch(url)).text());
-      await say("http://${NAME}:${server.port}/page");
-      await say("${reached.gateway.address}/models/openai/models");`;
-    const env = { PATH: process.env.PATH, ...gatewayVariables(reached.gateway, "https://github.com") };
+      const print = async (url) => console.log(await (await fetch(url)).text());
+      await print("http://${NAME}:${server.port}/page");
+      await print("${withModels.gateway.address}/models/openai/models");`;
+    const env = { PATH: process.env.PATH, ...gatewayVariables(withModels.gateway, "https://github.com") };
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
       env,
       stdio: ["ignore", "pipe", "inherit"],
@@ -92,7 +92,7 @@ describe("egress with network access", () => {
       void response.writeHead(302, { location: "/else", "set-cookie": ["a=1", "b=2"] }).end("moved");
     const headers = { ...proxyHeaders(harness), authorization: "Bearer theirs", cookie: "c=3" };
 
-    const answer = await askRaw(harness.gateway, `http://${NAME}:${server.port}/a%2F..?b=c`, {
+    const answer = await requestRaw(harness.gateway, `http://${NAME}:${server.port}/a%2F..?b=c`, {
       method: "PUT",
       body: "hello",
       headers,
@@ -127,7 +127,7 @@ describe("egress with network access", () => {
   });
 
   test("an idle tunnel is cut", async () => {
-    const hasty = await benchOf({ limits: { ports: [server.port], streamIdleMs: 100 } });
+    const hasty = await openHarness({ limits: { ports: [server.port], streamIdleMs: 100 } });
     const { socket } = await tunnelTo(`${NAME}:${server.port}`, hasty);
 
     await once(socket, "close");
@@ -136,9 +136,9 @@ describe("egress with network access", () => {
   test("data sent directly after the CONNECT request is not lost", async () => {
     const { hostname, port } = new URL(harness.gateway.address);
     const socket = connect(Number(port), hostname);
-    const { "proxy-authorization": given } = proxyHeaders(harness);
+    const { "proxy-authorization": authorization } = proxyHeaders(harness);
     socket.write(
-      `CONNECT ${NAME}:${server.port} HTTP/1.1\r\nproxy-authorization: ${given}\r\n\r\nGET /early HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      `CONNECT ${NAME}:${server.port} HTTP/1.1\r\nproxy-authorization: ${authorization}\r\n\r\nGET /early HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
     );
 
     expect(await text(socket)).toContain("here is /early");
@@ -147,18 +147,21 @@ describe("egress with network access", () => {
   test.each([
     ["127.0.0.1", ["127.0.0.1"]],
     ["127.0.0.1 as one number", ["2130706433"]],
-    ["the metadata's", ["169.254.169.254", "169.254.169.254"]],
-    ["one of the network", ["10.0.0.1", "192.168.0.1", "172.16.0.1", "100.64.0.1"]],
-    ["IPv6's loopback", ["[::1]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]"]],
+    ["the metadata service", ["169.254.169.254", "169.254.169.254"]],
+    ["private networks", ["10.0.0.1", "192.168.0.1", "172.16.0.1", "100.64.0.1"]],
+    [
+      "IPv6 loopback and private addresses",
+      ["[::1]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]"],
+    ],
   ])("requests and tunnels to non-public addresses are refused: %s", async (_, hosts) => {
     for (const host of hosts) {
       const { answer } = await tunnelTo(`${host}:${server.port}`);
-      const asked = await askRaw(harness.gateway, `http://${host}:${server.port}/`, {
+      const response = await requestRaw(harness.gateway, `http://${host}:${server.port}/`, {
         headers: proxyHeaders(harness),
       });
 
       expect(answer).toMatch(/^HTTP\/1\.1 403 .*not public/s);
-      expect([asked.status, asked.body]).toEqual([403, expect.stringContaining("not public")]);
+      expect([response.status, response.body]).toEqual([403, expect.stringContaining("not public")]);
     }
     expect(server.requests).toEqual([]);
   });
@@ -166,7 +169,7 @@ describe("egress with network access", () => {
   test("a tunnel to a name that resolves to a non-public address is refused", async () => {
     for (const addresses of [["10.0.0.1"], ["8.8.8.8", "127.0.0.1"]]) {
       const resolve = async () => addresses.map((address) => ({ address, family: 4 }));
-      const inner = await benchOf({ resolve });
+      const inner = await openHarness({ resolve });
 
       expect((await tunnelTo(`inner.example:${server.port}`, inner)).answer).toMatch(/^HTTP\/1\.1 403 /);
     }
@@ -174,25 +177,33 @@ describe("egress with network access", () => {
 
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   const outer = own.find(({ family, internal }) => family === "IPv4" && !internal)?.address;
-  test.skipIf(outer === undefined)("a tunnel to this machine's own address is refused even if the address is public", async () => {
-    const always = {
-      admits: ({ isEncrypted }: { readonly isEncrypted: boolean }) => isEncrypted,
-      problemOf: () => undefined,
-    };
-    const wide = await benchOf({ destinations: always as never });
+  test.skipIf(outer === undefined)(
+    "a tunnel to this machine's own address is refused even if the address is public",
+    async () => {
+      const always = {
+        admits: ({ isEncrypted }: { readonly isEncrypted: boolean }) => isEncrypted,
+        problemOf: () => undefined,
+      };
+      const wide = await openHarness({ destinations: always as never });
 
-    expect((await tunnelTo(`${outer}:${server.port}`, wide)).answer).toMatch(/^HTTP\/1\.1 403 /);
-  });
+      expect((await tunnelTo(`${outer}:${server.port}`, wide)).answer).toMatch(/^HTTP\/1\.1 403 /);
+    },
+  );
 
-  test.each(["22", "25", "5432", "0", "65536", "99999"])("a tunnel or request to the port %s is refused", async (port) => {
-    const strict = await benchOf({ limits: {} });
+  test.each(["22", "25", "5432", "0", "65536", "99999"])(
+    "a tunnel or request to the port %s is refused",
+    async (port) => {
+      const strict = await openHarness({ limits: {} });
 
-    expect((await tunnelTo(`${NAME}:${port}`, strict)).answer).toMatch(
-      /^HTTP\/1\.1 403 .*80, 443, 8080, 8443/s,
-    );
-    const asked = await askRaw(strict.gateway, `http://${NAME}:${port}/`, { headers: proxyHeaders(strict) });
-    expect([400, 403]).toContain(asked.status);
-  });
+      expect((await tunnelTo(`${NAME}:${port}`, strict)).answer).toMatch(
+        /^HTTP\/1\.1 403 .*80, 443, 8080, 8443/s,
+      );
+      const response = await requestRaw(strict.gateway, `http://${NAME}:${port}/`, {
+        headers: proxyHeaders(strict),
+      });
+      expect([400, 403]).toContain(response.status);
+    },
+  );
 
   test.each([
     "public.example",
@@ -207,14 +218,14 @@ describe("egress with network access", () => {
 
   test("a proxied request with a scheme other than http is refused", async () => {
     for (const url of [`https://${NAME}:${server.port}/`, `ftp://${NAME}/`, `ws://${NAME}:${server.port}/`]) {
-      expect((await askRaw(harness.gateway, url, { headers: proxyHeaders(harness) })).status).toBe(400);
+      expect((await requestRaw(harness.gateway, url, { headers: proxyHeaders(harness) })).status).toBe(400);
     }
   });
 
   test("a tunnel to an unreachable host gets status 502 with the reason", async () => {
     const gone = await startAnsweringServer();
     await gone.stop();
-    const lost = await benchOf({ limits: { ports: [gone.port] } });
+    const lost = await openHarness({ limits: { ports: [gone.port] } });
 
     expect((await tunnelTo(`${NAME}:${gone.port}`, lost)).answer).toMatch(/^HTTP\/1\.1 502 .*refused/s);
   });
@@ -228,7 +239,9 @@ describe("egress with network access", () => {
     for (const headers of wrong as Record<string, string>[]) {
       const { answer } = await tunnelTo(`${NAME}:${server.port}`, harness, headers);
       expect(answer).toMatch(/^HTTP\/1\.1 407 .*proxy-authenticate: Basic/s);
-      expect((await askRaw(harness.gateway, `http://${NAME}:${server.port}/`, { headers })).status).toBe(407);
+      expect((await requestRaw(harness.gateway, `http://${NAME}:${server.port}/`, { headers })).status).toBe(
+        407,
+      );
     }
     expect(server.requests).toEqual([]);
   });
@@ -249,30 +262,35 @@ describe("egress with network access", () => {
 });
 
 test("without network access requests and tunnels are refused with the reason", async () => {
-  const inside = await benchOf({ grant: {} });
+  const inside = await openHarness({ grant: {} });
   const { pathname } = new URL(inside.gateway.address);
   const headers = {
     "proxy-authorization": `Basic ${Buffer.from(`errand:${pathname.slice(1)}`).toString("base64")}`,
   };
 
   const { answer } = await tunnelTo(`${NAME}:${server.port}`, inside, headers);
-  const asked = await askRaw(inside.gateway, `http://${NAME}:${server.port}/`, { headers });
+  const response = await requestRaw(inside.gateway, `http://${NAME}:${server.port}/`, { headers });
 
   expect(inside.gateway.proxyUrl).toBeUndefined();
   expect(answer).toMatch(/^HTTP\/1\.1 403 .*have the network `internet`/s);
-  expect([asked.status, asked.body]).toEqual([403, expect.stringContaining("have the network `internet`")]);
+  expect([response.status, response.body]).toEqual([
+    403,
+    expect.stringContaining("have the network `internet`"),
+  ]);
   expect(server.requests).toEqual([]);
 });
 
 test("a request to the gateway itself that arrives as a proxied request is answered", async () => {
   server.answer = (response) => void response.end("models");
-  const sent = await benchOf({ models: { openai: { key: "canary", baseUrl: server.url } } });
-  const { host, origin, pathname } = new URL(sent.gateway.address);
+  const withModels = await openHarness({ models: { openai: { key: "canary", baseUrl: server.url } } });
+  const { host, origin, pathname } = new URL(withModels.gateway.address);
 
-  const answer = await askRaw(sent.gateway, `${origin}${pathname}/models/openai/models`, {
+  const answer = await requestRaw(withModels.gateway, `${origin}${pathname}/models/openai/models`, {
     headers: { host },
   });
-  const wrong = await askRaw(sent.gateway, `${origin}/wrong/models/openai/models`, { headers: { host } });
+  const wrong = await requestRaw(withModels.gateway, `${origin}/wrong/models/openai/models`, {
+    headers: { host },
+  });
 
   await waitFor(() => server.requests.length === 1, { what: "the request" });
   expect([answer.status, answer.body, wrong.status]).toEqual([200, "models", 407]);

@@ -10,10 +10,10 @@ import { Destinations } from "../../../src/network-policy/destinations.ts";
 import { type AnsweringServer, answerJson, startAnsweringServer } from "../../support/answering-server.ts";
 import {
   aGrant,
-  askRaw,
-  type BenchOptions,
   type GatewayHarness,
+  type GatewayHarnessOptions,
   openGateway,
+  requestRaw,
 } from "../../support/gateway-harness.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
-async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
+async function openHarness(options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const models = { openai: { key: "canary-key-0123456789", baseUrl: server.url } };
   const harness = await openGateway({ models, ...options });
   open.push(harness);
@@ -60,42 +60,48 @@ function rawSocket({ gateway }: GatewayHarness): Socket {
 
 describe("the token of a gateway", () => {
   test("a token opens only its own gateway, and only until that is closed", async () => {
-    const [one, other] = [await benchOf(), await benchOf()];
+    const [one, other] = [await openHarness(), await openHarness()];
     const { pathname } = new URL(one.gateway.address);
-    expect((await askRaw(one.gateway, MODELS)).status).toBe(200);
+    expect((await requestRaw(one.gateway, MODELS)).status).toBe(200);
 
     const { origin } = new URL(other.gateway.address);
     expect((await fetch(`${origin}${pathname}${MODELS}`)).status).toBe(404);
     await one.gateway.close();
-    await expect(askRaw(one.gateway, MODELS)).rejects.toThrow("ECONNREFUSED");
+    await expect(requestRaw(one.gateway, MODELS)).rejects.toThrow("ECONNREFUSED");
     expect((await fetch(`${origin}${pathname}${MODELS}`)).status).toBe(404);
     expect(pathname.length).toBeGreaterThan(30);
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(["", "wrong", "%00", "undefined"])("a request with the wrong token %j gets status 404", async (token) => {
-    const { gateway } = await benchOf();
-    const { origin } = new URL(gateway.address);
+  test.each(["", "wrong", "%00", "undefined"])(
+    "a request with the wrong token %j gets status 404",
+    async (token) => {
+      const { gateway } = await openHarness();
+      const { origin } = new URL(gateway.address);
 
-    const answer = await fetch(`${origin}/${token}${MODELS}`);
+      const answer = await fetch(`${origin}/${token}${MODELS}`);
 
-    expect([answer.status, await answer.text()]).toEqual([404, "There is nothing at this address.\n"]);
-  });
+      expect([answer.status, await answer.text()]).toEqual([404, "There is nothing at this address.\n"]);
+    },
+  );
 
-  test.each(["/else", "/", "", "/constructor/x", "/__proto__/x"])("a request to the unknown path %j gets status 404", async (path) => {
-    const { gateway } = await benchOf();
+  test.each(["/else", "/", "", "/constructor/x", "/__proto__/x"])(
+    "a request to the unknown path %j gets status 404",
+    async (path) => {
+      const { gateway } = await openHarness();
 
-    expect((await fetch(`${gateway.address}${path}`)).status).toBe(404);
-    expect(server.requests).toEqual([]);
-  });
+      expect((await fetch(`${gateway.address}${path}`)).status).toBe(404);
+      expect(server.requests).toEqual([]);
+    },
+  );
 });
 
 describe("a gateway for an isolated sandbox", () => {
   test("the gateway listens on a socket in a directory that other users of the machine cannot open", async () => {
-    const { dataDir, gateway } = await benchOf({ isolated: true });
+    const { dataDir, gateway } = await openHarness({ isolated: true });
 
     const path = gateway.portForward?.socketPath ?? "";
-    expect((await askRaw(gateway, MODELS)).status).toBe(200);
+    expect((await requestRaw(gateway, MODELS)).status).toBe(200);
     expect(gateway.address).toMatch(/^http:\/\/127\.0\.0\.1:21721\/[\w-]{32}$/);
     expect(gateway.portForward?.port).toBe(21_721);
     expect(path.startsWith(join(dataDir, "gw/"))).toBe(true);
@@ -107,11 +113,11 @@ describe("a gateway for an isolated sandbox", () => {
 
     await gateway.close();
     expect(await readdir(join(dataDir, "gw"))).toEqual([]);
-    await expect(askRaw(gateway, MODELS)).rejects.toThrow("ENOENT");
+    await expect(requestRaw(gateway, MODELS)).rejects.toThrow("ENOENT");
   });
 
   test("the socket is placed elsewhere if its path would be too long", async () => {
-    const { dataDir } = await benchOf();
+    const { dataDir } = await openHarness();
     const deep = join(dataDir, "d".repeat(100));
 
     const gateways = createGateways({ ...BARE, isolated: true, dataDir: deep });
@@ -125,7 +131,7 @@ describe("a gateway for an isolated sandbox", () => {
   });
 
   test("opening gateways removes what a killed process left, and no open gateway", async () => {
-    const { dataDir } = await benchOf();
+    const { dataDir } = await openHarness();
     await mkdir(join(dataDir, "gw/old/gw"), { recursive: true });
     await writeFile(join(dataDir, "gw/old/gw/s"), "");
 
@@ -152,7 +158,7 @@ const BARE = {
 
 describe("hostile clients of a gateway", () => {
   test("a client gets no more connections than the limit, and the gateway answers again afterwards", async () => {
-    const harness = await benchOf({ limits: { connections: 5 } });
+    const harness = await openHarness({ limits: { connections: 5 } });
     const sockets = Array.from({ length: 20 }, () => rawSocket(harness));
     await Promise.all(sockets.map((socket) => once(socket, "connect")));
 
@@ -166,22 +172,22 @@ describe("hostile clients of a gateway", () => {
     for (const socket of sockets) {
       socket.destroy();
     }
-    await waitFor(() => askRaw(harness.gateway, MODELS).then(({ status }) => status === 200), {
+    await waitFor(() => requestRaw(harness.gateway, MODELS).then(({ status }) => status === 200), {
       what: "an answer",
     });
   });
 
   test("pipelined requests on one connection get no more concurrent answers than the limit", async () => {
-    const harness = await benchOf({ limits: { connections: 5 } });
+    const harness = await openHarness({ limits: { connections: 5 } });
     const { host, pathname } = new URL(harness.gateway.address);
-    const held: ServerResponse[] = [];
-    server.answer = (response) => void held.push(response);
+    const responses: ServerResponse[] = [];
+    server.answer = (response) => void responses.push(response);
     const socket = rawSocket(harness);
 
     socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(19));
     socket.write(`GET ${pathname}${MODELS} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
-    await waitFor(() => held.length === 5, { what: "five calls to be let through" });
-    for (const response of held) {
+    await waitFor(() => responses.length === 5, { what: "five calls to be let through" });
+    for (const response of responses) {
       answerJson(response, {});
     }
 
@@ -192,23 +198,23 @@ describe("hostile clients of a gateway", () => {
 
   test.each([
     ["a head that is too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
-    ["something else than HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ["a request that is not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", /^HTTP\/1\.1 400 /],
     [
-      "a body of two lengths",
+      "a body with two lengths",
       "POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
       /^HTTP\/1\.1 400 /,
     ],
   ])("%s is refused, and the gateway still answers", async (_, bytes, answer) => {
-    const harness = await benchOf();
+    const harness = await openHarness();
     const socket = rawSocket(harness);
     socket.write(bytes, "latin1");
 
     expect(await text(socket)).toMatch(answer);
-    expect((await askRaw(harness.gateway, MODELS)).status).toBe(200);
+    expect((await requestRaw(harness.gateway, MODELS)).status).toBe(200);
   });
 
   test("a request cannot be smuggled to the model inside the body of another request", async () => {
-    const harness = await benchOf();
+    const harness = await openHarness();
     const { pathname } = new URL(harness.gateway.address);
     const inner = "POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}";
     const head = `POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\nconnection: content-length, close\r\n`;
@@ -222,7 +228,7 @@ describe("hostile clients of a gateway", () => {
   });
 
   test("a client that sends faster than the upstream reads is slowed down", async () => {
-    const harness = await benchOf();
+    const harness = await openHarness();
     server.early = (request) => {
       request.pause();
       return true;
@@ -240,17 +246,17 @@ describe("hostile clients of a gateway", () => {
   });
 
   test("an upstream that sends faster than the client reads is slowed down", async () => {
-    const harness = await benchOf();
-    const begun = Promise.withResolvers<ServerResponse>();
+    const harness = await openHarness();
+    const started = Promise.withResolvers<ServerResponse>();
     server.early = (_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      begun.resolve(response);
+      started.resolve(response);
       return true;
     };
     const { pathname } = new URL(harness.gateway.address);
     const socket = rawSocket(harness).pause();
     socket.write(`POST ${pathname}${RESPONSES} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}`);
-    const response = await begun.promise;
+    const response = await started.promise;
 
     const sent = await fill((chunk) => response.write(chunk), response, 60_000_000);
 
@@ -286,7 +292,7 @@ describe("hostile clients of a gateway", () => {
   }
 
   test("a client that disconnects during a request leaves no upstream connection and no failure", async () => {
-    const harness = await benchOf();
+    const harness = await openHarness();
     const [arrived, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     server.early = (request) => {
       request.socket.once("close", () => gone.resolve());
@@ -306,7 +312,7 @@ describe("hostile clients of a gateway", () => {
 });
 
 test("closing a gateway ends running answers, and can be repeated", async () => {
-  const harness = await benchOf();
+  const harness = await openHarness();
   server.early = (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
     return true;

@@ -10,10 +10,10 @@ import type { GatewayGrant } from "../../../src/core/agents/gateway.ts";
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { FLUSH, pktLine } from "../../../src/gateway/git/pkt-lines.ts";
 import {
-  askRaw,
-  type BenchOptions,
   type GatewayHarness,
+  type GatewayHarnessOptions,
   openGateway,
+  requestRaw,
 } from "../../support/gateway-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
@@ -33,8 +33,8 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   let repositories: GitRepositories;
   let server: GitHttpServer;
   let harness: GatewayHarness;
-  let place: string;
-  const asked: string[] = [];
+  let directory: string;
+  const authorizations: string[] = [];
 
   beforeAll(async () => {
     repositories = await GitRepositories.create();
@@ -44,9 +44,9 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     server = await GitHttpServer.start(repositories.root, AUTHORIZATION);
   });
   beforeEach(async () => {
-    place = await mkdtemp(join(tmpdir(), "errand-git-"));
-    harness = await benchOf();
-    asked.length = 0;
+    directory = await mkdtemp(join(tmpdir(), "errand-git-"));
+    harness = await openHarness();
+    authorizations.length = 0;
     server.requests.length = 0;
     server.authorization = AUTHORIZATION;
     server.intercept = () => false;
@@ -54,18 +54,20 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   afterEach(async () => {
     expect(JSON.stringify([harness.logged, harness.gateway.traffic])).not.toContain(TOKEN);
     await harness.close();
-    await rm(place, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   });
   afterAll(async () => {
     await server.stop();
     await repositories.remove();
   });
 
-  function benchOf({ grant, ...options }: BenchOptions = {}): Promise<GatewayHarness> {
+  function openHarness({ grant, ...options }: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
     return openGateway({
       gitUrl: server.url,
       authorize: async ({ name, owner, teamId }, url, access) => {
-        asked.push(`${teamId.slice(0, 4)} ${owner}/${name} ${url.replace(server.url, "")} ${access}`);
+        authorizations.push(
+          `${teamId.slice(0, 4)} ${owner}/${name} ${url.replace(server.url, "")} ${access}`,
+        );
         return AUTHORIZATION;
       },
       grant: { repositories: REPOSITORIES, ...grant },
@@ -73,32 +75,32 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     });
   }
 
-  interface Ran {
+  interface GitResult {
     readonly code: number;
     readonly output: string;
   }
 
   /** Runs git as in a sandbox: with the sandbox's variables and without this machine's git settings. */
-  async function git(args: readonly string[], cwd = place): Promise<Ran> {
+  async function git(args: readonly string[], cwd = directory): Promise<GitResult> {
     const env = {
       PATH: process.env.PATH,
-      HOME: place,
+      HOME: directory,
       GIT_CONFIG_NOSYSTEM: "1",
       ...gatewayVariables(harness.gateway, GITHUB),
     };
     const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
     const child = spawn("git", [...identity, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-    const [output, complaint, [code]] = await Promise.all([
+    const [output, errors, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
       once(child, "exit"),
     ]);
-    return { code, output: output + complaint };
+    return { code, output: output + errors };
   }
 
   async function cloneOf(name: string): Promise<string> {
     expect(await git(["clone", "--quiet", `${GITHUB}/acme/${name}.git`, name])).toMatchObject({ code: 0 });
-    return join(place, name);
+    return join(directory, name);
   }
 
   async function commitIn(clone: string, file = "b.txt"): Promise<string> {
@@ -133,8 +135,8 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(new Set(server.requests.map(({ authorization }) => authorization))).toEqual(
       new Set([AUTHORIZATION]),
     );
-    expect(asked.at(0)).toBe("7e0d acme/site /acme/site.git read");
-    expect(asked.filter((each) => each.endsWith(" write"))).toHaveLength(2);
+    expect(authorizations.at(0)).toBe("7e0d acme/site /acme/site.git read");
+    expect(authorizations.filter((each) => each.endsWith(" write"))).toHaveLength(2);
     expect(pushed.output).not.toContain(TOKEN);
     expect(await readFile(join(clone, ".git/config"), "utf8")).toContain(`url = ${GITHUB}/acme/site.git`);
     for (const file of await readdir(join(clone, ".git"))) {
@@ -150,7 +152,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     "https://github.com/acme/site",
   ])("a repository is reached by the URL %s", async (url) => {
     expect(await git(["clone", "--quiet", url, "clone"])).toMatchObject({ code: 0 });
-    expect(await readdir(join(place, "clone"))).toContain("a.txt");
+    expect(await readdir(join(directory, "clone"))).toContain("a.txt");
     expect(server.requests.every(({ url }) => url.startsWith("/acme/site.git/"))).toBe(true);
   });
 
@@ -193,10 +195,10 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   });
 
   test.each([
-    ["a branch to be deleted", [":main"]],
+    ["a branch deletion", [":main"]],
     ["a tag", ["HEAD:refs/tags/v1"]],
     ["a note", ["HEAD:refs/notes/commits"]],
-    ["a good branch along with a deleted one", ["HEAD:refs/heads/good", ":main"]],
+    ["a branch together with a branch deletion", ["HEAD:refs/heads/good", ":main"]],
   ])("a push of %s is refused, and git shows the reason", async (_, refs) => {
     const clone = await cloneOf("site");
     await commitIn(clone);
@@ -239,21 +241,21 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
 
   test("with network access other repositories are readable without a token, at permitted addresses only", async () => {
     await harness.close();
-    harness = await benchOf({ grant: { network: "internet" }, allow: "127.0.0.1" });
+    harness = await openHarness({ grant: { network: "internet" }, allow: "127.0.0.1" });
     server.authorization = undefined;
 
     expect(await git(["clone", "--quiet", `${GITHUB}/acme/other.git`])).toMatchObject({ code: 0 });
     expect(server.requests.map(({ authorization }) => authorization)).toEqual(
       server.requests.map(() => undefined),
     );
-    expect(asked).toEqual([]);
-    await commitIn(join(place, "other"));
-    expect((await git(["push", "origin", "HEAD:refs/heads/x"], join(place, "other"))).output).toContain(
+    expect(authorizations).toEqual([]);
+    await commitIn(join(directory, "other"));
+    expect((await git(["push", "origin", "HEAD:refs/heads/x"], join(directory, "other"))).output).toContain(
       "must not push",
     );
 
     await harness.close();
-    harness = await benchOf({ grant: { network: "internet" } });
+    harness = await openHarness({ grant: { network: "internet" } });
     server.requests.length = 0;
     expect(await git(["ls-remote", `${GITHUB}/acme/other.git`])).toMatchObject({
       code: 128,
@@ -269,7 +271,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     [301, "acme/site is at another address now."],
     [503, "The git server failed at acme/site (HTTP 503)."],
     [200, "The server of acme/site does not speak git's smart protocol."],
-  ])("the host's status %i is explained in git's output", async (status, words) => {
+  ])("the host's status %i is explained in git's output", async (status, message) => {
     server.intercept = (_, response) => {
       response
         .writeHead(status, { location: `${server.url}/acme/other.git/info/refs?service=git-upload-pack` })
@@ -279,7 +281,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
 
     const refused = await git(["ls-remote", `${GITHUB}/acme/site.git`]);
 
-    expect(refused).toMatchObject({ code: 128, output: expect.stringContaining(`remote: ${words}`) });
+    expect(refused).toMatchObject({ code: 128, output: expect.stringContaining(`remote: ${message}`) });
     expect(refused.output).not.toContain(TOKEN);
     expect(server.requests).toHaveLength(1);
   });
@@ -287,7 +289,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   test("a token is obtained for each request, and a failure to obtain one is logged", async () => {
     await harness.close();
     let calls = 0;
-    harness = await benchOf({
+    harness = await openHarness({
       authorize: async () => {
         calls += 1;
         if (calls > 1) {
@@ -319,7 +321,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     ["GET", "/git/acme/site.git/x/info/refs?service=git-upload-pack", 404],
     ["GET", "/git/acme/site@evil/info/refs?service=git-upload-pack", 404],
   ])("%s %s is not forwarded", async (method, path, status) => {
-    const answer = await askRaw(harness.gateway, path, { method, body: method === "POST" ? "0000" : "" });
+    const answer = await requestRaw(harness.gateway, path, { method, body: method === "POST" ? "0000" : "" });
 
     expect(answer.status).toBe(status);
     expect(server.requests).toEqual([]);
@@ -328,13 +330,18 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   const NEW = "1".repeat(40);
   const OLD = "0".repeat(40);
   test.each([
-    ["nonsense", Buffer.from("hello, this is no push"), {}, 400],
-    ["a push that is packed", gzipSync(FLUSH), { "content-encoding": "gzip" }, 415],
-    ["one that ends too early", pktLine(`${OLD} ${NEW} refs/heads/a\0report-status\n`), {}, 400],
-    ["one that is signed", Buffer.concat([pktLine("push-cert\0report-status\n"), FLUSH]), {}, 400],
-    ["a line break in a name", Buffer.concat([pktLine(`${OLD} ${NEW} refs/heads/a\nx`), FLUSH]), {}, 400],
+    ["bytes that are not a push", Buffer.from("hello, this is no push"), {}, 400],
+    ["a compressed push", gzipSync(FLUSH), { "content-encoding": "gzip" }, 415],
+    ["a truncated push", pktLine(`${OLD} ${NEW} refs/heads/a\0report-status\n`), {}, 400],
+    ["a signed push", Buffer.concat([pktLine("push-cert\0report-status\n"), FLUSH]), {}, 400],
     [
-      "an endless list",
+      "a line break in a branch name",
+      Buffer.concat([pktLine(`${OLD} ${NEW} refs/heads/a\nx`), FLUSH]),
+      {},
+      400,
+    ],
+    [
+      "an endless list of branches",
       Buffer.concat(Array(20_000).fill(pktLine(`${OLD} ${NEW} refs/heads/abcdefgh`))),
       {},
       413,
@@ -352,9 +359,9 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
 
   test("a git URL that points to files gets status 501", async () => {
     await harness.close();
-    harness = await benchOf({ gitUrl: repositories.fileUrl });
+    harness = await openHarness({ gitUrl: repositories.fileUrl });
 
-    const answer = await askRaw(harness.gateway, "/git/acme/site.git/info/refs?service=git-upload-pack");
+    const answer = await requestRaw(harness.gateway, "/git/acme/site.git/info/refs?service=git-upload-pack");
 
     expect([answer.status, answer.body]).toEqual([501, expect.stringContaining("ERRAND_GIT_URL")]);
   });

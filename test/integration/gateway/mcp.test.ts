@@ -7,35 +7,35 @@ import {
   startAnsweringServer,
 } from "../../support/answering-server.ts";
 import {
-  askRaw,
-  type BenchOptions,
   type GatewayHarness,
+  type GatewayHarnessOptions,
   openGateway,
+  requestRaw,
 } from "../../support/gateway-harness.ts";
 import { type McpServer, startMcpServer } from "../../support/mcp-server.ts";
 
-const SECRET = "canary-secret-of-the-tool-server";
+const SECRET = "canary-secret-of-the-mcp-server";
 const TOKEN = `Bearer ${SECRET}`;
 
 let server: AnsweringServer;
-const started: { stop(): Promise<void> }[] = [];
+const servers: { stop(): Promise<void> }[] = [];
 const open: GatewayHarness[] = [];
 
 beforeEach(async () => {
   server = await startAnsweringServer();
-  started.push(server);
+  servers.push(server);
 });
 afterEach(async () => {
   for (const harness of open.splice(0)) {
     expect(JSON.stringify([harness.logged, harness.gateway.traffic])).not.toContain(SECRET);
     await harness.close();
   }
-  for (const each of started.splice(0)) {
+  for (const each of servers.splice(0)) {
     await each.stop();
   }
 });
 
-async function benchOf(url: string, options: BenchOptions = {}): Promise<GatewayHarness> {
+async function openHarness(url: string, options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const mcpServers: GatewayGrant["mcpServers"] = {
     notes: { url, headers: { Authorization: TOKEN, "X-Team": "7" } },
     "two words": { url, headers: {} },
@@ -50,11 +50,11 @@ describe("requests to an MCP server", () => {
   let address: string;
   beforeEach(async () => {
     mcp = await startMcpServer();
-    started.push(mcp);
-    address = `${(await benchOf(`${mcp.url}/mcp`)).gateway.address}/tools/notes`;
+    servers.push(mcp);
+    address = `${(await openHarness(`${mcp.url}/mcp`)).gateway.address}/tools/notes`;
   });
 
-  function say(message: object, session?: string): Promise<Response> {
+  function send(message: object, session?: string): Promise<Response> {
     const headers = {
       accept: "application/json, text/event-stream",
       "content-type": "application/json",
@@ -66,29 +66,29 @@ describe("requests to an MCP server", () => {
   }
 
   test("MCP requests are forwarded with their session and the server's key", async () => {
-    const hello = await say({ id: 1, method: "initialize" });
+    const hello = await send({ id: 1, method: "initialize" });
     const session = hello.headers.get("mcp-session-id") ?? "";
     expect(await hello.json()).toMatchObject({ result: { capabilities: { tools: {} } } });
-    expect((await say({ method: "notifications/initialized" }, session)).status).toBe(202);
+    expect((await send({ method: "notifications/initialized" }, session)).status).toBe(202);
 
-    const called = await say(
+    const called = await send(
       { id: 2, method: "tools/call", params: { name: "echo", arguments: { text: "hi" } } },
       session,
     );
-    const told = await called.text();
+    const events = await called.text();
     const ended = await fetch(address, { method: "DELETE", headers: { "mcp-session-id": session } });
 
     expect(called.headers.get("content-type")).toBe("text/event-stream");
-    expect(told).toContain('"text":"hi"');
+    expect(events).toContain('"text":"hi"');
     expect([ended.status, mcp.sessions.size]).toEqual([204, 0]);
-    expect((await say({ id: 3, method: "tools/list" }, session)).status).toBe(404);
+    expect((await send({ id: 3, method: "tools/list" }, session)).status).toBe(404);
     for (const { headers, url } of mcp.requests) {
       expect([url, headers.authorization, headers["x-team"]]).toEqual(["/mcp", TOKEN, "7"]);
     }
   });
 
   test("events of an MCP server are forwarded as they arrive", async () => {
-    const session = (await say({ id: 1, method: "initialize" })).headers.get("mcp-session-id") ?? "";
+    const session = (await send({ id: 1, method: "initialize" })).headers.get("mcp-session-id") ?? "";
     const stream = await fetch(address, {
       headers: { accept: "text/event-stream", "mcp-session-id": session },
     });
@@ -109,10 +109,10 @@ describe("the address of an MCP server", () => {
     ["/mcp?team=7", "/tools/notes?page=2", "/mcp?team=7&page=2"],
     ["/mcp/", "/tools/notes/messages", "/mcp/messages"],
     ["", "/tools/two%20words/messages", "/messages"],
-  ])("with the server path %j a request to %s is forwarded to %s", async (path, asked, url) => {
-    const { gateway } = await benchOf(`${server.url}${path}`);
+  ])("with the server path %j a request to %s is forwarded to %s", async (path, requestPath, url) => {
+    const { gateway } = await openHarness(`${server.url}${path}`);
 
-    expect((await askRaw(gateway, asked)).status).toBe(200);
+    expect((await requestRaw(gateway, requestPath)).status).toBe(200);
     expect(server.requests.map((each) => each.url)).toEqual([url]);
   });
 
@@ -126,25 +126,25 @@ describe("the address of an MCP server", () => {
     ["/tools/notes/..%2fadmin", 400],
     ["/tools/notes//evil.example/x", 400],
     ["/tools/notes@evil.example", 404],
-  ])("a request to %s does not reach the MCP server", async (asked, status) => {
-    const { gateway } = await benchOf(`${server.url}/mcp`);
+  ])("a request to %s does not reach the MCP server", async (requestPath, status) => {
+    const { gateway } = await openHarness(`${server.url}/mcp`);
 
-    expect((await askRaw(gateway, asked)).status).toBe(status);
+    expect((await requestRaw(gateway, requestPath)).status).toBe(status);
     expect(server.requests).toEqual([]);
   });
 
   test("a redirect by an MCP server is an error and is not followed", async () => {
     server.answer = (response) =>
       void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end();
-    const { gateway } = await benchOf(server.url);
+    const { gateway } = await openHarness(server.url);
 
-    const answer = await askRaw(gateway, "/tools/notes");
+    const answer = await requestRaw(gateway, "/tools/notes");
 
     expect([answer.status, answer.headers.location, server.requests.length]).toEqual([502, undefined, 1]);
   });
 
   test("credentials, cookies and the origin of the sandbox are not forwarded to an MCP server", async () => {
-    const { gateway } = await benchOf(server.url);
+    const { gateway } = await openHarness(server.url);
     const headers = {
       authorization: "Bearer theirs",
       cookie: "a=b",
@@ -152,7 +152,7 @@ describe("the address of an MCP server", () => {
       "x-api-key": "theirs",
     };
 
-    await askRaw(gateway, "/tools/two%20words", { headers: { ...headers, "x-else": "kept" } });
+    await requestRaw(gateway, "/tools/two%20words", { headers: { ...headers, "x-else": "kept" } });
 
     expect(Object.keys(server.requests[0]?.headers ?? {}).toSorted()).toEqual([
       "accept-encoding",
@@ -168,9 +168,9 @@ describe("the address of an MCP server", () => {
       response.setHeader("set-cookie", "a=b");
       answerJson(response, { error: `not ${SECRET}` }, 401);
     };
-    const { gateway } = await benchOf(server.url);
+    const { gateway } = await openHarness(server.url);
 
-    const answer = await askRaw(gateway, "/tools/notes");
+    const answer = await requestRaw(gateway, "/tools/notes");
 
     expect([answer.status, answer.body]).toEqual([401, `{"error":"not ${"*".repeat(SECRET.length)}"}`]);
     expect(answer.headers).not.toHaveProperty("www-authenticate");
@@ -179,9 +179,9 @@ describe("the address of an MCP server", () => {
 
   test("the key is masked in an event stream of the MCP server", async () => {
     server.answer = (response) => answerEvents(response, [`data: ${TOKEN}\n\n`]);
-    const { gateway } = await benchOf(server.url);
+    const { gateway } = await openHarness(server.url);
 
-    expect((await askRaw(gateway, "/tools/notes")).body).toBe(`data: ${"*".repeat(TOKEN.length)}\n\n`);
+    expect((await requestRaw(gateway, "/tools/notes")).body).toBe(`data: ${"*".repeat(TOKEN.length)}\n\n`);
   });
 });
 
@@ -209,37 +209,37 @@ describe("MCP servers in the operator's network", () => {
     "https://localhost",
     "http://8.8.8.8",
   ])("a connection to an MCP server at %s is refused", async (origin) => {
-    const { gateway } = await benchOf(`${origin}:${server.port}/mcp`, { allow: "" });
+    const { gateway } = await openHarness(`${origin}:${server.port}/mcp`, { allow: "" });
 
-    const answer = await askRaw(gateway, "/tools/notes");
+    const answer = await requestRaw(gateway, "/tools/notes");
 
     expect([answer.status, answer.body]).toEqual([403, expect.stringContaining("not public")]);
     expect(answer.body).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
   });
 
   test('a connection to an MCP server at the absolute name "localhost." is refused or fails', async () => {
-    const { gateway } = await benchOf(`https://localhost.:${server.port}/mcp`, { allow: "" });
+    const { gateway } = await openHarness(`https://localhost.:${server.port}/mcp`, { allow: "" });
 
-    expect([403, 502]).toContain((await askRaw(gateway, "/tools/notes")).status);
+    expect([403, 502]).toContain((await requestRaw(gateway, "/tools/notes")).status);
   });
 
   test.each([
-    ["one of the network", ["10.0.0.1"]],
-    ["one of this machine", ["127.0.0.1"]],
-    ["a public one and one of the network", ["8.8.8.8", "10.0.0.1"]],
-    ["a public one and the metadata's", ["2606:4700::1", "::ffff:169.254.169.254"]],
+    ["a private address", ["10.0.0.1"]],
+    ["a loopback address", ["127.0.0.1"]],
+    ["a public and a private address", ["8.8.8.8", "10.0.0.1"]],
+    ["a public address and that of the metadata service", ["2606:4700::1", "::ffff:169.254.169.254"]],
   ])("a connection to an MCP server whose name resolves to %s is refused", async (_, addresses) => {
     const options = { allow: "", resolve: resolvesTo(...addresses) };
-    const { gateway } = await benchOf(`https://tools.example:${server.port}/mcp`, options);
+    const { gateway } = await openHarness(`https://tools.example:${server.port}/mcp`, options);
 
-    expect((await askRaw(gateway, "/tools/notes")).status).toBe(403);
+    expect((await requestRaw(gateway, "/tools/notes")).status).toBe(403);
   });
 
   test("the name of an MCP server is resolved only once per connection", async () => {
     const answers = ["8.8.8.8", "127.0.0.1"];
-    let asked = 0;
-    const resolve = async () => [{ address: answers[asked++] ?? "", family: 4 }];
-    const { gateway } = await benchOf(`https://tools.example:${server.port}/mcp`, {
+    let lookups = 0;
+    const resolve = async () => [{ address: answers[lookups++] ?? "", family: 4 }];
+    const { gateway } = await openHarness(`https://tools.example:${server.port}/mcp`, {
       allow: "",
       resolve,
       limits: { connectMs: 300 },
@@ -247,26 +247,26 @@ describe("MCP servers in the operator's network", () => {
 
     // The guard may only connect to loopback in tests, so the public address is not reached. The second address is
     // never used.
-    expect((await askRaw(gateway, "/tools/notes")).status).toBe(502);
-    expect([asked, server.requests]).toEqual([1, []]);
+    expect((await requestRaw(gateway, "/tools/notes")).status).toBe(502);
+    expect([lookups, server.requests]).toEqual([1, []]);
   });
 
   test.each(["ftp://tools.example", "file:///etc/passwd", "gopher://tools.example"])(
     "an MCP server with the URL %s is refused",
     async (url) => {
-      const { gateway } = await benchOf(url);
+      const { gateway } = await openHarness(url);
 
-      expect((await askRaw(gateway, "/tools/notes")).status).toBe(403);
+      expect((await requestRaw(gateway, "/tools/notes")).status).toBe(403);
     },
   );
 
   test("an MCP server in the operator's network is reached if the operator allows its name", async () => {
     const resolve = resolvesTo("127.0.0.1");
-    const { gateway } = await benchOf(`http://tools.internal:${server.port}/mcp`, {
+    const { gateway } = await openHarness(`http://tools.internal:${server.port}/mcp`, {
       allow: "tools.internal",
       resolve,
     });
 
-    expect((await askRaw(gateway, "/tools/notes")).status).toBe(200);
+    expect((await requestRaw(gateway, "/tools/notes")).status).toBe(200);
   });
 });

@@ -45,7 +45,7 @@ async function withHarness(work: (harness: GatewayHarness) => Promise<void>): Pr
 }
 
 const hello = [{ role: "user", content: "Hello" }];
-const asked = (model: string) =>
+const requestsFor = (model: string) =>
   [
     ["/openai/chat/completions", { model, messages: hello }],
     ["/openai/chat/completions", { model, messages: hello, stream: true }],
@@ -63,7 +63,7 @@ const asked = (model: string) =>
     ],
   ] as const;
 
-function ask({ gateway }: GatewayHarness, path: string, body: object): Promise<Response> {
+function send({ gateway }: GatewayHarness, path: string, body: object): Promise<Response> {
   const headers = { "content-type": "application/json", authorization: "Bearer placeholder" };
   return fetch(`${gateway.address}/models${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 }
@@ -72,9 +72,9 @@ function ask({ gateway }: GatewayHarness, path: string, body: object): Promise<R
  * The model server is a third-party library, so that the dialects are tested against an independent implementation.
  */
 describe("the gateway in front of a model server that speaks all dialects", () => {
-  test.each(asked("m-1"))("a request to %s is answered and its tokens are counted: %j", (path, body) =>
+  test.each(requestsFor("m-1"))("a request to %s is answered and its tokens are counted: %j", (path, body) =>
     withHarness(async (harness) => {
-      const answer = await ask(harness, path, body);
+      const answer = await send(harness, path, body);
 
       expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
       const { calls, inputTokens, outputTokens, totalTokens } = harness.gateway.traffic.models;
@@ -82,10 +82,12 @@ describe("the gateway in front of a model server that speaks all dialects", () =
     }),
   );
 
-  test.each(asked("broken-1"))("a failed request to %s is recorded as a model failure: %j", (path, body) =>
-    withHarness(async (harness) => {
-      expect((await ask(harness, path, body)).status).toBe(429);
-      expect(harness.gateway.traffic.modelFailure).toEqual({ status: 429, message: "Quota is gone" });
-    }),
+  test.each(requestsFor("broken-1"))(
+    "a failed request to %s is recorded as a model failure: %j",
+    (path, body) =>
+      withHarness(async (harness) => {
+        expect((await send(harness, path, body)).status).toBe(429);
+        expect(harness.gateway.traffic.modelFailure).toEqual({ status: 429, message: "Quota is gone" });
+      }),
   );
 });

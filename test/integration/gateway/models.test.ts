@@ -9,10 +9,10 @@ import {
   startAnsweringServer,
 } from "../../support/answering-server.ts";
 import {
-  askRaw,
-  type BenchOptions,
   type GatewayHarness,
+  type GatewayHarnessOptions,
   openGateway,
+  requestRaw,
 } from "../../support/gateway-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
   server.requests.length = 0;
   server.early = () => false;
   server.answer = (response) => answerJson(response, {});
-  harness = await benchOf();
+  harness = await openHarness();
 });
 afterEach(async () => {
   for (const each of open.splice(0)) {
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
-async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
+async function openHarness(options: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const each = await openGateway({
     models: {
       openai: { key: KEY, baseUrl: `${server.url}/v1` },
@@ -54,17 +54,24 @@ async function benchOf(options: BenchOptions = {}): Promise<GatewayHarness> {
   return each;
 }
 
-interface Asked {
+interface ModelRequest {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   readonly method?: string;
 }
 
-function ask({ body = {}, headers = {}, method = "POST", path }: Asked, of = harness): Promise<Response> {
+function send(
+  { body = {}, headers = {}, method = "POST", path }: ModelRequest,
+  of = harness,
+): Promise<Response> {
   const type = { "content-type": "application/json" };
-  const sent = method === "GET" ? {} : { body: JSON.stringify(body) };
-  return fetch(`${of.gateway.address}/models${path}`, { method, headers: { ...type, ...headers }, ...sent });
+  const payload = method === "GET" ? {} : { body: JSON.stringify(body) };
+  return fetch(`${of.gateway.address}/models${path}`, {
+    method,
+    headers: { ...type, ...headers },
+    ...payload,
+  });
 }
 
 const CHAT = "/openai/chat/completions";
@@ -91,29 +98,33 @@ describe("the operator's model key", () => {
       const placeholders = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"];
       const headers = Object.fromEntries(placeholders.map((each) => [each, PLACEHOLDER]));
 
-      const answer = await ask({
+      const answer = await send({
         path: `${path}?key=${PLACEHOLDER}&alt=sse&access_token=${PLACEHOLDER}`,
-        headers: { ...headers, "anthropic-version": "2023-06-01", "openai-organization": "org-of-somebody" },
+        headers: {
+          ...headers,
+          "anthropic-version": "2023-06-01",
+          "openai-organization": "org-of-the-sandbox",
+        },
       });
 
       expect(answer.status).toBe(200);
-      const [seen = expect.fail("nothing arrived")] = server.requests;
-      expect(seen.url).toBe(`${url}?alt=sse`);
-      expect(seen.headers).toMatchObject({
+      const [forwarded = expect.fail("nothing arrived")] = server.requests;
+      expect(forwarded.url).toBe(`${url}?alt=sse`);
+      expect(forwarded.headers).toMatchObject({
         [name]: value,
         "accept-encoding": "identity",
         "anthropic-version": "2023-06-01",
         host: `127.0.0.1:${server.port}`,
       });
-      expect(JSON.stringify(seen)).not.toContain(PLACEHOLDER);
-      expect(seen.headers).not.toHaveProperty("openai-organization");
+      expect(JSON.stringify(forwarded)).not.toContain(PLACEHOLDER);
+      expect(forwarded.headers).not.toHaveProperty("openai-organization");
     },
   );
 
   test("no key is sent to a server that needs none", async () => {
-    const keyless = await benchOf({ models: { openai: { key: undefined, baseUrl: server.url } } });
+    const keyless = await openHarness({ models: { openai: { key: undefined, baseUrl: server.url } } });
 
-    await ask({ path: CHAT, headers: { authorization: `Bearer ${PLACEHOLDER}` } }, keyless);
+    await send({ path: CHAT, headers: { authorization: `Bearer ${PLACEHOLDER}` } }, keyless);
 
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
   });
@@ -130,7 +141,7 @@ describe("the operator's model key", () => {
       setImmediate(() => response.end(`${KEY.slice(20)} here"}}\n\n`));
     };
 
-    const answer = await ask({ path: CHAT });
+    const answer = await send({ path: CHAT });
 
     const said = await answer.text();
     expect(said).toMatch(/no (\*{37}|\[redacted\]) here/);
@@ -140,7 +151,7 @@ describe("the operator's model key", () => {
   test("a redirect by the model server is an error, and the key is not sent to its target", async () => {
     server.answer = (response) => void response.writeHead(307, { location: `${server.url}/else` }).end();
 
-    const answer = await ask({ path: CHAT });
+    const answer = await send({ path: CHAT });
 
     expect([answer.status, answer.headers.get("location"), server.requests.length]).toEqual([502, null, 1]);
     expect(harness.gateway.traffic.modelFailure?.status).toBe(502);
@@ -160,7 +171,7 @@ describe("forwarding of model requests", () => {
     ["POST", "/gemini/v1beta/models/g-2.5:countTokens"],
     ["GET", "/gemini/v1beta/models"],
   ])("%s %s is forwarded", async (method, path) => {
-    expect((await ask({ method, path })).status).toBe(200);
+    expect((await send({ method, path })).status).toBe(200);
     expect(server.requests[0]?.url).toBe(path.replace("/openai", "/v1").replace(/^\/(anthropic|gemini)/, ""));
   });
 
@@ -187,7 +198,7 @@ describe("forwarding of model requests", () => {
     ["GET", "/openai/models/@127.0.0.1:9/", 200],
     ["GET", "/openai@127.0.0.1:9/models", 404],
   ])("%s %s gets status %i and leads to no other address", async (method, path, status) => {
-    const answer = await askRaw(harness.gateway, `/models${path}`, {
+    const answer = await requestRaw(harness.gateway, `/models${path}`, {
       method,
       body: method === "POST" ? "{}" : "",
     });
@@ -204,7 +215,7 @@ describe("forwarding of model requests", () => {
       "sec-websocket-version": "13",
     };
 
-    expect((await askRaw(harness.gateway, "/models/openai/responses", { headers })).status).toBe(426);
+    expect((await requestRaw(harness.gateway, "/models/openai/responses", { headers })).status).toBe(426);
   });
 
   test.each([
@@ -222,14 +233,17 @@ describe("forwarding of model requests", () => {
         error: { code: 403, status: "PERMISSION_DENIED", message: expect.stringContaining("GEMINI_API_KEY") },
       },
     ],
-  ])("without a configured key a request to %s is refused, and the answer names the missing variable", async (path, error) => {
-    const bare = await benchOf({ models: {} });
+  ])(
+    "without a configured key a request to %s is refused, and the answer names the missing variable",
+    async (path, error) => {
+      const bare = await openHarness({ models: {} });
 
-    const answer = await ask({ path }, bare);
+      const answer = await send({ path }, bare);
 
-    expect(answer.status).toBe(403);
-    expect(await answer.json()).toMatchObject(error);
-  });
+      expect(answer.status).toBe(403);
+      expect(await answer.json()).toMatchObject(error);
+    },
+  );
 });
 
 describe("token counting", () => {
@@ -271,10 +285,10 @@ describe("token counting", () => {
       [{ candidates: [] }, { usageMetadata: geminiUsage }],
     ],
   ])("the tokens of %s as JSON are counted and priced", async (_, path, body) => {
-    const priced = await benchOf({ modelPrices: prices });
+    const priced = await openHarness({ modelPrices: prices });
     server.answer = (response) => answerJson(response, body);
 
-    const answer = await ask({ path, body: { model: "m-1" } }, priced);
+    const answer = await send({ path, body: { model: "m-1" } }, priced);
 
     expect(await answer.json()).toEqual(body);
     expect(usageOf(priced.gateway.traffic)).toEqual([1, 11, 5, 16]);
@@ -333,11 +347,11 @@ describe("token counting", () => {
       ],
     ],
   ])("the tokens of %s as a stream are counted and priced", async (_, path, events) => {
-    const priced = await benchOf({ modelPrices: prices });
+    const priced = await openHarness({ modelPrices: prices });
     server.answer = (response) => answerEvents(response, events);
     const body = { model: "m-1", stream: true, stream_options: { include_usage: true } };
 
-    const answer = await ask({ path, body }, priced);
+    const answer = await send({ path, body }, priced);
 
     expect(await answer.text()).toBe(events.join(""));
     expect(usageOf(priced.gateway.traffic)).toEqual([1, 11, 5, 16]);
@@ -355,19 +369,19 @@ describe("token counting", () => {
       response.end();
     };
 
-    expect(await (await ask({ path: "/openai/responses" })).text()).toBe(text);
+    expect(await (await send({ path: "/openai/responses" })).text()).toBe(text);
     expect(usageOf(harness.gateway.traffic)).toEqual([1, 11, 5, 16]);
   });
 
   test("usage is requested for a chat stream that did not ask for it, and hidden from the sandbox", async () => {
     const rest = [delta, "data: [DONE]\n\n"];
     server.answer = (response, { body }) => {
-      const isAsked = JSON.parse(body).stream_options?.include_usage === true;
-      const usage = isAsked ? [eventOf({ choices: [], usage: chatUsage })] : [];
+      const includesUsage = JSON.parse(body).stream_options?.include_usage === true;
+      const usage = includesUsage ? [eventOf({ choices: [], usage: chatUsage })] : [];
       answerEvents(response, [delta, ...usage, "data: [DONE]\n\n"]);
     };
 
-    const answer = await ask({
+    const answer = await send({
       path: CHAT,
       body: { model: "m", stream: true, messages: [], stream_options: { other: 1 } },
     });
@@ -388,7 +402,7 @@ describe("token counting", () => {
       response.write(eventOf({ type: "response.completed", response: { usage: responsesUsage } }));
     };
 
-    const answer = await ask({ path: "/openai/responses" });
+    const answer = await send({ path: "/openai/responses" });
     const reader = answer.body?.getReader();
     await reader?.read();
 
@@ -398,14 +412,14 @@ describe("token counting", () => {
 
   test("watchers are notified of token counts at once, until they unsubscribe", async () => {
     server.answer = (response) => answerJson(response, { usage: chatUsage });
-    const told: number[] = [];
-    const stop = harness.gateway.watch(({ models }) => told.push(models.totalTokens));
+    const totals: number[] = [];
+    const stop = harness.gateway.watch(({ models }) => totals.push(models.totalTokens));
 
-    await ask({ path: CHAT });
+    await send({ path: CHAT });
     stop();
-    await ask({ path: CHAT });
+    await send({ path: CHAT });
 
-    expect(told).toEqual([0, 16]);
+    expect(totals).toEqual([0, 16]);
     expect(usageOf(harness.gateway.traffic)).toEqual([2, 22, 10, 32]);
   });
 
@@ -420,7 +434,7 @@ describe("token counting", () => {
       server.answer = (response) =>
         void response.writeHead(200, { "content-type": "application/json" }).end(text);
 
-      expect(await (await ask({ path: CHAT })).text()).toBe(text);
+      expect(await (await send({ path: CHAT })).text()).toBe(text);
     }
     expect(usageOf(harness.gateway.traffic)).toEqual([4, 0, 0, 0]);
   });
@@ -441,23 +455,26 @@ describe("model failures", () => {
     ],
     [CHAT, 404, { detail: "Incorrect API key provided" }],
     [CHAT, 500, { error: "Incorrect API key provided" }],
-  ])("a failed request to %s with status %i is recorded, and its answer is forwarded unchanged", async (path, status, body) => {
-    server.answer = (response) => {
-      response.setHeader("retry-after", "7");
-      response.setHeader("x-request-id", "req-1");
-      answerJson(response, body, status);
-    };
+  ])(
+    "a failed request to %s with status %i is recorded, and its answer is forwarded unchanged",
+    async (path, status, body) => {
+      server.answer = (response) => {
+        response.setHeader("retry-after", "7");
+        response.setHeader("x-request-id", "req-1");
+        answerJson(response, body, status);
+      };
 
-    const answer = await ask({ path });
+      const answer = await send({ path });
 
-    expect([answer.status, await answer.json(), answer.headers.get("retry-after")]).toEqual([
-      status,
-      body,
-      "7",
-    ]);
-    expect(harness.gateway.traffic.modelFailure).toEqual({ status, message: "Incorrect API key provided" });
-    expect(usageOf(harness.gateway.traffic)).toEqual([0, 0, 0, 0]);
-  });
+      expect([answer.status, await answer.json(), answer.headers.get("retry-after")]).toEqual([
+        status,
+        body,
+        "7",
+      ]);
+      expect(harness.gateway.traffic.modelFailure).toEqual({ status, message: "Incorrect API key provided" });
+      expect(usageOf(harness.gateway.traffic)).toEqual([0, 0, 0, 0]);
+    },
+  );
 
   test.each([
     [
@@ -480,18 +497,18 @@ describe("model failures", () => {
   ])("an error within a stream of %s is recorded as a model failure: %j", async (path, event, status) => {
     server.answer = (response) => answerEvents(response, [eventOf({ hello: 1 }), eventOf(event)]);
 
-    await (await ask({ path })).text();
+    await (await send({ path })).text();
 
     expect(harness.gateway.traffic.modelFailure).toEqual({ status, message: "Too busy" });
   });
 
   test("the next successful answer clears a model failure", async () => {
     server.answer = (response) => answerJson(response, {}, 500);
-    await ask({ path: CHAT });
+    await send({ path: CHAT });
     expect(harness.gateway.traffic.modelFailure).toEqual({ status: 500, message: "{}" });
     server.answer = (response) => answerJson(response, {});
 
-    await ask({ path: CHAT });
+    await send({ path: CHAT });
 
     expect(harness.gateway.traffic.modelFailure).toBeUndefined();
   });
@@ -499,16 +516,16 @@ describe("model failures", () => {
   test("a failed request for the list of models is not a model failure", async () => {
     server.answer = (response) => answerJson(response, {}, 404);
 
-    expect((await ask({ method: "GET", path: "/openai/models" })).status).toBe(404);
+    expect((await send({ method: "GET", path: "/openai/models" })).status).toBe(404);
     expect(harness.gateway.traffic.modelFailure).toBeUndefined();
   });
 
   test("an unreachable model server is a model failure without a status", async () => {
     const away = await startAnsweringServer();
     await away.stop();
-    const lost = await benchOf({ models: { openai: { key: KEY, baseUrl: away.url } } });
+    const lost = await openHarness({ models: { openai: { key: KEY, baseUrl: away.url } } });
 
-    const answer = await ask({ path: CHAT }, lost);
+    const answer = await send({ path: CHAT }, lost);
 
     expect([answer.status, await answer.json()]).toEqual([
       502,
@@ -524,7 +541,7 @@ describe("model failures", () => {
     ["never begins to answer", { answerMs: 300 }, 504],
     ["stops in its answer", { idleMs: 300 }, 200],
   ])("a model server that %s is a model failure", async (_, limits, status) => {
-    const hasty = await benchOf({ limits });
+    const hasty = await openHarness({ limits });
     server.early = (_request, response) => {
       if (status === 200) {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
@@ -532,7 +549,7 @@ describe("model failures", () => {
       return true;
     };
 
-    const answer = await ask({ path: CHAT }, hasty);
+    const answer = await send({ path: CHAT }, hasty);
 
     expect(answer.status).toBe(status);
     if (status === 200) {
@@ -560,7 +577,7 @@ describe("model failures", () => {
     stop.abort();
 
     server.early = () => false;
-    await ask({ path: CHAT });
+    await send({ path: CHAT });
     expect(harness.gateway.traffic).toMatchObject({ models: { calls: 2 } });
     expect(harness.gateway.traffic.modelFailure).toBeUndefined();
     expect(harness.logged).toEqual([]);
@@ -570,7 +587,7 @@ describe("model failures", () => {
     server.answer = (response) =>
       void response.writeHead(500, { "content-type": "text/html" }).end("x".repeat(300_000));
 
-    const answer = await ask({ path: CHAT });
+    const answer = await send({ path: CHAT });
 
     expect([answer.status, (await answer.text()).length < 300]).toEqual([500, true]);
     expect(harness.gateway.traffic.modelFailure).toEqual({ status: 500, message: "HTTP 500" });
@@ -587,7 +604,7 @@ describe("shutting a gateway", () => {
       "/anthropic/v1/messages",
       "/gemini/v1/models/g:generateContent",
     ]) {
-      const answer = await ask({ path });
+      const answer = await send({ path });
 
       expect([answer.status, await answer.json()]).toEqual([
         403,
@@ -608,14 +625,14 @@ describe("shutting a gateway", () => {
       response.once("close", () => upstream.resolve());
       return true;
     };
-    const answer = await ask({ path: CHAT });
+    const answer = await send({ path: CHAT });
     const silent = Promise.withResolvers<void>();
     server.early = (_request, response) => {
       upstreamCalls += 1;
       response.once("close", () => silent.resolve());
       return true;
     };
-    const waiting = ask({ path: "/openai/responses" });
+    const waiting = send({ path: "/openai/responses" });
     await waitFor(() => upstreamCalls === 2, { what: "both calls" });
 
     harness.gateway.shut("Cancelled.");
@@ -631,44 +648,44 @@ describe("shutting a gateway", () => {
 
 describe("limits of a gateway", () => {
   test("a body over the limit is refused, with or without a declared length", async () => {
-    const narrow = await benchOf({ limits: { bodyBytes: 1_000 } });
+    const narrow = await openHarness({ limits: { bodyBytes: 1_000 } });
 
-    const told = await askRaw(narrow.gateway, "/models/openai/responses", {
+    const declared = await requestRaw(narrow.gateway, "/models/openai/responses", {
       method: "POST",
       body: "x".repeat(1_001),
     });
-    const chunked = await askRaw(narrow.gateway, "/models/openai/responses", {
+    const chunked = await requestRaw(narrow.gateway, "/models/openai/responses", {
       method: "POST",
       body: `${"x".repeat(1_001)}`,
       headers: { "transfer-encoding": "chunked" },
     });
 
-    expect([told.status, chunked.status]).toEqual([413, 413]);
+    expect([declared.status, chunked.status]).toEqual([413, 413]);
     expect(server.requests).toEqual([]);
   });
 
   test("a model request over the concurrency limit gets status 429", async () => {
-    const narrow = await benchOf({ limits: { modelCalls: 1 } });
+    const narrow = await openHarness({ limits: { modelCalls: 1 } });
     const arrived = Promise.withResolvers<void>();
     server.early = () => {
       arrived.resolve();
       return true;
     };
-    const first = ask({ path: CHAT }, narrow).catch(() => undefined);
+    const first = send({ path: CHAT }, narrow).catch(() => undefined);
     await arrived.promise;
 
-    expect((await ask({ path: CHAT }, narrow)).status).toBe(429);
+    expect((await send({ path: CHAT }, narrow)).status).toBe(429);
     await narrow.gateway.close();
     await first;
   });
 
   test("bodies too large to be buffered are forwarded unread, and their tokens are not counted", async () => {
-    const narrow = await benchOf({ limits: { heldBytes: 100 } });
+    const narrow = await openHarness({ limits: { heldBytes: 100 } });
     const long = "x".repeat(50_000);
     server.answer = (response, { body }) =>
       answerJson(response, { body: body.length, long, usage: { prompt_tokens: 3 } });
 
-    const answer = await ask({ path: CHAT, body: { stream: true, long } }, narrow);
+    const answer = await send({ path: CHAT, body: { stream: true, long } }, narrow);
 
     expect(await answer.json()).toMatchObject({ body: 50_025, long });
     expect(usageOf(narrow.gateway.traffic)).toEqual([1, 0, 0, 0]);
@@ -676,19 +693,19 @@ describe("limits of a gateway", () => {
   });
 
   test("a deeply nested body is refused and releases its buffer for later requests", async () => {
-    const narrow = await benchOf({ limits: { heldBytes: 300_000 } });
+    const narrow = await openHarness({ limits: { heldBytes: 300_000 } });
     const deep = `{"stream":true,"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     const path = `/models${CHAT}`;
 
     for (let call = 0; call < 2; call += 1) {
-      expect((await askRaw(narrow.gateway, path, { method: "POST", body: deep })).status).toBe(400);
+      expect((await requestRaw(narrow.gateway, path, { method: "POST", body: deep })).status).toBe(400);
     }
 
-    await ask({ path: CHAT, body: { stream: true } }, narrow);
+    await send({ path: CHAT, body: { stream: true } }, narrow);
     expect(server.requests.map(({ body }) => body.includes("include_usage"))).toEqual([true]);
   });
 
   test("a compressed chat request is refused", async () => {
-    expect((await ask({ path: CHAT, headers: { "content-encoding": "gzip" } })).status).toBe(415);
+    expect((await send({ path: CHAT, headers: { "content-encoding": "gzip" } })).status).toBe(415);
   });
 });

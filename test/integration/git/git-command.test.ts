@@ -32,9 +32,9 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
   test("input is passed to git and its output is returned", async () => {
     const id = await call({ args: ["hash-object", "-w", "--stdin"], input: "words" });
 
-    const words = await call({ args: ["cat-file", "-p", id.toString().trim()] });
+    const output = await call({ args: ["cat-file", "-p", id.toString().trim()] });
 
-    expect(words.toString()).toBe("words");
+    expect(output.toString()).toBe("words");
   });
 
   test("the error of a failed command contains git's message", async () => {
@@ -47,26 +47,29 @@ describe.skipIf(skipped !== undefined)(`git${skipped === undefined ? "" : ` (${s
   test("a command with too much output is ended", async () => {
     const id = await call({ args: ["hash-object", "-w", "--stdin"], input: "x".repeat(5_000_000) });
 
-    const words = call({ args: ["cat-file", "-p", id.toString().trim()] });
+    const output = call({ args: ["cat-file", "-p", id.toString().trim()] });
 
-    await expect(words).rejects.toMatchObject({ kind: "too-large" });
+    await expect(output).rejects.toMatchObject({ kind: "too-large" });
   });
 
   test.each([
-    ["before it was begun", (giveUp: AbortController) => giveUp.abort()],
-    ["while it waits for more words", (giveUp: AbortController) => void setImmediate(() => giveUp.abort())],
+    ["before it has started", (controller: AbortController) => controller.abort()],
+    [
+      "while it produces output",
+      (controller: AbortController) => void setImmediate(() => controller.abort()),
+    ],
   ])("an aborted command is ended %s", async (_when, abort) => {
-    const giveUp = new AbortController();
-    const words = call({
+    const controller = new AbortController();
+    const output = call({
       program: "cat",
       args: ["/dev/zero"],
       maxOutputBytes: 10 ** 12,
-      signal: giveUp.signal,
+      signal: controller.signal,
     });
 
-    abort(giveUp);
+    abort(controller);
 
-    await expect(words).rejects.toMatchObject({ kind: "aborted" });
+    await expect(output).rejects.toMatchObject({ kind: "aborted" });
   });
 
   test("git ignores the settings of the user and the machine", async () => {

@@ -34,7 +34,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   let repositories: GitRepositories;
   let server: GitHttpServer;
   let root: string;
-  let opened: RepositoryClones[];
+  let openClones: RepositoryClones[];
   let count = 0;
 
   beforeAll(async () => {
@@ -47,27 +47,27 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   });
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), "errand-clones-"));
-    opened = [];
+    openClones = [];
     server.authorization = undefined;
     server.intercept = () => false;
     server.requests.length = 0;
   });
   afterEach(async () => {
-    for (const clones of opened) {
+    for (const clones of openClones) {
       clones.close();
     }
     await rm(root, { recursive: true, force: true });
   });
 
-  const note = () => undefined;
+  const ignore = () => undefined;
   function open(
     limits: Partial<CloneLimits> = {},
     authorize = async (): Promise<string | undefined> => undefined,
   ) {
-    const log = { info: note, warn: note, error: note };
+    const log = { info: ignore, warn: ignore, error: ignore };
     const options = { dataDir: root, baseUrl: server.url, authorize, log, limits };
     const clones = new RepositoryClones(options);
-    opened.push(clones);
+    openClones.push(clones);
     return clones;
   }
 
@@ -84,7 +84,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   }
 
   /** Git requests packs by POST. */
-  const fetched = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
+  const countPackRequests = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
   const fileOf = (directory: string) => readFile(join(directory, "file.txt"), "utf8");
 
   test("a clone is at the requested branch, tag or commit", async () => {
@@ -117,13 +117,13 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     await repositories.commit("acme/often", { "file.txt": "one" });
     const clones = open();
     const first = await cloneOf(clones, "often");
-    const before = fetched();
+    const before = countPackRequests();
 
     const second = await cloneOf(clones, "often");
     const other = await cloneOf(open(), "often");
 
     // Each clone asks for the newest commit and fetches no pack, even after a restart.
-    expect(fetched() - before).toBe((await listings()) * 2);
+    expect(countPackRequests() - before).toBe((await listings()) * 2);
     for (const { directory, git } of [first, second, other]) {
       await expect(stat(join(directory, ".git/objects/info/alternates"))).rejects.toThrow("ENOENT");
       expect(await git("fsck", "--full")).toBe("");
@@ -137,9 +137,9 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
 
   /** Returns the number of POST requests that one listing of branches takes. */
   async function listings(): Promise<number> {
-    const before = fetched();
+    const before = countPackRequests();
     await open().find(aRepository("often"), undefined, never);
-    return fetched() - before;
+    return countPackRequests() - before;
   }
 
   test("a private repository is cloned with the team's key, which is stored in no file", async () => {
@@ -288,34 +288,34 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     await repositories.commit("acme/broken", { "file.txt": "x" });
     await cloneOf(open(), "broken");
     const [mirror = ""] = await readdir(join(root, "histories"));
-    const place = join(root, "histories", mirror);
-    await writeFile(join(place, "config.lock"), "");
-    await writeFile(join(place, "objects/pack/tmp_pack_x"), "half");
-    for (const file of await readdir(join(place, "objects/pack"))) {
+    const mirrorDirectory = join(root, "histories", mirror);
+    await writeFile(join(mirrorDirectory, "config.lock"), "");
+    await writeFile(join(mirrorDirectory, "objects/pack/tmp_pack_x"), "half");
+    for (const file of await readdir(join(mirrorDirectory, "objects/pack"))) {
       if (file.endsWith(".pack")) {
-        await rm(join(place, "objects/pack", file));
+        await rm(join(mirrorDirectory, "objects/pack", file));
       }
     }
 
     const { directory } = await cloneOf(open(), "broken");
 
     expect(await fileOf(directory)).toBe("x");
-    expect(await readdir(join(place, "objects/pack"))).not.toContain("tmp_pack_x");
+    expect(await readdir(join(mirrorDirectory, "objects/pack"))).not.toContain("tmp_pack_x");
   });
 
   test("a clone is made from the host if the mirror lacks an object", async () => {
     await repositories.commit("acme/holes", { "file.txt": "x" });
     await cloneOf(open(), "holes");
     const [mirror = ""] = await readdir(join(root, "histories"));
-    const place = join(root, "histories", mirror);
-    const packs = join(place, "objects/pack");
+    const mirrorDirectory = join(root, "histories", mirror);
+    const packs = join(mirrorDirectory, "objects/pack");
     const pack = (await readdir(packs)).find((file) => file.endsWith(".pack")) ?? "";
     await rename(packs, join(root, "packs"));
     await mkdir(packs);
-    const unpack = `git --git-dir ${place} unpack-objects -q < ${join(root, "packs", pack)}`;
+    const unpack = `git --git-dir ${mirrorDirectory} unpack-objects -q < ${join(root, "packs", pack)}`;
     await runProgram("sh", ["-c", unpack]);
-    const tree = (await runGit(place, ["rev-parse", "refs/heads/main^{tree}"])).trim();
-    await rm(join(place, "objects", tree.slice(0, 2), tree.slice(2)));
+    const tree = (await runGit(mirrorDirectory, ["rev-parse", "refs/heads/main^{tree}"])).trim();
+    await rm(join(mirrorDirectory, "objects", tree.slice(0, 2), tree.slice(2)));
 
     const { directory } = await cloneOf(open(), "holes");
 
@@ -352,15 +352,15 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   test("an aborted lookup ends with a retryable error, and the repository can be cloned afterwards", async () => {
     await repositories.commit("acme/slow", { "file.txt": "x" });
     const stopping = new AbortController();
-    let asked = 0;
+    let requestCount = 0;
     server.intercept = (request) => {
-      asked += 1;
+      requestCount += 1;
       return request.method === "GET";
     };
 
     const finding = open().find(aRepository("slow"), undefined, stopping.signal);
     finding.catch(() => undefined);
-    await waitFor(() => asked > 0, { what: "the request" });
+    await waitFor(() => requestCount > 0, { what: "the request" });
     stopping.abort();
 
     await expect(finding).rejects.toMatchObject({ code: "environment_setup_failed", retryable: true });

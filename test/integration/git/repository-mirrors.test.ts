@@ -25,7 +25,7 @@ describe.skipIf(skipped !== undefined)(
     let server: GitServer;
     let dataDir: string;
     let clock: ManualClock;
-    let opened: RepositoryMirrors[];
+    let openMirrors: RepositoryMirrors[];
     const logged: string[] = [];
 
     beforeAll(async () => {
@@ -39,13 +39,13 @@ describe.skipIf(skipped !== undefined)(
     beforeEach(async () => {
       dataDir = await mkdtemp(join(tmpdir(), "errand-mirrors-"));
       clock = new ManualClock();
-      opened = [];
+      openMirrors = [];
       server.intercept = () => false;
       server.authorizations.length = 0;
       await repositories.commit("acme/tools", { "file.txt": "one" });
     });
     afterEach(async () => {
-      for (const mirrors of opened) {
+      for (const mirrors of openMirrors) {
         mirrors.close();
       }
       await rm(dataDir, { recursive: true, force: true });
@@ -54,12 +54,12 @@ describe.skipIf(skipped !== undefined)(
     function open(
       options: { limits?: Partial<MirrorLimits>; authorize?: () => Promise<string | undefined> } = {},
     ) {
-      const note = (message: string, facts?: object) =>
+      const record = (message: string, facts?: object) =>
         void logged.push(JSON.stringify({ message, ...facts }));
-      const log = { info: note, warn: note, error: note };
+      const log = { info: record, warn: record, error: record };
       const { authorize = async () => undefined, limits = {} } = options;
       const mirrors = new RepositoryMirrors({ dataDir, baseUrl: server.url, authorize, clock, log, limits });
-      opened.push(mirrors);
+      openMirrors.push(mirrors);
       return mirrors;
     }
 
@@ -73,7 +73,7 @@ describe.skipIf(skipped !== undefined)(
       );
 
     /** Returns the number of fetches: each fetch requests the refs once. */
-    const fetches = () => server.asked.filter((url) => url.includes("info/refs")).length;
+    const fetches = () => server.urls.filter((url) => url.includes("info/refs")).length;
 
     test("a mirror is fetched again after a minute, or if the caller needs the current state", async () => {
       const mirrors = open();
@@ -94,7 +94,7 @@ describe.skipIf(skipped !== undefined)(
 
     test("concurrent readers need at most two fetches", async () => {
       const mirrors = open();
-      server.asked.length = 0;
+      server.urls.length = 0;
 
       await Promise.all(Array.from({ length: 10 }, () => contentOf(mirrors, "now")));
 
@@ -132,7 +132,7 @@ describe.skipIf(skipped !== undefined)(
         clock,
         log: SILENT_LOG,
       });
-      opened.push(mirrors);
+      openMirrors.push(mirrors);
       const other = { ...REPOSITORY, teamId: "team-2" as TeamId };
 
       expect(await contentOf(mirrors)).toBe("one");
@@ -174,16 +174,16 @@ describe.skipIf(skipped !== undefined)(
 
     test("readers stop waiting for a slow fetch, and a later reader gets its result", async () => {
       const mirrors = open({ limits: { waitMs: 20_000 } });
-      server.asked.length = 0;
-      const held = holdRequests();
+      server.urls.length = 0;
+      const hold = holdRequests();
       const first = contentOf(mirrors);
-      await held.begun();
+      await hold.begun();
       const both = Promise.allSettled([first, contentOf(mirrors, "now")]);
 
       await clock.advance(20_000);
       const results = await both;
       server.intercept = () => false;
-      held.letGo();
+      hold.release();
 
       expect(results).toEqual(
         [1, 2].map(() => ({
@@ -199,13 +199,13 @@ describe.skipIf(skipped !== undefined)(
 
     test("a fetch over the time limit is aborted with its child processes and can be repeated", async () => {
       const mirrors = open({ limits: { fetchMs: 2_000 } });
-      const held = holdRequests();
+      const hold = holdRequests();
 
       await expect(contentOf(mirrors)).rejects.toMatchObject({ code: "resource_unavailable" });
 
       await waitFor(async () => (await gitProcesses(server.url)).length === 0, { what: "git to be gone" });
       server.intercept = () => false;
-      held.letGo();
+      hold.release();
       expect(await contentOf(mirrors)).toBe("one");
     });
 
@@ -238,7 +238,7 @@ describe.skipIf(skipped !== undefined)(
       await waitFor(async () => (await readdir(join(dataDir, "mirrors"))).length === 2, {
         what: "two mirrors",
       });
-      server.asked.length = 0;
+      server.urls.length = 0;
       expect(await contentOf(mirrors, "recent", { ...REPOSITORY, name: "a" })).toBe("a");
       expect(fetches()).toBe(0);
       expect(await contentOf(mirrors, "recent", { ...REPOSITORY, name: "b" })).toBe("b");
@@ -254,49 +254,49 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test("the token does not appear in the arguments of any process", async () => {
-      const held = holdRequests();
+      const hold = holdRequests();
       const content = contentOf(open({ authorize: async () => TOKEN }));
-      await held.begun();
+      await hold.begun();
 
       const running = await gitProcesses(server.url);
-      held.letGo();
+      hold.release();
 
       expect(await content).toBe("one");
       expect(server.authorizations).toContain(TOKEN);
-      expect(running.map(({ arguments: words }) => words).join()).not.toContain(TOKEN);
+      expect(running.map(({ arguments: commandLine }) => commandLine).join()).not.toContain(TOKEN);
       if (process.platform === "linux") {
         expect(running.length).toBeGreaterThan(0);
       }
     });
 
     test("a redirect of the host is followed only without a token", async () => {
-      const elsewhere = await GitServer.start(repositories.root);
+      const target = await GitServer.start(repositories.root);
       server.intercept = ({ url = "" }, response) => {
-        response.writeHead(301, { location: `${elsewhere.url}${url}` }).end();
+        response.writeHead(301, { location: `${target.url}${url}` }).end();
         return true;
       };
       const [mirrors, trusted] = [open(), open({ authorize: async () => TOKEN })];
 
       expect(await contentOf(mirrors)).toBe("one");
-      const followed = elsewhere.authorizations.length;
+      const followed = target.authorizations.length;
       await expect(contentOf(trusted)).rejects.toMatchObject({ code: "resource_not_found" });
 
-      await elsewhere.stop();
+      await target.stop();
       expect(followed).toBeGreaterThan(0);
-      expect(elsewhere.authorizations).toHaveLength(followed);
+      expect(target.authorizations).toHaveLength(followed);
     });
 
     test("git receives no environment variables of the server", async () => {
       process.env.ERRAND_TEST_CANARY = "canary-4711";
-      const held = holdRequests();
+      const hold = holdRequests();
       const content = contentOf(open());
-      await held.begun();
+      await hold.begun();
       const environments = await Promise.all(
         (await gitProcesses(server.url)).map(({ environment }) => environment()),
       );
       delete process.env.ERRAND_TEST_CANARY;
       server.intercept = () => false;
-      held.letGo();
+      hold.release();
 
       await content;
       expect(environments.join()).toContain("GIT_TERMINAL_PROMPT=0");
@@ -309,7 +309,7 @@ describe.skipIf(skipped !== undefined)(
       server.intercept = (_request, _response, serve) => waiting.push(serve) > 0;
       return {
         begun: () => waitFor(() => waiting.length > 0, { what: "a request to the server" }),
-        letGo: () => {
+        release: () => {
           server.intercept = () => false;
           for (const serve of waiting) {
             serve();
@@ -335,5 +335,5 @@ async function gitProcesses(url: string) {
       environment: () => readFile(`/proc/${id}/environ`, "utf8").catch(() => ""),
     })),
   );
-  return all.filter(({ arguments: words }) => words.includes("git") && words.includes(url));
+  return all.filter(({ arguments: commandLine }) => commandLine.includes("git") && commandLine.includes(url));
 }

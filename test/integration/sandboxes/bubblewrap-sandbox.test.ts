@@ -7,7 +7,7 @@ import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubbl
 import { findCgroupPlaces } from "../../../src/sandboxes/bubblewrap/cgroup-places.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { describeSandbox, processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
-import { describeSandboxDoor } from "../../contract/sandbox-port-forward-contract.ts";
+import { describePortForward } from "../../contract/sandbox-port-forward-contract.ts";
 import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap, reasonToSkipCgroups } from "../../support/bubblewrap.ts";
 import { SandboxHarness } from "../../support/sandbox-harness.ts";
@@ -20,7 +20,7 @@ describe.skipIf(skipped !== undefined)(
   `bubblewrap${skipped === undefined ? "" : ` (skipped: ${skipped})`}`,
   () => {
     describeSandbox("bubblewrap", bubblewrapIn);
-    describeSandboxDoor("bubblewrap", bubblewrapIn);
+    describePortForward("bubblewrap", bubblewrapIn);
     describeSandboxSweep("bubblewrap", {
       makeSandbox: bubblewrapIn,
       worker: () => ({ kind: "bubblewrap" }),
@@ -146,25 +146,22 @@ describe.skipIf(skipped !== undefined)(
         const impossible = await SandboxHarness.open((dataDir) => bubblewrapIn(dataDir, { processes: -5 }));
 
         const exit = await impossible.shell("touch started").exited;
-        const left = existsSync(join(impossible.workspace, "started"));
+        const wasStarted = existsSync(join(impossible.workspace, "started"));
         await impossible.close();
 
         expect(exit).toMatchObject({ code: 127, reason: expect.stringContaining("limits could not be set") });
-        expect(left).toBe(false);
+        expect(wasStarted).toBe(false);
       });
 
-      test.skipIf(unlimited !== undefined)(
-        "an ended command leaves no cgroup",
-        async () => {
-          const own = await harness.run("cat /proc/self/cgroup");
-          const path = own.out.match(/(errand-\S+)$/m)?.[1];
-          expect(path).toBeDefined();
+      test.skipIf(unlimited !== undefined)("an ended command leaves no cgroup", async () => {
+        const own = await harness.run("cat /proc/self/cgroup");
+        const path = own.out.match(/(errand-\S+)$/m)?.[1];
+        expect(path).toBeDefined();
 
-          await waitFor(async () => (await listCgroups()).every((name) => name !== path), {
-            what: "its end",
-          });
-        },
-      );
+        await waitFor(async () => (await listCgroups()).every((name) => name !== path), {
+          what: "its end",
+        });
+      });
 
       test("the agent's LD_PRELOAD has no effect outside the sandbox", async () => {
         const { err, code } = await harness.run("unset LD_PRELOAD; true", {
@@ -190,6 +187,6 @@ test("a missing bubblewrap is reported with a remedy", async () => {
 
 /** Returns the names of all cgroups of sandboxes on this machine. */
 async function listCgroups(): Promise<readonly string[]> {
-  const places = await findCgroupPlaces();
-  return (await Promise.all(places.map(({ directory }) => readdir(directory)))).flat();
+  const cgroupPlaces = await findCgroupPlaces();
+  return (await Promise.all(cgroupPlaces.map(({ directory }) => readdir(directory)))).flat();
 }

@@ -209,15 +209,15 @@ function startWorker(
   seconds: string,
 ): ChildProcess {
   const docker = { program, environment };
-  const order = { kind: "docker", docker, image: imageWithNode, dataDir, seconds };
-  return fork(WORKER_MAIN, [JSON.stringify(order)], { stdio: "inherit" });
+  const job = { kind: "docker", docker, image: imageWithNode, dataDir, seconds };
+  return fork(WORKER_MAIN, [JSON.stringify(job)], { stdio: "inherit" });
 }
 
 /** Returns the processes outside containers that have `word` in their arguments or environment. */
 async function processesOutsideWith(word: string): Promise<readonly string[]> {
   const own = await readFile("/proc/self/cgroup", "utf8");
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-  const found = await Promise.all(
+  const matches = await Promise.all(
     pids.map(async (pid) => {
       const read = (name: string) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
       const isOutside = (await read("cgroup")) === own;
@@ -225,5 +225,5 @@ async function processesOutsideWith(word: string): Promise<readonly string[]> {
       return isOutside && text.includes(word) ? [text] : [];
     }),
   );
-  return found.flat();
+  return matches.flat();
 }

@@ -9,7 +9,7 @@ import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/
 import type { SandboxRun } from "../../support/sandbox-run-main.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
-const NEEDED = [
+const REQUIRED_FILES = [
   ...[
     "package.json",
     "src/sandboxes",
@@ -35,7 +35,7 @@ describe.skipIf(skipped !== undefined)(
     beforeAll(async () => {
       root = await mkdtemp(join(tmpdir(), "errand-ordinary-"));
       await chmod(root, 0o755);
-      for (const path of NEEDED) {
+      for (const path of REQUIRED_FILES) {
         await cp(join(REPOSITORY, path), join(root, path), { recursive: true, dereference: true });
       }
       // The Node program may be in a directory that other users cannot read.
@@ -44,25 +44,28 @@ describe.skipIf(skipped !== undefined)(
       await mkdir(dataDir, { mode: 0o700 });
       await chown(dataDir, ID, ID);
       docker = await startDocker();
-      await letIn(docker);
+      await grantSocketAccess(docker);
     });
     afterAll(async () => {
       await docker?.stop();
       await rm(root, { recursive: true, force: true });
     });
 
-    test.each(["docker", "bubblewrap"])("in %s a command of a worker that is not root runs with the worker's user id, a user name and no capabilities", async (name) => {
-      const { err, exit, out } = await run(name, {
-        script: "echo hello > made; id -un; grep CapBnd /proc/self/status",
-      });
+    test.each(["docker", "bubblewrap"])(
+      "in %s a command of a worker that is not root runs with the worker's user id, a user name and no capabilities",
+      async (name) => {
+        const { err, exit, out } = await run(name, {
+          script: "echo hello > made; id -un; grep CapBnd /proc/self/status",
+        });
 
-      expect({ out, err, exit }).toEqual({
-        out: "errand\nCapBnd:\t0000000000000000\n",
-        err: "",
-        exit: { code: 0, signal: null },
-      });
-      expect(await stat(join(dataDir, "made"))).toMatchObject({ uid: ID, gid: ID });
-    });
+        expect({ out, err, exit }).toEqual({
+          out: "errand\nCapBnd:\t0000000000000000\n",
+          err: "",
+          exit: { code: 0, signal: null },
+        });
+        expect(await stat(join(dataDir, "made"))).toMatchObject({ uid: ID, gid: ID });
+      },
+    );
 
     test.each(["docker", "bubblewrap"])(
       "in %s the process limit of a worker that is not root applies without a cgroup of its own",
@@ -76,10 +79,10 @@ describe.skipIf(skipped !== undefined)(
       },
     );
 
-    async function run(name: string, order: Pick<SandboxRun, "script"> & Partial<SandboxRun>) {
+    async function run(name: string, command: Pick<SandboxRun, "script"> & Partial<SandboxRun>) {
       const environment = { ...docker.environment, HOME: dataDir };
       const run: SandboxRun = {
-        ...{ dataDir, processes: 500, ...order },
+        ...{ dataDir, processes: 500, ...command },
         ...(name === "docker"
           ? { docker: { docker: { program: docker.program, environment }, image: docker.imageBare } }
           : {}),
@@ -93,7 +96,7 @@ describe.skipIf(skipped !== undefined)(
 );
 
 /** Gives other users access to the docker socket, as the group docker has on an ordinary host. */
-async function letIn({ environment }: TestDocker): Promise<void> {
+async function grantSocketAccess({ environment }: TestDocker): Promise<void> {
   const socket = (environment.DOCKER_HOST ?? "").slice("unix://".length);
   await chmod(join(socket, ".."), 0o711);
   await chmod(socket, 0o666);

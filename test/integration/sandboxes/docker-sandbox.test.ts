@@ -4,7 +4,7 @@ import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { describeHostileAgent } from "../../contract/hostile-agent-contract.ts";
 import { describeSandbox } from "../../contract/sandbox-contract.ts";
-import { describeSandboxDoor } from "../../contract/sandbox-port-forward-contract.ts";
+import { describePortForward } from "../../contract/sandbox-port-forward-contract.ts";
 import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
 import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";
 
@@ -23,7 +23,7 @@ describe.skipIf(skipped !== undefined)(
       createDockerSandbox({ dataDir, limits, docker, image: docker.imageWithNode });
 
     describeSandbox("docker", makeSandbox);
-    describeSandboxDoor("docker", makeSandbox);
+    describePortForward("docker", makeSandbox);
     describeHostileAgent("docker", makeSandbox);
     describeSandboxSweep("docker", {
       makeSandbox,

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { describeSandbox } from "../../contract/sandbox-contract.ts";
-import { describeSandboxDoor } from "../../contract/sandbox-port-forward-contract.ts";
+import { describePortForward } from "../../contract/sandbox-port-forward-contract.ts";
 import { describeSandboxSweep } from "../../contract/sandbox-sweep-contract.ts";
 import { SandboxHarness } from "../../support/sandbox-harness.ts";
 
 describeSandbox("local", createLocalSandbox);
-describeSandboxDoor("local", createLocalSandbox);
+describePortForward("local", createLocalSandbox);
 describeSandboxSweep("local", {
   makeSandbox: createLocalSandbox,
   worker: () => ({ kind: "local" }),

@@ -22,7 +22,7 @@ import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
-const WANTED = {
+const SCHEDULE = {
   name: "Every minute",
   cron: "* * * * *",
   enabled: true,
@@ -66,7 +66,7 @@ describe("two processes on one database", () => {
       await Promise.all(
         processes.flatMap(({ scheduler }) => [scheduler.fire(id), scheduler.round(), scheduler.fire(id)]),
       );
-      expect(await runsOf(id), `slot ${firing}`).toHaveLength(firing);
+      expect(await runsOf(id), `due time ${firing}`).toHaveLength(firing);
     }
 
     const schedule = await find(id);
@@ -109,7 +109,7 @@ describe("two processes on one database", () => {
     async (hours) => {
       const wrong = { ...systemClock, now: () => new Date(Date.now() + hours * 3_600_000) };
       const [one] = processes;
-      const input = { ...WANTED, teamOwned: true };
+      const input = { ...SCHEDULE, teamOwned: true };
 
       const { id, nextRunAt } = await change(one, (service) => service.create(ada, input), wrong);
       await change(one, (service) => service.pause(ada, id), wrong);
@@ -141,7 +141,7 @@ describe("two processes on one database", () => {
     for (let round = 1; round <= 8; round += 1) {
       const { id } = await create();
       await moveIntoPast(id, "2 minutes");
-      const edit = { ...WANTED, prompt: `edited ${round}` };
+      const edit = { ...SCHEDULE, prompt: `edited ${round}` };
 
       await Promise.all([one.scheduler.fire(id), change(two, (service) => service.replace(ada, id, edit))]);
       await Promise.all(processes.map(({ scheduler }) => scheduler.fire(id)));
@@ -155,9 +155,9 @@ describe("two processes on one database", () => {
     const [one] = processes;
     const { id } = await create();
     await moveIntoPast(id, "2 minutes");
-    await sql("ALTER TABLE run_events RENAME TO gone");
+    await sql("ALTER TABLE run_events RENAME TO run_events_away");
     await expect(one.scheduler.fire(id)).rejects.toThrow();
-    await sql("ALTER TABLE gone RENAME TO run_events");
+    await sql("ALTER TABLE run_events_away RENAME TO run_events");
     expect([await runsOf(id), (await find(id)).lastRanAt]).toEqual([[], undefined]);
 
     await one.scheduler.round();
@@ -216,7 +216,7 @@ function openProcess(): Process {
 }
 
 function create(): Promise<Schedule> {
-  return change(processes[0], (service) => service.create(ada, { ...WANTED, teamOwned: true }));
+  return change(processes[0], (service) => service.create(ada, { ...SCHEDULE, teamOwned: true }));
 }
 
 /** Changes the schedule in the same way as the API. */

@@ -19,7 +19,7 @@ beforeEach(async () => {
   dataDir = await makeTemporaryFolder();
 });
 
-function keep(changes: Partial<AdministratorKeyDeps> = {}): Promise<string | undefined> {
+function ensureKey(changes: Partial<AdministratorKeyDeps> = {}): Promise<string | undefined> {
   return ensureAdministratorKey({
     ...{ dataDir, apiKey: undefined, isShared: true, storage },
     newKey: () => "a new key",
@@ -37,29 +37,29 @@ async function isSet(key: string): Promise<boolean> {
   return (await storage.keys.findByHash(hash(key))) !== undefined;
 }
 
-function inFile(): Promise<string> {
+function readKeyFile(): Promise<string> {
   return readFile(join(dataDir, "api-key"), "utf8");
 }
 
 /** Returns the storage as a process sees it that checked for a key just before the key was set. */
-function justBefore(): Pick<Storage, "administrators" | "keys"> {
+function storageBeforeKeyExists(): Pick<Storage, "administrators" | "keys"> {
   const { administrators, keys } = storage;
-  const setFirst: typeof administrators.setFirst = (...given) => administrators.setFirst(...given);
-  const set: typeof administrators.set = (...given) => administrators.set(...given);
+  const setFirst: typeof administrators.setFirst = (...args) => administrators.setFirst(...args);
+  const set: typeof administrators.set = (...args) => administrators.set(...args);
   return { keys, administrators: { set, setFirst, exists: async () => false } };
 }
 
 describe("administrator keys on a shared database", () => {
   test("the first process creates the key and stores it in a file", async () => {
-    expect(await keep()).toBe(join(dataDir, "api-key"));
+    expect(await ensureKey()).toBe(join(dataDir, "api-key"));
 
-    expect([await inFile(), await isSet("a new key")]).toEqual(["a new key\n", true]);
+    expect([await readKeyFile(), await isSet("a new key")]).toEqual(["a new key\n", true]);
   });
 
   test("a later process creates no key", async () => {
     await storage.administrators.set(hash("theirs"), "th");
 
-    expect(await keep()).toBeUndefined();
+    expect(await ensureKey()).toBeUndefined();
 
     expect(await readdir(dataDir)).toEqual([]);
     expect([await isSet("theirs"), await isSet("a new key")]).toEqual([true, false]);
@@ -68,17 +68,17 @@ describe("administrator keys on a shared database", () => {
   test("a process that loses the race to create the key leaves the other key in force and no file", async () => {
     await storage.administrators.set(hash("theirs"), "th");
 
-    expect(await keep({ storage: justBefore() })).toBeUndefined();
+    expect(await ensureKey({ storage: storageBeforeKeyExists() })).toBeUndefined();
 
     expect(await readdir(dataDir)).toEqual([]);
     expect([await isSet("theirs"), await isSet("a new key")]).toEqual([true, false]);
   });
 
   test("the process with the key file recognizes its key, also if it was stored under an earlier secret", async () => {
-    await keep();
+    await ensureKey();
 
-    expect(await keep()).toBe(join(dataDir, "api-key"));
-    expect(await keep({ hashers: [(key) => `new ${hash(key)}`, hash] })).toBe(join(dataDir, "api-key"));
+    expect(await ensureKey()).toBe(join(dataDir, "api-key"));
+    expect(await ensureKey({ hashers: [(key) => `new ${hash(key)}`, hash] })).toBe(join(dataDir, "api-key"));
     expect(await isSet("a new key")).toBe(true);
   });
 
@@ -86,9 +86,9 @@ describe("administrator keys on a shared database", () => {
     await storage.administrators.set(hash("theirs"), "th");
     await writeFile(join(dataDir, "api-key"), "an old key\n");
 
-    expect(await keep()).toBeUndefined();
+    expect(await ensureKey()).toBeUndefined();
 
-    expect([await inFile(), await isSet("an old key"), await isSet("theirs")]).toEqual([
+    expect([await readKeyFile(), await isSet("an old key"), await isSet("theirs")]).toEqual([
       "an old key\n",
       false,
       true,
@@ -96,31 +96,31 @@ describe("administrator keys on a shared database", () => {
   });
 
   test("the operator's key stays the same key under a new secret", async () => {
-    await keep({ apiKey: "own" });
+    await ensureKey({ apiKey: "own" });
     const before = await storage.keys.findByHash(hash("own"));
     const newHash = (key: string) => `new ${hash(key)}`;
 
-    await keep({ apiKey: "own", hashers: [newHash, hash] });
+    await ensureKey({ apiKey: "own", hashers: [newHash, hash] });
 
     expect(await storage.keys.findByHash(newHash("own"))).toEqual(before);
     expect(await isSet("own")).toBe(false);
   });
 
   test("the operator's key replaces any other key and is not written to a file", async () => {
-    await keep();
+    await ensureKey();
 
-    expect(await keep({ apiKey: "the operator's" })).toBeUndefined();
+    expect(await ensureKey({ apiKey: "the operator's" })).toBeUndefined();
 
     expect([await isSet("the operator's"), await isSet("a new key")]).toEqual([true, false]);
-    expect(await inFile()).toBe("a new key\n");
+    expect(await readKeyFile()).toBe("a new key\n");
   });
 });
 
 test("a process with a database of its own puts the key from its file in force", async () => {
-  await keep({ isShared: false });
+  await ensureKey({ isShared: false });
   await writeFile(join(dataDir, "api-key"), "replaced\n");
 
-  expect(await keep({ isShared: false })).toBe(join(dataDir, "api-key"));
+  expect(await ensureKey({ isShared: false })).toBe(join(dataDir, "api-key"));
 
   expect([await isSet("replaced"), await isSet("a new key")]).toEqual([true, false]);
 });

@@ -39,7 +39,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
     await Promise.all([repositories.remove(), rm(dataDir, { recursive: true })]);
   });
 
-  const named = (name: string) => ({ teamId: TEAM, owner: "acme", name });
+  const repositoryNamed = (name: string) => ({ teamId: TEAM, owner: "acme", name });
   const skillAt = (name: string) => `.agents/skills/${name}/SKILL.md`;
 
   test("a skill of more than 64 KiB is refused by name and by path, and left out of lists", async () => {
@@ -47,14 +47,14 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
       [skillAt("just")]: "x".repeat(64 * KIBIBYTE),
       [skillAt("over")]: "x".repeat(64 * KIBIBYTE + 1),
     });
-    const repository = named("long");
+    const repository = repositoryNamed("long");
 
     expect((await library.list(repository, "now")).map(({ name }) => name)).toEqual(["just"]);
-    for (const wanted of [
+    for (const query of [
       { kind: "name", name: "over" },
       { kind: "path", path: skillAt("over") },
     ] as const) {
-      await expect(library.find(repository, wanted)).rejects.toMatchObject({
+      await expect(library.find(repository, query)).rejects.toMatchObject({
         code: "operation_not_supported",
       });
     }
@@ -64,7 +64,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
     const names = Array.from({ length: 201 }, (_, index) => `s${index}`);
     await repositories.commit("acme/many", Object.fromEntries(names.map((name) => [skillAt(name), name])));
 
-    const skills = await library.list(named("many"), "now");
+    const skills = await library.list(repositoryNamed("many"), "now");
 
     expect(skills).toHaveLength(200);
     expect(skills.every(({ name, basePrompt }) => name === basePrompt)).toBe(true);
@@ -78,14 +78,14 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
       ".agents/skills/real/passwd": { mode: "120000", text: "/etc/passwd" },
       ".agents/skills/real/run.sh": { mode: "100755", text: "#!/bin/sh" },
     });
-    const repository = named("links");
+    const repository = repositoryNamed("links");
 
     const skills = await library.list(repository, "now");
-    const found = await library.find(repository, { kind: "path", path: skillAt("linked") });
+    const linked = await library.find(repository, { kind: "path", path: skillAt("linked") });
     const files = skills[0] && (await library.readFiles(TEAM, skills[0]));
 
     expect(skills.map(({ path }) => path)).toEqual([skillAt("real")]);
-    expect(found).toBeUndefined();
+    expect(linked).toBeUndefined();
     expect(files?.map(({ isExecutable, path }) => [path, isExecutable])).toEqual([
       ["SKILL.md", false],
       ["run.sh", true],
@@ -104,7 +104,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
       ...Object.fromEntries([...many, ...large]),
     });
 
-    const skills = await library.list(named("heavy"), "now");
+    const skills = await library.list(repositoryNamed("heavy"), "now");
 
     expect(skills).toHaveLength(2);
     for (const skill of skills) {
@@ -117,7 +117,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
   test("an empty repository has no skills", async () => {
     await repositories.make("acme/empty");
 
-    expect(await library.list(named("empty"), "now")).toEqual([]);
-    expect(await library.find(named("empty"), { kind: "name", name: "x" })).toBeUndefined();
+    expect(await library.list(repositoryNamed("empty"), "now")).toEqual([]);
+    expect(await library.find(repositoryNamed("empty"), { kind: "name", name: "x" })).toBeUndefined();
   });
 });

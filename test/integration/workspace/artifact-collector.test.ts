@@ -161,12 +161,17 @@ test("hard links inside the workspace are stored like other files", async () => 
   expect((await collect()).files).toHaveLength(2);
 });
 
-test.skipIf(process.getuid?.() === 0)("a file without read permission is left out of the artifacts", async () => {
-  await put("artifacts/a.txt");
-  await chmod(join(workspace, "artifacts/a.txt"), 0);
+test.skipIf(process.getuid?.() === 0)(
+  "a file without read permission is left out of the artifacts",
+  async () => {
+    await put("artifacts/a.txt");
+    await chmod(join(workspace, "artifacts/a.txt"), 0);
 
-  expect(await collect()).toMatchObject({ leftOut: [{ path: "artifacts/a.txt", reason: "cannot be read" }] });
-});
+    expect(await collect()).toMatchObject({
+      leftOut: [{ path: "artifacts/a.txt", reason: "cannot be read" }],
+    });
+  },
+);
 
 test("a file is not read through a directory that was replaced by a link after the listing", async () => {
   await writeFile(join(root, "secret-key"), "ours");

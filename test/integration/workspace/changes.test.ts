@@ -8,7 +8,7 @@ import type { RepositoryDiff } from "../../../src/core/workspaces/change-tracker
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
-import { type ChangeBenchOptions, ChangeHarness, runGit } from "../../support/change-harness.ts";
+import { ChangeHarness, type ChangeHarnessOptions, runGit } from "../../support/change-harness.ts";
 import { type GatewayHarness, openGateway } from "../../support/gateway-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
@@ -31,256 +31,262 @@ const sandboxes = [
   { name: "bubblewrap", skipped: noGit ?? noBubblewrap, isolated: true, make: () => bubblewrapIn(tmpdir()) },
 ];
 
-describe.each(sandboxes)("changes of a workspace, determined by git in the $name sandbox", ({ isolated, make, skipped }) => {
-  describe.skipIf(skipped !== undefined)(skipped ?? "", () => {
-    let repositories: GitRepositories;
-    const benches: ChangeHarness[] = [];
+describe.each(sandboxes)(
+  "changes of a workspace, determined by git in the $name sandbox",
+  ({ isolated, make, skipped }) => {
+    describe.skipIf(skipped !== undefined)(skipped ?? "", () => {
+      let repositories: GitRepositories;
+      const openHarnesses: ChangeHarness[] = [];
 
-    beforeAll(async () => {
-      repositories = await GitRepositories.create();
-      await repositories.commit("acme/tools", FILES);
-      await repositories.commit("acme/other", { "file.txt": "x\n" });
-    });
-    afterAll(() => repositories.remove());
-    afterEach(async () => {
-      for (const harness of benches.splice(0)) {
-        await harness.close();
-      }
-    });
-
-    async function open(changes: Partial<ChangeBenchOptions> = {}): Promise<ChangeHarness> {
-      const own = { gitUrl: repositories.fileUrl, sandbox: make(), repositories: [TOOLS], ...changes };
-      const harness = await ChangeHarness.open(own);
-      benches.push(harness);
-      return harness;
-    }
-
-    /** Applies the patch to a fresh clone with \`git apply\` and returns the clone. */
-    async function applied(harness: ChangeHarness, diff: RepositoryDiff | undefined): Promise<string> {
-      const clone = await mkdtemp(join(tmpdir(), "errand-applied-"));
-      await runGit("/", ["clone", "--quiet", repositories.pathOf("acme/tools"), clone]);
-      await writeFile(join(harness.root, "patch"), diff?.patch ?? "");
-      await runGit(clone, ["apply", join(harness.root, "patch")]);
-      await rm(join(clone, ".git"), { recursive: true });
-      return clone;
-    }
-
-    test("a turn's patch contains every change of the turn and can be applied to a clone", async () => {
-      const harness = await open();
-      const place = harness.workspace.workingDirectory;
-      await harness.changes.mark(harness.site);
-      await writeFile(join(place, "changed.txt"), "one\n2\nthree\n");
-      await unlink(join(place, "gone.txt"));
-      await rename(join(place, "old name.txt"), join(place, "größe.txt"));
-      await mkdir(join(place, "new/deep"), { recursive: true });
-      await writeFile(join(place, "new/deep/-file"), "new");
-      await writeFile(join(place, "image.bin"), Buffer.from([0, 1, 2, 255, 0, 10]));
-      await symlink("/etc/passwd", join(place, "link"));
-      await mkdir(join(place, "ignored"));
-      await writeFile(join(place, "ignored/secret"), "x");
-      await harness.git("add", "changed.txt");
-
-      const [diff, ...others] = await harness.changes.diff(harness.site, "mark");
-
-      expect(others).toEqual([]);
-      expect(diff).toMatchObject({ repository: TOOLS, isCut: false, filesChanged: 6 });
-      const clone = await applied(harness, diff);
-      await cp(place, join(harness.root, "copy"), { recursive: true, verbatimSymlinks: true });
-      await rm(join(harness.root, "copy/.git"), { recursive: true });
-      await rm(join(harness.root, "copy/ignored"), { recursive: true });
-      expect(await filesOf(clone)).toEqual(await filesOf(join(harness.root, "copy")));
-      await rm(clone, { recursive: true });
-    });
-
-    test("changes are computed since the snapshot or since the clone, whether committed or not", async () => {
-      const harness = await open();
-      const place = harness.workspace.workingDirectory;
-      await writeFile(join(place, "first.txt"), "1");
-      await harness.git("add", "-A");
-      await harness.git("commit", "--quiet", "-m", "first");
-      await harness.changes.mark(harness.site);
-      await writeFile(join(place, "second.txt"), "2");
-      await harness.git("add", "-A");
-      await harness.git("commit", "--quiet", "-m", "second");
-
-      const [turn] = await harness.changes.diff(harness.site, "mark");
-      const [all] = await harness.changes.diff(harness.site, "clone");
-
-      expect(turn?.filesChanged).toBe(1);
-      expect(all?.filesChanged).toBe(2);
-      await harness.changes.mark(harness.site);
-      expect(await harness.changes.diff(harness.site, "mark")).toEqual([]);
-    });
-
-    test("computing changes leaves the index, the working tree and the objects of the repository unchanged", async () => {
-      const harness = await open();
-      const place = harness.workspace.workingDirectory;
-      await writeFile(join(place, "untracked.txt"), "x");
-      await writeFile(join(place, "changed.txt"), "other\n");
-      await harness.git("add", "changed.txt");
-      const before = [await harness.git("status", "--porcelain"), await harness.git("count-objects", "-v")];
-
-      await harness.changes.mark(harness.site);
-      await harness.changes.diff(harness.site, "clone");
-
-      expect([await harness.git("status", "--porcelain"), await harness.git("count-objects", "-v")]).toEqual(
-        before,
-      );
-    });
-
-    test("each changed repository has its own diff, and unchanged repositories have none", async () => {
-      const other = { owner: "acme", name: "other" };
-      const harness = await open({ repositories: [TOOLS, other] });
-      await harness.changes.mark(harness.site);
-      await writeFile(join(harness.workspace.directory, "other/file.txt"), "y\n");
-
-      const found = await harness.changes.diff(harness.site, "mark");
-
-      expect(found).toMatchObject([{ repository: other, filesChanged: 1 }]);
-      // A broken repository does not prevent the diff of the other one.
-      await rm(join(harness.workspace.directory, "tools"), { recursive: true });
-      expect(await harness.changes.diff(harness.site, "mark")).toHaveLength(1);
-    });
-
-    test("a patch over the size limit is cut between files and marked as cut", async () => {
-      const harness = await open({ limits: { patchBytes: 3_000 } });
-      const place = harness.workspace.workingDirectory;
-      await writeFile(join(place, "a.txt"), "a\n".repeat(500));
-      await writeFile(join(place, "b.txt"), "b\n".repeat(5_000));
-
-      const [diff] = await harness.changes.diff(harness.site, "clone");
-
-      expect(diff).toMatchObject({ isCut: true, filesChanged: 2 });
-      const clone = await applied(harness, diff);
-      expect(await filesOf(clone)).toContainEqual(["a.txt", expect.stringContaining("a\na\n")]);
-      await rm(clone, { recursive: true });
-    });
-
-    test("new files of more than 10 MiB are left out of the patch, which is marked as cut", async () => {
-      const harness = await open();
-      const place = harness.workspace.workingDirectory;
-      await writeFile(join(place, "huge [1]*.bin"), Buffer.alloc(11 * 2 ** 20));
-      await writeFile(join(place, "small.txt"), "x");
-
-      const [diff] = await harness.changes.diff(harness.site, "clone");
-
-      expect(diff).toMatchObject({ isCut: true, filesChanged: 1 });
-    });
-
-    test("the diff of a repository that was removed from the workspace fails with an error that names it", async () => {
-      const harness = await open();
-      await rm(join(harness.workspace.workingDirectory, ".git"), { recursive: true });
-
-      await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
-        code: "operation_not_supported",
-        message: expect.stringContaining("acme/tools is no longer in the workspace"),
-      });
-    });
-
-    describe("pushing changes", () => {
-      let server: GitHttpServer;
-      const gateways: GatewayHarness[] = [];
       beforeAll(async () => {
-        server = await GitHttpServer.start(repositories.root, TOKEN);
+        repositories = await GitRepositories.create();
+        await repositories.commit("acme/tools", FILES);
+        await repositories.commit("acme/other", { "file.txt": "x\n" });
       });
-      afterAll(() => server.stop());
+      afterAll(() => repositories.remove());
       afterEach(async () => {
-        for (const each of gateways.splice(0)) {
-          await each.close();
+        for (const harness of openHarnesses.splice(0)) {
+          await harness.close();
         }
       });
 
-      const push = { repository: TOOLS, branch: "errand/abc", message: "What was done\n\n# kept" };
-      const pushed = (format: string, branch = "errand/abc") =>
-        runGit(repositories.pathOf("acme/tools"), ["log", "-1", `--format=${format}`, branch]);
-
-      async function openToPush(canPush = true): Promise<ChangeHarness> {
-        const grant = { repositories: [{ ...TOOLS, push: canPush }] };
-        const authorize = async () => TOKEN;
-        const opened = await openGateway({ isolated, gitUrl: server.url, authorize, grant });
-        gateways.push(opened);
-        const { gateway } = opened;
-        return open({ gitUrl: server.url, authorization: TOKEN, gateway });
+      async function open(changes: Partial<ChangeHarnessOptions> = {}): Promise<ChangeHarness> {
+        const own = { gitUrl: repositories.fileUrl, sandbox: make(), repositories: [TOOLS], ...changes };
+        const harness = await ChangeHarness.open(own);
+        openHarnesses.push(harness);
+        return harness;
       }
 
-      test("a push commits the changes and lands on its branch exactly once, with the gateway's key", async () => {
-        const harness = await openToPush();
-        const place = harness.workspace.workingDirectory;
-        await writeFile(join(place, "new.txt"), "new");
-        await harness.git("rm", "--quiet", "gone.txt");
+      /** Applies the patch to a fresh clone with `git apply` and returns the clone. */
+      async function applyPatch(harness: ChangeHarness, diff: RepositoryDiff | undefined): Promise<string> {
+        const clone = await mkdtemp(join(tmpdir(), "errand-applied-"));
+        await runGit("/", ["clone", "--quiet", repositories.pathOf("acme/tools"), clone]);
+        await writeFile(join(harness.root, "patch"), diff?.patch ?? "");
+        await runGit(clone, ["apply", join(harness.root, "patch")]);
+        await rm(join(clone, ".git"), { recursive: true });
+        return clone;
+      }
 
-        const first = await harness.changes.push(harness.site, push);
-        const again = await harness.changes.push(harness.site, push);
+      test("a turn's patch contains every change of the turn and can be applied to a clone", async () => {
+        const harness = await open();
+        const workingDirectory = harness.workspace.workingDirectory;
+        await harness.changes.mark(harness.site);
+        await writeFile(join(workingDirectory, "changed.txt"), "one\n2\nthree\n");
+        await unlink(join(workingDirectory, "gone.txt"));
+        await rename(join(workingDirectory, "old name.txt"), join(workingDirectory, "größe.txt"));
+        await mkdir(join(workingDirectory, "new/deep"), { recursive: true });
+        await writeFile(join(workingDirectory, "new/deep/-file"), "new");
+        await writeFile(join(workingDirectory, "image.bin"), Buffer.from([0, 1, 2, 255, 0, 10]));
+        await symlink("/etc/passwd", join(workingDirectory, "link"));
+        await mkdir(join(workingDirectory, "ignored"));
+        await writeFile(join(workingDirectory, "ignored/secret"), "x");
+        await harness.git("add", "changed.txt");
 
-        const head = (await harness.git("rev-parse", "HEAD")).trim();
-        expect(first).toEqual({ ...TOOLS, branch: "errand/abc", commit: head });
-        expect(again).toEqual(first);
-        expect(await pushed("%an <%ae>|%s|%b")).toContain(
-          "Errand <errand@users.noreply.invalid>|What was done|# kept",
-        );
-        expect(await pushed("%H", "errand/abc~1")).toBe(await pushed("%H", "main"));
-        expect(await harness.git("status", "--porcelain")).toBe("");
-        expect(harness.site.gateway.traffic.pushes).toHaveLength(1);
+        const [diff, ...others] = await harness.changes.diff(harness.site, "mark");
+
+        expect(others).toEqual([]);
+        expect(diff).toMatchObject({ repository: TOOLS, isCut: false, filesChanged: 6 });
+        const clone = await applyPatch(harness, diff);
+        await cp(workingDirectory, join(harness.root, "copy"), { recursive: true, verbatimSymlinks: true });
+        await rm(join(harness.root, "copy/.git"), { recursive: true });
+        await rm(join(harness.root, "copy/ignored"), { recursive: true });
+        expect(await filesOf(clone)).toEqual(await filesOf(join(harness.root, "copy")));
+        await rm(clone, { recursive: true });
       });
 
-      test("a later push updates the run's branch, even if the agent rewrote its commits", async () => {
-        const harness = await openToPush();
-        const place = harness.workspace.workingDirectory;
-        await writeFile(join(place, "new.txt"), "1");
-        await harness.changes.push(harness.site, push);
-        await harness.git("reset", "--quiet", "--hard", "HEAD~1");
-        await writeFile(join(place, "new.txt"), "2");
+      test("changes are computed since the snapshot or since the clone, whether committed or not", async () => {
+        const harness = await open();
+        const workingDirectory = harness.workspace.workingDirectory;
+        await writeFile(join(workingDirectory, "first.txt"), "1");
+        await harness.git("add", "-A");
+        await harness.git("commit", "--quiet", "-m", "first");
+        await harness.changes.mark(harness.site);
+        await writeFile(join(workingDirectory, "second.txt"), "2");
+        await harness.git("add", "-A");
+        await harness.git("commit", "--quiet", "-m", "second");
 
-        const moved = await harness.changes.push(harness.site, push);
+        const [turn] = await harness.changes.diff(harness.site, "mark");
+        const [all] = await harness.changes.diff(harness.site, "clone");
 
-        expect((await pushed("%H")).trim()).toBe(moved?.commit);
+        expect(turn?.filesChanged).toBe(1);
+        expect(all?.filesChanged).toBe(2);
+        await harness.changes.mark(harness.site);
+        expect(await harness.changes.diff(harness.site, "mark")).toEqual([]);
       });
 
-      test("a push that would remove commits from the default branch is rejected", async () => {
-        const harness = await openToPush();
-        const before = await pushed("%H", "main");
-        await harness.git("reset", "--quiet", "--hard", "HEAD");
-        await harness.git("commit", "--quiet", "--amend", "-m", "rewritten");
+      test("computing changes leaves the index, the working tree and the objects of the repository unchanged", async () => {
+        const harness = await open();
+        const workingDirectory = harness.workspace.workingDirectory;
+        await writeFile(join(workingDirectory, "untracked.txt"), "x");
+        await writeFile(join(workingDirectory, "changed.txt"), "other\n");
+        await harness.git("add", "changed.txt");
+        const before = [await harness.git("status", "--porcelain"), await harness.git("count-objects", "-v")];
 
-        const pushing = harness.changes.push(harness.site, { ...push, branch: "main" });
+        await harness.changes.mark(harness.site);
+        await harness.changes.diff(harness.site, "clone");
 
-        await expect(pushing).rejects.toMatchObject({ code: "operation_not_supported" });
-        expect(await pushed("%H", "main")).toBe(before);
+        expect([
+          await harness.git("status", "--porcelain"),
+          await harness.git("count-objects", "-v"),
+        ]).toEqual(before);
       });
 
-      test("a push without any changes does nothing", async () => {
-        const harness = await openToPush();
+      test("each changed repository has its own diff, and unchanged repositories have none", async () => {
+        const other = { owner: "acme", name: "other" };
+        const harness = await open({ repositories: [TOOLS, other] });
+        await harness.changes.mark(harness.site);
+        await writeFile(join(harness.workspace.directory, "other/file.txt"), "y\n");
 
-        expect(await harness.changes.push(harness.site, { ...push, branch: "errand/none" })).toBeUndefined();
+        const diffs = await harness.changes.diff(harness.site, "mark");
 
-        expect(harness.site.gateway.traffic.pushes).toEqual([]);
+        expect(diffs).toMatchObject([{ repository: other, filesChanged: 1 }]);
+        // A broken repository does not prevent the diff of the other one.
+        await rm(join(harness.workspace.directory, "tools"), { recursive: true });
+        expect(await harness.changes.diff(harness.site, "mark")).toHaveLength(1);
       });
 
-      test("a push of a run without permission to push is rejected with a readable error", async () => {
-        const harness = await openToPush(false);
-        await writeFile(join(harness.workspace.workingDirectory, "new.txt"), "new");
+      test("a patch over the size limit is cut between files and marked as cut", async () => {
+        const harness = await open({ limits: { patchBytes: 3_000 } });
+        const workingDirectory = harness.workspace.workingDirectory;
+        await writeFile(join(workingDirectory, "a.txt"), "a\n".repeat(500));
+        await writeFile(join(workingDirectory, "b.txt"), "b\n".repeat(5_000));
 
-        await expect(
-          harness.changes.push(harness.site, { ...push, branch: "errand/no" }),
-        ).rejects.toMatchObject({
+        const [diff] = await harness.changes.diff(harness.site, "clone");
+
+        expect(diff).toMatchObject({ isCut: true, filesChanged: 2 });
+        const clone = await applyPatch(harness, diff);
+        expect(await filesOf(clone)).toContainEqual(["a.txt", expect.stringContaining("a\na\n")]);
+        await rm(clone, { recursive: true });
+      });
+
+      test("new files of more than 10 MiB are left out of the patch, which is marked as cut", async () => {
+        const harness = await open();
+        const workingDirectory = harness.workspace.workingDirectory;
+        await writeFile(join(workingDirectory, "huge [1]*.bin"), Buffer.alloc(11 * 2 ** 20));
+        await writeFile(join(workingDirectory, "small.txt"), "x");
+
+        const [diff] = await harness.changes.diff(harness.site, "clone");
+
+        expect(diff).toMatchObject({ isCut: true, filesChanged: 1 });
+      });
+
+      test("the diff of a repository that was removed from the workspace fails with an error that names it", async () => {
+        const harness = await open();
+        await rm(join(harness.workspace.workingDirectory, ".git"), { recursive: true });
+
+        await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
           code: "operation_not_supported",
-          message: expect.stringContaining("could not be pushed"),
+          message: expect.stringContaining("acme/tools is no longer in the workspace"),
         });
       });
+
+      describe("pushing changes", () => {
+        let server: GitHttpServer;
+        const gateways: GatewayHarness[] = [];
+        beforeAll(async () => {
+          server = await GitHttpServer.start(repositories.root, TOKEN);
+        });
+        afterAll(() => server.stop());
+        afterEach(async () => {
+          for (const each of gateways.splice(0)) {
+            await each.close();
+          }
+        });
+
+        const push = { repository: TOOLS, branch: "errand/abc", message: "What was done\n\n# kept" };
+        const lastPushed = (format: string, branch = "errand/abc") =>
+          runGit(repositories.pathOf("acme/tools"), ["log", "-1", `--format=${format}`, branch]);
+
+        async function openToPush(canPush = true): Promise<ChangeHarness> {
+          const grant = { repositories: [{ ...TOOLS, push: canPush }] };
+          const authorize = async () => TOKEN;
+          const gatewayHarness = await openGateway({ isolated, gitUrl: server.url, authorize, grant });
+          gateways.push(gatewayHarness);
+          const { gateway } = gatewayHarness;
+          return open({ gitUrl: server.url, authorization: TOKEN, gateway });
+        }
+
+        test("a push commits the changes and lands on its branch exactly once, with the gateway's key", async () => {
+          const harness = await openToPush();
+          const workingDirectory = harness.workspace.workingDirectory;
+          await writeFile(join(workingDirectory, "new.txt"), "new");
+          await harness.git("rm", "--quiet", "gone.txt");
+
+          const first = await harness.changes.push(harness.site, push);
+          const again = await harness.changes.push(harness.site, push);
+
+          const head = (await harness.git("rev-parse", "HEAD")).trim();
+          expect(first).toEqual({ ...TOOLS, branch: "errand/abc", commit: head });
+          expect(again).toEqual(first);
+          expect(await lastPushed("%an <%ae>|%s|%b")).toContain(
+            "Errand <errand@users.noreply.invalid>|What was done|# kept",
+          );
+          expect(await lastPushed("%H", "errand/abc~1")).toBe(await lastPushed("%H", "main"));
+          expect(await harness.git("status", "--porcelain")).toBe("");
+          expect(harness.site.gateway.traffic.pushes).toHaveLength(1);
+        });
+
+        test("a later push updates the run's branch, even if the agent rewrote its commits", async () => {
+          const harness = await openToPush();
+          const workingDirectory = harness.workspace.workingDirectory;
+          await writeFile(join(workingDirectory, "new.txt"), "1");
+          await harness.changes.push(harness.site, push);
+          await harness.git("reset", "--quiet", "--hard", "HEAD~1");
+          await writeFile(join(workingDirectory, "new.txt"), "2");
+
+          const moved = await harness.changes.push(harness.site, push);
+
+          expect((await lastPushed("%H")).trim()).toBe(moved?.commit);
+        });
+
+        test("a push that would remove commits from the default branch is rejected", async () => {
+          const harness = await openToPush();
+          const before = await lastPushed("%H", "main");
+          await harness.git("reset", "--quiet", "--hard", "HEAD");
+          await harness.git("commit", "--quiet", "--amend", "-m", "rewritten");
+
+          const pushing = harness.changes.push(harness.site, { ...push, branch: "main" });
+
+          await expect(pushing).rejects.toMatchObject({ code: "operation_not_supported" });
+          expect(await lastPushed("%H", "main")).toBe(before);
+        });
+
+        test("a push without any changes does nothing", async () => {
+          const harness = await openToPush();
+
+          expect(
+            await harness.changes.push(harness.site, { ...push, branch: "errand/none" }),
+          ).toBeUndefined();
+
+          expect(harness.site.gateway.traffic.pushes).toEqual([]);
+        });
+
+        test("a push of a run without permission to push is rejected with a readable error", async () => {
+          const harness = await openToPush(false);
+          await writeFile(join(harness.workspace.workingDirectory, "new.txt"), "new");
+
+          await expect(
+            harness.changes.push(harness.site, { ...push, branch: "errand/no" }),
+          ).rejects.toMatchObject({
+            code: "operation_not_supported",
+            message: expect.stringContaining("could not be pushed"),
+          });
+        });
+      });
+
+      test("a workspace without repositories has no changes and pushes nothing", async () => {
+        const harness = await open({ repositories: [] });
+
+        await harness.changes.mark(harness.site);
+
+        expect(await harness.changes.diff(harness.site, "mark")).toEqual([]);
+        expect(
+          await harness.changes.push(harness.site, { repository: TOOLS, branch: "b", message: "m" }),
+        ).toBe(undefined);
+      });
     });
-
-    test("a workspace without repositories has no changes and pushes nothing", async () => {
-      const harness = await open({ repositories: [] });
-
-      await harness.changes.mark(harness.site);
-
-      expect(await harness.changes.diff(harness.site, "mark")).toEqual([]);
-      expect(await harness.changes.push(harness.site, { repository: TOOLS, branch: "b", message: "m" })).toBe(
-        undefined,
-      );
-    });
-  });
-});
+  },
+);
 
 test.skipIf(noGit !== undefined)(
   "without git in the image the error says so and names a remedy",

@@ -12,7 +12,7 @@ import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/
 import { type GatewayHarness, openGateway } from "../../support/gateway-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
-import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const TOKEN = "Basic dG9rZW4tb2YtdGhlLWFwcA==";
@@ -24,7 +24,7 @@ describe.skipIf(skipped !== undefined)(
     let docker: TestDocker;
     let repositories: GitRepositories;
     let server: GitHttpServer;
-    let opened: GatewayHarness;
+    let gatewayHarness: GatewayHarness;
     let root: string;
     let sandbox: Sandbox;
 
@@ -36,13 +36,13 @@ describe.skipIf(skipped !== undefined)(
       root = await mkdtemp(join(tmpdir(), "errand-docker-workspace-"));
       const grant = { repositories: [{ ...TOOLS, push: true }] };
       const authorize = async () => TOKEN;
-      opened = await openGateway({ isolated: true, gitUrl: server.url, authorize, grant });
+      gatewayHarness = await openGateway({ isolated: true, gitUrl: server.url, authorize, grant });
       sandbox = createDockerSandbox({
         ...{ dataDir: root, limits: DEFAULT_SANDBOX_LIMITS, docker, image: docker.imageBare },
       });
     });
     afterAll(async () => {
-      await opened?.close();
+      await gatewayHarness?.close();
       await server?.stop();
       await repositories?.remove();
       await docker?.stop();
@@ -53,10 +53,10 @@ describe.skipIf(skipped !== undefined)(
       const variablesOf = (gateway: GatewayHarness["gateway"]) => gatewayVariables(gateway, server.url);
       const options = { gitUrl: server.url, sandbox, authorize: async () => TOKEN, variablesOf };
       const runId = newId<RunId>(new Date());
-      const { gateway } = opened;
+      const { gateway } = gatewayHarness;
       const plan = { repositories: [TOOLS], setupCommands, ...(image === undefined ? {} : { image }) };
       const preparation = aPreparation(runId, { gateway, plan });
-      const workspace = await aWorkspaceKeeper(root, options).prepare(preparation);
+      const workspace = await aWorkspaceProvider(root, options).prepare(preparation);
       const site = { runId, workspace, gateway, ...(image === undefined ? {} : { image }) };
       const changes = createChangeTracker({ dataDir: root, sandbox, gitUrl: server.url, variablesOf });
       return { changes, preparation, site, workspace };
@@ -78,7 +78,7 @@ describe.skipIf(skipped !== undefined)(
 
       expect(Buffer.from(turn?.patch ?? "").toString()).toContain("+two, and longer");
       expect(turn?.filesChanged).toBe(1);
-      expect(opened.gateway.traffic.pushes).toEqual([pushed]);
+      expect(gatewayHarness.gateway.traffic.pushes).toEqual([pushed]);
     });
 
     test("an image without git yields no patches, and the error says why", async () => {

@@ -26,14 +26,14 @@ test.each(["../escaped.txt", "workspace/../../escaped.txt", "ABSOLUTE/escaped.tx
   "an archive with a file at %s is rejected",
   async (name) => {
     const path = name.replace("ABSOLUTE", root);
-    const archive = await evilArchive([{ path, content: "x" }]);
+    const archive = await hostileArchive([{ path, content: "x" }]);
 
     await expect(unpackArchive(archive, target)).rejects.toThrow(`a path that leads outside: ${path}`);
   },
 );
 
 test("an archive with a file below a link is rejected", async () => {
-  const archive = await evilArchive([
+  const archive = await hostileArchive([
     { path: "workspace/up", linkTo: outside },
     { path: "workspace/up/file.txt", content: "x" },
   ]);
@@ -42,7 +42,7 @@ test("an archive with a file below a link is rejected", async () => {
 });
 
 test("an archive with a link below another link is rejected", async () => {
-  const archive = await evilArchive([
+  const archive = await hostileArchive([
     { path: "workspace/file.txt", content: "x" },
     { path: "workspace/up", linkTo: outside },
     { path: "workspace/up/link", linkTo: "/etc" },
@@ -54,12 +54,12 @@ test("an archive with a link below another link is rejected", async () => {
 });
 
 test("an archive with a hard link to a file outside is rejected", async () => {
-  const archive = await evilArchive([{ path: "workspace/hard", hardLinkTo: "../../../../../etc/passwd" }]);
+  const archive = await hostileArchive([{ path: "workspace/hard", hardLinkTo: "../../../../../etc/passwd" }]);
 
   await expect(unpackArchive(archive, target)).rejects.toThrow("a path that leads outside: workspace/hard");
 });
 
-type EvilEntry =
+type HostileEntry =
   | { readonly path: string; readonly content: string }
   | { readonly path: string; readonly linkTo: string }
   | { readonly path: string; readonly hardLinkTo: string };
@@ -67,19 +67,19 @@ type EvilEntry =
 /**
  * Creates an archive that tar would not create: the entries are packed under harmless names, which are then replaced.
  */
-async function evilArchive(entries: readonly EvilEntry[]): Promise<Uint8Array> {
+async function hostileArchive(entries: readonly HostileEntry[]): Promise<Uint8Array> {
   const source = await mkdtemp(join(root, "evil-"));
   for (const [index, entry] of entries.entries()) {
     await ("linkTo" in entry
       ? symlink(entry.linkTo, join(source, `${index}`))
       : writeFile(join(source, `${index}`), "content" in entry ? entry.content : ""));
   }
-  const onWriteEntry = (written: { path: string; type?: string; linkpath?: string }) => {
-    const entry = entries[Number(written.path)];
-    written.path = entry?.path ?? written.path;
+  const onWriteEntry = (header: { path: string; type?: string; linkpath?: string }) => {
+    const entry = entries[Number(header.path)];
+    header.path = entry?.path ?? header.path;
     if (entry !== undefined && "hardLinkTo" in entry) {
-      written.type = "Link";
-      written.linkpath = entry.hardLinkTo;
+      header.type = "Link";
+      header.linkpath = entry.hardLinkTo;
     }
   };
   const names = entries.map((_, index) => `${index}`);

@@ -30,10 +30,10 @@ describe.each(sandboxes)(
     describe.skipIf(skipped !== undefined)(skipped ?? "", () => {
       let repositories: GitRepositories;
       let server: GitHttpServer;
-      let opened: GatewayHarness;
+      let gatewayHarness: GatewayHarness;
       let harness: ChangeHarness;
       /** Returns a shell command that leaves a file with this name in the workspace. */
-      let tell: (name: string) => string;
+      let traceCommand: (name: string) => string;
 
       beforeAll(async () => {
         repositories = await GitRepositories.create();
@@ -46,112 +46,112 @@ describe.each(sandboxes)(
       async function open(): Promise<string> {
         await repositories.commit("acme/tools", { "a.txt": "one\n", "b.txt": "two\n" });
         const grant = { repositories: [{ ...TOOLS, push: true }] };
-        opened = await openGateway({ isolated, gitUrl: server.url, grant });
-        const { gateway } = opened;
+        gatewayHarness = await openGateway({ isolated, gitUrl: server.url, grant });
+        const { gateway } = gatewayHarness;
         harness = await ChangeHarness.open({
           gitUrl: server.url,
           sandbox: make(),
           repositories: [TOOLS],
           gateway,
         });
-        tell = (name) => `sh -c 'touch ${harness.workspace.directory}/ran-${name}; cat' --`;
+        traceCommand = (name) => `sh -c 'touch ${harness.workspace.directory}/ran-${name}; cat' --`;
         return harness.workspace.workingDirectory;
       }
       afterEach(async () => {
         await harness.close();
-        await opened.close();
+        await gatewayHarness.close();
       });
 
-      async function useAll(): Promise<unknown> {
+      async function diffAndPush(): Promise<unknown> {
         await harness.changes.mark(harness.site);
         await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "changed\n");
-        const found = await harness.changes.diff(harness.site, "mark");
+        const result = await harness.changes.diff(harness.site, "mark");
         await harness.changes.push(harness.site, PUSH);
-        return found;
+        return result;
       }
 
-      async function ran(): Promise<readonly string[]> {
+      async function listTraces(): Promise<readonly string[]> {
         return (await readdir(harness.workspace.directory)).filter((name) => name.startsWith("ran-"));
       }
 
       test("no hook, monitor, diff driver or credential helper of the repository is run", async () => {
-        const place = await open();
+        const workingDirectory = await open();
         for (const directory of ["hooks", "other-hooks"]) {
-          await mkdir(join(place, ".git", directory), { recursive: true });
+          await mkdir(join(workingDirectory, ".git", directory), { recursive: true });
           for (const name of HOOKS) {
-            const hook = join(place, ".git", directory, name);
-            await writeFile(hook, `#!/bin/sh\n${tell(name)} </dev/null\n`);
+            const hook = join(workingDirectory, ".git", directory, name);
+            await writeFile(hook, `#!/bin/sh\n${traceCommand(name)} </dev/null\n`);
             await chmod(hook, 0o755);
           }
         }
         const settings = {
           "core.hooksPath": ".git/other-hooks",
-          "core.fsmonitor": tell("fsmonitor"),
-          "core.pager": tell("pager"),
-          "core.editor": tell("editor"),
-          "core.askPass": tell("askpass"),
-          "core.sshCommand": tell("ssh"),
+          "core.fsmonitor": traceCommand("fsmonitor"),
+          "core.pager": traceCommand("pager"),
+          "core.editor": traceCommand("editor"),
+          "core.askPass": traceCommand("askpass"),
+          "core.sshCommand": traceCommand("ssh"),
           "core.worktree": "/etc",
-          "credential.helper": `!${tell("credentials")}`,
+          "credential.helper": `!${traceCommand("credentials")}`,
           "commit.gpgSign": "true",
           "push.gpgSign": "true",
-          "gpg.program": tell("gpg"),
-          "diff.external": tell("external"),
-          "diff.evil.command": tell("driver"),
-          "diff.evil.textconv": tell("textconv"),
+          "gpg.program": traceCommand("gpg"),
+          "diff.external": traceCommand("external"),
+          "diff.evil.command": traceCommand("driver"),
+          "diff.evil.textconv": traceCommand("textconv"),
           "diff.noprefix": "true",
           "push.recurseSubmodules": "on-demand",
           "push.followTags": "true",
           "protocol.ext.allow": "always",
-          "submodule.evil.url": `ext::${tell("submodule")}`,
-          "submodule.evil.update": `!${tell("update")}`,
+          "submodule.evil.url": `ext::${traceCommand("submodule")}`,
+          "submodule.evil.update": `!${traceCommand("update")}`,
         };
         for (const [key, value] of Object.entries(settings)) {
           await harness.git("config", key, value);
         }
-        await writeFile(join(place, ".gitattributes"), "*.txt diff=evil\n");
+        await writeFile(join(workingDirectory, ".gitattributes"), "*.txt diff=evil\n");
         await writeFile(
-          join(place, ".gitmodules"),
-          `[submodule "evil"]\npath = evil\nurl = ext::${tell("module")}\n`,
+          join(workingDirectory, ".gitmodules"),
+          `[submodule "evil"]\npath = evil\nurl = ext::${traceCommand("module")}\n`,
         );
 
-        const found = await useAll();
+        const result = await diffAndPush();
 
-        expect(found).toMatchObject([{ filesChanged: 1, isCut: false }]);
-        expect(JSON.stringify(found)).not.toContain("passwd");
-        expect(await ran()).toEqual([]);
-        expect(opened.gateway.traffic.pushes).toMatchObject([{ branch: PUSH.branch }]);
+        expect(result).toMatchObject([{ filesChanged: 1, isCut: false }]);
+        expect(JSON.stringify(result)).not.toContain("passwd");
+        expect(await listTraces()).toEqual([]);
+        expect(gatewayHarness.gateway.traffic.pushes).toMatchObject([{ branch: PUSH.branch }]);
       });
 
       test.each(["insteadOf", "pushInsteadOf"])(
         "the setting %s cannot redirect a push to a program",
         async (setting) => {
-          const place = await open();
+          const workingDirectory = await open();
           const program = join(harness.workspace.directory, "program");
-          await writeFile(program, `#!/bin/sh\n${tell("program")} </dev/null\n`, { mode: 0o755 });
+          await writeFile(program, `#!/bin/sh\n${traceCommand("program")} </dev/null\n`, { mode: 0o755 });
           await harness.git("config", "protocol.ext.allow", "always");
           await harness.git("config", `url.ext::${program} .${setting}`, `${server.url}/acme`);
-          await writeFile(join(place, "a.txt"), "changed\n");
+          await writeFile(join(workingDirectory, "a.txt"), "changed\n");
 
           await harness.changes.push(harness.site, PUSH).catch(() => undefined);
 
-          expect(await ran()).toEqual([]);
+          expect(await listTraces()).toEqual([]);
         },
       );
 
       if (isolated) {
         test("a filter of the repository cannot read or write files of the host", async () => {
-          const place = await open();
+          const workingDirectory = await open();
           await writeFile(join(harness.root, "ours.txt"), "canary of the host");
           await harness.git(
             ...["config", "filter.evil.clean"],
             `cat; cat ${harness.root}/ours.txt; touch ${harness.root}/escaped /tmp/errand-escaped; ls ${harness.root}`,
           );
-          await writeFile(join(place, ".gitattributes"), "*.txt filter=evil\n");
+          await writeFile(join(workingDirectory, ".gitattributes"), "*.txt filter=evil\n");
 
-          const found = await useAll();
+          const result = await diffAndPush();
 
-          const [diff] = found as readonly { patch: Uint8Array }[];
+          const [diff] = result as readonly { patch: Uint8Array }[];
           expect(Buffer.from(diff?.patch ?? "").toString()).not.toContain("canary of the host");
           expect(await readdir(harness.root)).not.toContain("escaped");
           expect(await readdir("/tmp")).not.toContain("errand-escaped");
@@ -160,23 +160,23 @@ describe.each(sandboxes)(
         test.each(["link", "file", "alternates"])(
           "a repository cannot point to a repository of the host by a %s",
           async (way) => {
-            const place = await open();
+            const workingDirectory = await open();
             const secret = join(harness.root, "host-repository");
-            await rename(join(place, ".git"), join(harness.root, "moved"));
+            await rename(join(workingDirectory, ".git"), join(harness.root, "moved"));
             await mkdir(secret);
             await rename(join(harness.root, "moved"), join(secret, ".git"));
             if (way === "link") {
-              await symlink(join(secret, ".git"), join(place, ".git"));
+              await symlink(join(secret, ".git"), join(workingDirectory, ".git"));
             }
             if (way === "file") {
-              await writeFile(join(place, ".git"), `gitdir: ${join(secret, ".git")}\n`);
+              await writeFile(join(workingDirectory, ".git"), `gitdir: ${join(secret, ".git")}\n`);
             }
             if (way === "alternates") {
-              await mkdir(join(place, ".git/objects/info"), { recursive: true });
-              await mkdir(join(place, ".git/refs"));
-              await writeFile(join(place, ".git/HEAD"), "ref: refs/heads/main\n");
+              await mkdir(join(workingDirectory, ".git/objects/info"), { recursive: true });
+              await mkdir(join(workingDirectory, ".git/refs"));
+              await writeFile(join(workingDirectory, ".git/HEAD"), "ref: refs/heads/main\n");
               await writeFile(
-                join(place, ".git/objects/info/alternates"),
+                join(workingDirectory, ".git/objects/info/alternates"),
                 `${join(secret, ".git/objects")}\n`,
               );
             }
@@ -188,9 +188,9 @@ describe.each(sandboxes)(
         );
 
         test("a link in place of the repository does not expose files of the host", async () => {
-          const place = await open();
-          await rename(place, join(harness.root, "host-repository"));
-          await symlink(join(harness.root, "host-repository"), place);
+          const workingDirectory = await open();
+          await rename(workingDirectory, join(harness.root, "host-repository"));
+          await symlink(join(harness.root, "host-repository"), workingDirectory);
 
           await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
             code: "operation_not_supported",
@@ -199,10 +199,10 @@ describe.each(sandboxes)(
       }
 
       test("git is aborted when a filter of the repository never ends", async () => {
-        const place = await open();
+        await open();
         await harness.close();
         harness = await ChangeHarness.open({
-          ...{ gitUrl: server.url, sandbox: make(), repositories: [TOOLS], gateway: opened.gateway },
+          ...{ gitUrl: server.url, sandbox: make(), repositories: [TOOLS], gateway: gatewayHarness.gateway },
           limits: { lookMs: 500 },
         });
         await harness.git("config", "filter.slow.clean", "sleep 600");
@@ -212,17 +212,16 @@ describe.each(sandboxes)(
         await expect(harness.changes.mark(harness.site)).rejects.toMatchObject({
           message: expect.stringContaining("not found in time"),
         });
-        void place;
       });
 
       test("nested repositories, names that look like options and a circular link do not prevent a diff", async () => {
-        const place = await open();
-        await mkdir(join(place, "nested/.git"), { recursive: true });
-        await mkdir(join(place, "--upload-pack=x"));
+        const workingDirectory = await open();
+        await mkdir(join(workingDirectory, "nested/.git"), { recursive: true });
+        await mkdir(join(workingDirectory, "--upload-pack=x"));
         for (const name of ["--upload-pack=x/-rf", "-n", "new\nline", '"quoted"', "\\back", ":(top)x"]) {
-          await writeFile(join(place, name), "x");
+          await writeFile(join(workingDirectory, name), "x");
         }
-        await symlink("loop", join(place, "loop"));
+        await symlink("loop", join(workingDirectory, "loop"));
         await harness.git("config", "core.bare", "true");
 
         const [diff] = await harness.changes.diff(harness.site, "clone");
@@ -232,16 +231,16 @@ describe.each(sandboxes)(
       });
 
       test("corrupt refs and a corrupt index cause at most an error, and the index is left as it is", async () => {
-        const place = await open();
-        await rm(join(place, ".git/refs/errand"), { recursive: true, force: true });
-        await writeFile(join(place, ".git/packed-refs"), "garbage\n");
-        await writeFile(join(place, ".git/index"), "garbage");
-        await writeFile(join(place, "a.txt"), "changed\n");
+        const workingDirectory = await open();
+        await rm(join(workingDirectory, ".git/refs/errand"), { recursive: true, force: true });
+        await writeFile(join(workingDirectory, ".git/packed-refs"), "garbage\n");
+        await writeFile(join(workingDirectory, ".git/index"), "garbage");
+        await writeFile(join(workingDirectory, "a.txt"), "changed\n");
 
-        const found = await harness.changes.diff(harness.site, "clone").catch((error) => error);
+        const result = await harness.changes.diff(harness.site, "clone").catch((error) => error);
 
-        expect(Array.isArray(found) || found.code === "operation_not_supported").toBe(true);
-        expect(await readFile(join(place, ".git/index"), "utf8")).toBe("garbage");
+        expect(Array.isArray(result) || result.code === "operation_not_supported").toBe(true);
+        expect(await readFile(join(workingDirectory, ".git/index"), "utf8")).toBe("garbage");
       });
     });
   },

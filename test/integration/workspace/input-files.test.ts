@@ -4,22 +4,22 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { InitialContents, WorkspaceProvider } from "../../../src/core/workspaces/workspace.ts";
-import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harness.ts";
 
 const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
 const FILE = { path: "attachments/a.txt", bytes: Buffer.from("given") };
 
 let root: string;
-let keeper: WorkspaceProvider;
+let provider: WorkspaceProvider;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "errand-given-"));
-  keeper = aWorkspaceKeeper(root);
+  provider = aWorkspaceProvider(root);
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-function initialContents(runId: RunId, given: InitialContents) {
-  return aPreparation(runId, { initialContents: async () => given });
+function initialContents(runId: RunId, contents: InitialContents) {
+  return aPreparation(runId, { initialContents: async () => contents });
 }
 
 function text(directory: string, file: string): Promise<string> {
@@ -27,31 +27,31 @@ function text(directory: string, file: string): Promise<string> {
 }
 
 test("a new workspace contains the input files, readable by their owner only", async () => {
-  const { directory } = await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
+  const { directory } = await provider.prepare(initialContents(FIRST, { files: [FILE] }));
 
   expect(await text(directory, FILE.path)).toBe("given");
   expect((await stat(join(directory, FILE.path))).mode & 0o777).toBe(0o600);
 });
 
 test("input files are written once, and the agent's changes to them are preserved", async () => {
-  const { directory } = await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
+  const { directory } = await provider.prepare(initialContents(FIRST, { files: [FILE] }));
   await writeFile(join(directory, FILE.path), "changed");
 
-  await keeper.prepare(initialContents(FIRST, { files: [FILE] }));
-  const checkpoint = await keeper.checkpoint(FIRST);
+  await provider.prepare(initialContents(FIRST, { files: [FILE] }));
+  const checkpoint = await provider.checkpoint(FIRST);
   const again = { checkpoint, initialContents: () => Promise.reject(new Error("asked for")) };
-  await keeper.prepare(aPreparation(FIRST, again));
+  await provider.prepare(aPreparation(FIRST, again));
 
   expect(await text(directory, FILE.path)).toBe("changed");
 });
 
 test("a run can start with a copy of another run's files, and later changes do not affect the other run", async () => {
-  const first = await keeper.prepare(aPreparation(FIRST));
+  const first = await provider.prepare(aPreparation(FIRST));
   await writeFile(join(first.directory, "work.txt"), "of the first");
   await writeFile(join(first.home, "session"), "remembered");
-  const checkpoint = await keeper.checkpoint(FIRST);
+  const checkpoint = await provider.checkpoint(FIRST);
 
-  const second = await keeper.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+  const second = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
   await writeFile(join(second.directory, "work.txt"), "of the second");
 
   expect(await text(second.home, "session")).toBe("remembered");
@@ -63,11 +63,11 @@ test("a link in place of a directory of input files is replaced, not followed", 
   const outside = join(root, "outside");
   await mkdir(outside);
   await writeFile(join(outside, "a.txt"), "ours");
-  const first = await keeper.prepare(aPreparation(FIRST));
+  const first = await provider.prepare(aPreparation(FIRST));
   await symlink(outside, join(first.directory, "attachments"));
-  const checkpoint = await keeper.checkpoint(FIRST);
+  const checkpoint = await provider.checkpoint(FIRST);
 
-  const { directory } = await keeper.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+  const { directory } = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
 
   expect(await text(outside, "a.txt")).toBe("ours");
   expect(await text(directory, FILE.path)).toBe("given");
@@ -75,12 +75,12 @@ test("a link in place of a directory of input files is replaced, not followed", 
 
 test("a link in place of an input file is replaced, not followed", async () => {
   await writeFile(join(root, "ours.txt"), "ours");
-  const first = await keeper.prepare(aPreparation(FIRST));
+  const first = await provider.prepare(aPreparation(FIRST));
   await mkdir(join(first.directory, "attachments"));
   await symlink(join(root, "ours.txt"), join(first.directory, FILE.path));
-  const checkpoint = await keeper.checkpoint(FIRST);
+  const checkpoint = await provider.checkpoint(FIRST);
 
-  const { directory } = await keeper.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+  const { directory } = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
 
   expect(await text(root, "ours.txt")).toBe("ours");
   expect(await text(directory, FILE.path)).toBe("given");
@@ -91,7 +91,7 @@ test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
   async (path) => {
     const files = [{ path, bytes: Buffer.from("x") }];
 
-    const prepared = keeper.prepare(initialContents(FIRST, { files }));
+    const prepared = provider.prepare(initialContents(FIRST, { files }));
 
     await expect(prepared).rejects.toMatchObject({ code: "environment_setup_failed" });
     expect(await readdir(join(root, "runs"))).not.toContain(FIRST);
@@ -99,11 +99,11 @@ test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
 );
 
 test("a collected artifact is stored with its path and size", async () => {
-  const { directory } = await keeper.prepare(aPreparation(FIRST));
+  const { directory } = await provider.prepare(aPreparation(FIRST));
   await mkdir(join(directory, "artifacts"));
   await writeFile(join(directory, "artifacts/a.txt"), "made");
 
-  const { files } = await keeper.collect(FIRST, new Map());
+  const { files } = await provider.collect(FIRST, new Map());
 
   expect(files).toMatchObject([{ path: "artifacts/a.txt", sizeBytes: 4 }]);
 });

@@ -22,7 +22,7 @@ import { runGit } from "../../support/change-harness.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
-import { aPreparation, aWorkspaceKeeper, stepsOf } from "../../support/workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const MAX_BYTES = 2 ** 20;
@@ -58,56 +58,60 @@ describe.skipIf(skipped !== undefined)(
       `echo x >> ${root}/count; mkdir -p deps/sub; head -c 6000000 /dev/urandom > deps/large.bin; echo dep > deps/lib.txt; ` +
       'echo dep > deps/sub/file.txt; pwd > deps/where; echo cached > "$HOME/cache"';
     const plan = () => ({ repositories: [TOOLS], setupCommands: [setUp()] });
-    const keeper = (worker: string) =>
-      aWorkspaceKeeper(join(root, worker), { gitUrl: repositories.fileUrl, blobs, maxBytes: MAX_BYTES });
-    const given = { path: "attachments/a.txt", bytes: Buffer.from("given") };
-    const begin = () =>
-      keeper("a").prepare(
-        aPreparation(runId, { plan: plan(), initialContents: async () => ({ files: [given] }) }),
+    const providerOf = (worker: string) =>
+      aWorkspaceProvider(join(root, worker), { gitUrl: repositories.fileUrl, blobs, maxBytes: MAX_BYTES });
+    const inputFile = { path: "attachments/a.txt", bytes: Buffer.from("given") };
+    const prepareFirst = () =>
+      providerOf("a").prepare(
+        aPreparation(runId, { plan: plan(), initialContents: async () => ({ files: [inputFile] }) }),
       );
     const text = (...path: string[]) => readFile(join(...path), "utf8");
 
-    async function moved(
+    async function moveRun(
       from: string,
       to: string,
     ): Promise<Workspace & { readonly told: readonly unknown[] }> {
-      const checkpoint = await keeper(from).checkpoint(runId);
+      const checkpoint = await providerOf(from).checkpoint(runId);
       expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
       // A later environment has no effect on a run that has begun.
       const preparation = aPreparation(runId, { checkpoint, plan: { setupCommands: ["exit 1"] } });
-      return { ...(await keeper(to).prepare(preparation)), told: stepsOf(preparation.told) };
+      return { ...(await providerOf(to).prepare(preparation)), told: stepsOf(preparation.told) };
     }
 
     test("a large checkpoint omits what the setup commands produce, and another worker produces it again", async () => {
-      const { home, workingDirectory: place } = await begin();
-      await writeFile(join(place, "committed.txt"), "1");
-      await runGit(place, ["rm", "--quiet", "gone.txt"]);
-      await runGit(place, ["add", "-A"]);
-      await runGit(place, ["commit", "--quiet", "-m", "work"]);
-      await writeFile(join(place, "file.txt"), "changed\n");
-      await writeFile(join(place, "untracked.txt"), "2");
-      await writeFile(join(place, "deps/lib.txt"), "patched by the agent");
-      await rm(join(place, "deps/sub"), { recursive: true });
-      await rename(join(place, "dir"), join(place, "renamed"));
+      const { home, workingDirectory } = await prepareFirst();
+      await writeFile(join(workingDirectory, "committed.txt"), "1");
+      await runGit(workingDirectory, ["rm", "--quiet", "gone.txt"]);
+      await runGit(workingDirectory, ["add", "-A"]);
+      await runGit(workingDirectory, ["commit", "--quiet", "-m", "work"]);
+      await writeFile(join(workingDirectory, "file.txt"), "changed\n");
+      await writeFile(join(workingDirectory, "untracked.txt"), "2");
+      await writeFile(join(workingDirectory, "deps/lib.txt"), "patched by the agent");
+      await rm(join(workingDirectory, "deps/sub"), { recursive: true });
+      await rename(join(workingDirectory, "dir"), join(workingDirectory, "renamed"));
       await writeFile(join(home, "session"), "remembered");
       await repositories.commit("acme/tools", { "file.txt": "newer\n" });
-      const status = await runGit(place, ["status", "--porcelain"]);
+      const status = await runGit(workingDirectory, ["status", "--porcelain"]);
 
-      const restored = await moved("a", "b");
+      const restored = await moveRun("a", "b");
 
-      const there = restored.workingDirectory;
-      const git = (...args: string[]) => runGit(there, args);
+      const restoredDirectory = restored.workingDirectory;
+      const git = (...args: string[]) => runGit(restoredDirectory, args);
       expect(await git("log", "-1", "--format=%s")).toBe("work\n");
       expect(await git("status", "--porcelain")).toBe(status);
       expect(await git("fsck")).toBe("");
-      expect(await text(there, "file.txt")).toBe("changed\n");
-      expect(await text(there, "untracked.txt")).toBe("2");
-      expect(await readdir(there)).not.toContain("dir");
-      expect(await text(there, "renamed/a.txt")).toBe("a");
-      expect((await readdir(join(there, "deps"))).sort()).toEqual(["large.bin", "lib.txt", "where"]);
-      expect(await text(there, "deps/lib.txt")).toBe("patched by the agent");
-      expect((await stat(join(there, "deps/large.bin"))).size).toBe(6_000_000);
-      expect(await text(there, "deps/where")).toBe(`${there}\n`);
+      expect(await text(restoredDirectory, "file.txt")).toBe("changed\n");
+      expect(await text(restoredDirectory, "untracked.txt")).toBe("2");
+      expect(await readdir(restoredDirectory)).not.toContain("dir");
+      expect(await text(restoredDirectory, "renamed/a.txt")).toBe("a");
+      expect((await readdir(join(restoredDirectory, "deps"))).sort()).toEqual([
+        "large.bin",
+        "lib.txt",
+        "where",
+      ]);
+      expect(await text(restoredDirectory, "deps/lib.txt")).toBe("patched by the agent");
+      expect((await stat(join(restoredDirectory, "deps/large.bin"))).size).toBe(6_000_000);
+      expect(await text(restoredDirectory, "deps/where")).toBe(`${restoredDirectory}\n`);
       expect(await text(restored.directory, "attachments/a.txt")).toBe("given");
       expect([await text(restored.home, "session"), await text(restored.home, "cache")]).toEqual([
         "remembered",
@@ -122,13 +126,13 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test("a large workspace moves from worker to worker with the changes of each", async () => {
-      const first = await begin();
+      const first = await prepareFirst();
       await writeFile(join(first.workingDirectory, "one.txt"), "1");
-      const second = await moved("a", "b");
+      const second = await moveRun("a", "b");
       await rm(join(second.workingDirectory, "one.txt"));
       await writeFile(join(second.workingDirectory, "two.txt"), "2");
 
-      const third = await moved("b", "c");
+      const third = await moveRun("b", "c");
 
       expect((await readdir(third.workingDirectory)).sort()).toEqual(
         [".git", ".gitignore", "deps", "dir", "file.txt", "gone.txt", "two.txt"].sort(),
@@ -137,23 +141,23 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test("restoring a large checkpoint does not follow links that lead out of the workspace", async () => {
-      const { workingDirectory: place } = await begin();
+      const { workingDirectory } = await prepareFirst();
       const outside = join(root, "outside");
       await mkdir(join(outside, "sub"), { recursive: true });
       await writeFile(join(outside, "sub/file.txt"), "ours");
-      await rm(join(place, "deps/sub"), { recursive: true });
-      await symlink(join(outside, "sub"), join(place, "deps/sub"));
-      await rm(join(place, "dir"), { recursive: true });
-      await symlink(outside, join(place, "dir"));
-      await mkdir(join(place, "made/sub"), { recursive: true });
-      await writeFile(join(place, "made/sub/file.txt"), "theirs");
+      await rm(join(workingDirectory, "deps/sub"), { recursive: true });
+      await symlink(join(outside, "sub"), join(workingDirectory, "deps/sub"));
+      await rm(join(workingDirectory, "dir"), { recursive: true });
+      await symlink(outside, join(workingDirectory, "dir"));
+      await mkdir(join(workingDirectory, "made/sub"), { recursive: true });
+      await writeFile(join(workingDirectory, "made/sub/file.txt"), "theirs");
 
-      const { workingDirectory: there } = await moved("a", "b");
+      const { workingDirectory: restoredDirectory } = await moveRun("a", "b");
 
       expect(await text(outside, "sub/file.txt")).toBe("ours");
       expect((await readdir(outside)).sort()).toEqual(["sub"]);
-      expect(await readlink(join(there, "dir"))).toBe(outside);
-      expect((await lstat(join(there, "deps/sub"))).isSymbolicLink()).toBe(true);
+      expect(await readlink(join(restoredDirectory, "dir"))).toBe(outside);
+      expect((await lstat(join(restoredDirectory, "deps/sub"))).isSymbolicLink()).toBe(true);
     });
 
     test("restoring over the output of the setup commands does not follow links in that output", async () => {
@@ -163,25 +167,25 @@ describe.skipIf(skipped !== undefined)(
       // The second time, the commands create a link where the agent has removed something.
       const commands = `${setUp()}; ln -s ${outside} deps/link; if test -e ${root}/again; then ln -s ${outside} deps/turn; else mkdir deps/turn; echo x > deps/turn/file.txt; fi`;
       const plan = { repositories: [TOOLS], setupCommands: [commands] };
-      const { workingDirectory: place } = await keeper("a").prepare(aPreparation(runId, { plan }));
-      await rm(join(place, "deps/link"));
-      await mkdir(join(place, "deps/link"));
-      await writeFile(join(place, "deps/link/file.txt"), "theirs");
-      await rm(join(place, "deps/turn/file.txt"));
+      const { workingDirectory } = await providerOf("a").prepare(aPreparation(runId, { plan }));
+      await rm(join(workingDirectory, "deps/link"));
+      await mkdir(join(workingDirectory, "deps/link"));
+      await writeFile(join(workingDirectory, "deps/link/file.txt"), "theirs");
+      await rm(join(workingDirectory, "deps/turn/file.txt"));
       await writeFile(join(root, "again"), "");
 
-      const { workingDirectory: there } = await moved("a", "b");
+      const { workingDirectory: restoredDirectory } = await moveRun("a", "b");
 
       expect(await text(outside, "file.txt")).toBe("ours");
-      expect(await text(there, "deps/link/file.txt")).toBe("theirs");
+      expect(await text(restoredDirectory, "deps/link/file.txt")).toBe("theirs");
     });
 
     test("restoring a large checkpoint fails without its repository, and the error names the repository", async () => {
-      await begin();
-      const checkpoint = await keeper("a").checkpoint(runId);
+      await prepareFirst();
+      const checkpoint = await providerOf("a").checkpoint(runId);
       await rm(repositories.pathOf("acme/tools"), { recursive: true });
 
-      const preparing = keeper("b").prepare(aPreparation(runId, { checkpoint, plan: plan() }));
+      const preparing = providerOf("b").prepare(aPreparation(runId, { checkpoint, plan: plan() }));
 
       await expect(preparing).rejects.toMatchObject({
         code: "environment_setup_failed",
@@ -191,14 +195,16 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test("a checkpoint fails if the agent's own files exceed the size limit", async () => {
-      const { workingDirectory } = await begin();
+      const { workingDirectory } = await prepareFirst();
       await writeFile(join(workingDirectory, "own.bin"), crypto.getRandomValues(new Uint8Array(60_000)));
       for (let part = 0; part < 40; part += 1) {
         const bytes = crypto.getRandomValues(new Uint8Array(60_000));
         await writeFile(join(workingDirectory, `own-${part}.bin`), bytes);
       }
 
-      await expect(keeper("a").checkpoint(runId)).rejects.toMatchObject({ code: "operation_not_supported" });
+      await expect(providerOf("a").checkpoint(runId)).rejects.toMatchObject({
+        code: "operation_not_supported",
+      });
     });
   },
 );

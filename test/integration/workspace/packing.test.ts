@@ -33,10 +33,10 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 test("packing a directory skips files that vanish meanwhile and raises no uncaught error", async () => {
-  const unheard: Error[] = [];
-  const hear = (error: Error) => void unheard.push(error);
-  process.on("uncaughtException", hear);
-  onTestFinished(() => void process.off("uncaughtException", hear));
+  const uncaught: Error[] = [];
+  const onUncaught = (error: Error) => void uncaught.push(error);
+  process.on("uncaughtException", onUncaught);
+  onTestFinished(() => void process.off("uncaughtException", onUncaught));
   const workspace = join(root, "workspace");
   await mkdir(join(workspace, "passing"), { recursive: true });
   await writeFile(join(workspace, "kept"), "x");
@@ -55,7 +55,7 @@ test("packing a directory skips files that vanish meanwhile and raises no uncaug
   const unpacked = await unpack(archive);
   expect((await readdir(join(unpacked, "workspace"))).toSorted()).toEqual(["kept", "passing"]);
   expect((await readdir(join(unpacked, "workspace/passing"))).length).toBeLessThan(2);
-  expect(unheard).toEqual([]);
+  expect(uncaught).toEqual([]);
 });
 
 test("packing fails if a requested member does not exist", async () => {
@@ -140,19 +140,22 @@ describe.skipIf(process.platform !== "linux")("files that a process replaces whi
   });
 });
 
-test.skipIf(process.platform !== "linux")("an archive that exceeds the size limit leaves no file open", async () => {
-  const openFiles = async () => (await readdir("/proc/self/fd")).length;
-  await mkdir(join(root, "workspace"));
-  for (let number = 0; number < 20; number += 1) {
-    await writeFile(join(root, `workspace/${number}.bin`), randomBytes(LIMITS.maxBytes / 8));
-  }
-  const before = await openFiles();
+test.skipIf(process.platform !== "linux")(
+  "an archive that exceeds the size limit leaves no file open",
+  async () => {
+    const openFiles = async () => (await readdir("/proc/self/fd")).length;
+    await mkdir(join(root, "workspace"));
+    for (let number = 0; number < 20; number += 1) {
+      await writeFile(join(root, `workspace/${number}.bin`), randomBytes(LIMITS.maxBytes / 8));
+    }
+    const before = await openFiles();
 
-  const packed = packDirectory(root, ["workspace"], { ...LIMITS, maxUnpackedBytes: 2 ** 30 });
+    const packed = packDirectory(root, ["workspace"], { ...LIMITS, maxUnpackedBytes: 2 ** 30 });
 
-  await expect(packed).rejects.toThrow(ArchiveTooLarge);
-  await waitFor(async () => (await openFiles()) <= before, { what: "all files to be closed" });
-});
+    await expect(packed).rejects.toThrow(ArchiveTooLarge);
+    await waitFor(async () => (await openFiles()) <= before, { what: "all files to be closed" });
+  },
+);
 
 test.each(["1969-12-31T23:59:58.500Z", "2001-01-01T00:00:00.500Z", "2300-01-01T00:00:00.500Z"])(
   "files last modified at %s are packed",
@@ -205,9 +208,9 @@ async function flip(
   await once(child.stdout, "data");
   return {
     async [Symbol.asyncDispose]() {
-      const gone = once(child, "exit");
+      const exited = once(child, "exit");
       child.kill("SIGKILL");
-      await gone;
+      await exited;
     },
   };
 }

@@ -8,9 +8,9 @@ import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import {
   aPreparation,
-  aWorkspaceKeeper,
-  type KeeperChanges,
+  aWorkspaceProvider,
   stepsOf,
+  type WorkspaceProviderChanges,
 } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
@@ -20,31 +20,31 @@ const skipped = reasonToSkipGit();
 describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${skipped})` : ""}`, () => {
   let repositories: GitRepositories;
   let root: string;
-  let warned: string[];
+  let warnings: string[];
 
   beforeEach(async () => {
     repositories = await GitRepositories.create();
     await repositories.commit("acme/tools", { "file.txt": "first\n" });
     root = await mkdtemp(join(tmpdir(), "errand-reuse-"));
-    warned = [];
+    warnings = [];
   });
   afterEach(async () => {
-    expect(warned).toEqual([]);
+    expect(warnings).toEqual([]);
     await repositories.remove();
     await rm(root, { recursive: true, force: true });
   });
 
-  const warn = (message: string) => void warned.push(message);
-  const keeper = (changes: KeeperChanges = {}) =>
-    aWorkspaceKeeper(join(root, "data"), {
+  const warn = (message: string) => void warnings.push(message);
+  const openProvider = (changes: WorkspaceProviderChanges = {}) =>
+    aWorkspaceProvider(join(root, "data"), {
       gitUrl: repositories.fileUrl,
       log: { info: () => undefined, warn, error: warn },
       ...changes,
     });
   /** Returns a setup command that counts its executions. */
   const count = () => `echo x >> ${root}/count; echo made > made.txt`;
-  const counted = async () => (await readFile(join(root, "count"), "utf8")).length / 2;
-  const kept = async () => (await readdir(join(root, "data/environments"))).sort();
+  const countExecutions = async () => (await readFile(join(root, "count"), "utf8")).length / 2;
+  const listEnvironments = async () => (await readdir(join(root, "data/environments"))).sort();
 
   function aRun(changes: Partial<Omit<Preparation, "plan">> & { plan?: Partial<Preparation["plan"]> } = {}) {
     const { plan, ...others } = changes;
@@ -55,12 +55,12 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
   }
 
   test("a prepared environment is reused if nothing has changed, and the steps say so", async () => {
-    await keeper().prepare(aRun());
+    await openProvider().prepare(aRun());
     const second = aRun();
 
-    const { directory, workingDirectory } = await keeper().prepare(second);
+    const { directory, workingDirectory } = await openProvider().prepare(second);
 
-    expect(await counted()).toBe(1);
+    expect(await countExecutions()).toBe(1);
     expect(workingDirectory).toBe(join(directory, "tools"));
     expect((await readdir(workingDirectory)).sort()).toEqual([".git", "file.txt", "made.txt"]);
     expect(await readdir(directory)).toEqual(["artifacts", "tools"]);
@@ -72,13 +72,13 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
   });
 
   test("each run has its own copy of a prepared environment", async () => {
-    const first = await keeper().prepare(aRun());
-    const second = await keeper().prepare(aRun());
+    const first = await openProvider().prepare(aRun());
+    const second = await openProvider().prepare(aRun());
     await writeFile(join(second.workingDirectory, "made.txt"), "changed by the second");
 
-    const third = await keeper().prepare(aRun());
+    const third = await openProvider().prepare(aRun());
 
-    expect(await counted()).toBe(1);
+    expect(await countExecutions()).toBe(1);
     for (const { workingDirectory } of [first, third]) {
       expect(await readFile(join(workingDirectory, "made.txt"), "utf8")).toBe("made\n");
     }
@@ -91,71 +91,73 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
         'printf "\\0%s\\0\\377" "$PWD" > program; touch -d 2001-01-01 program; echo "$PWD" > "$HOME/where"',
       ].join("\n"),
     ];
-    await keeper().prepare(aRun({ plan: { setupCommands } }));
+    await openProvider().prepare(aRun({ plan: { setupCommands } }));
 
-    const { home, workingDirectory } = await keeper().prepare(aRun({ plan: { setupCommands } }));
+    const { home, workingDirectory } = await openProvider().prepare(aRun({ plan: { setupCommands } }));
 
-    const place = (name: string) => join(workingDirectory, name);
-    expect(await readFile(place("script"), "utf8")).toBe(`#!${place("tool")}\n`);
-    expect((await stat(place("script"))).mode & 0o777).toBe(0o555);
-    expect(await readFile(place("link"), "utf8")).toContain(workingDirectory);
-    expect((await readFile(place("program"))).toString("latin1")).toBe(`\0${workingDirectory}\0\xff`);
-    expect((await stat(place("program"))).mtime.getUTCFullYear()).toBeLessThan(2002);
+    const pathOf = (name: string) => join(workingDirectory, name);
+    expect(await readFile(pathOf("script"), "utf8")).toBe(`#!${pathOf("tool")}\n`);
+    expect((await stat(pathOf("script"))).mode & 0o777).toBe(0o555);
+    expect(await readFile(pathOf("link"), "utf8")).toContain(workingDirectory);
+    expect((await readFile(pathOf("program"))).toString("latin1")).toBe(`\0${workingDirectory}\0\xff`);
+    expect((await stat(pathOf("program"))).mtime.getUTCFullYear()).toBeLessThan(2002);
     expect(await readFile(join(home, "where"), "utf8")).toBe(`${workingDirectory}\n`);
   });
 
   test.each<readonly [string, () => Parameters<typeof aRun>[0]]>([
     ["another team", () => ({ teamId: "team-2" as TeamId })],
     ["other commands", () => ({ plan: { setupCommands: [count(), "true"] } })],
-    ["a secret more", () => ({ variables: { TOKEN: "theirs" } })],
+    ["an additional secret", () => ({ variables: { TOKEN: "theirs" } })],
     ["another repository", () => ({ plan: { repositories: [TOOLS, { owner: "acme", name: "more" }] } })],
   ])("a prepared environment is not reused for %s", async (_what, changes) => {
     await repositories.commit("acme/more", { "file.txt": "x" });
-    await keeper().prepare(aRun());
+    await openProvider().prepare(aRun());
 
-    await keeper().prepare(aRun(changes()));
+    await openProvider().prepare(aRun(changes()));
 
-    expect(await counted()).toBe(2);
+    expect(await countExecutions()).toBe(2);
   });
 
   test("a prepared environment is not reused for a run with another value of the same secret", async () => {
     const plan = { setupCommands: [count(), 'echo "$TOKEN" > "$HOME/.token"'] };
-    await keeper().prepare(aRun({ plan, variables: { TOKEN: "canary of the first" } }));
+    await openProvider().prepare(aRun({ plan, variables: { TOKEN: "canary of the first" } }));
 
-    const { home } = await keeper().prepare(aRun({ plan, variables: { TOKEN: "of the second" } }));
-    const again = await keeper().prepare(aRun({ plan, variables: { TOKEN: "canary of the first" } }));
+    const { home } = await openProvider().prepare(aRun({ plan, variables: { TOKEN: "of the second" } }));
+    const again = await openProvider().prepare(aRun({ plan, variables: { TOKEN: "canary of the first" } }));
 
     expect(await readFile(join(home, ".token"), "utf8")).toBe("of the second\n");
     expect(await readFile(join(again.home, ".token"), "utf8")).toBe("canary of the first\n");
-    expect(await counted()).toBe(2);
-    expect(JSON.stringify(await kept())).not.toContain("canary");
+    expect(await countExecutions()).toBe(2);
+    expect(JSON.stringify(await listEnvironments())).not.toContain("canary");
   });
 
   test("a prepared environment is not reused if the repository has a newer commit", async () => {
-    await keeper().prepare(aRun());
+    await openProvider().prepare(aRun());
     await repositories.commit("acme/tools", { "file.txt": "second\n" });
 
-    const { workingDirectory } = await keeper().prepare(aRun());
+    const { workingDirectory } = await openProvider().prepare(aRun());
 
     expect(await readFile(join(workingDirectory, "file.txt"), "utf8")).toBe("second\n");
-    expect(await counted()).toBe(2);
+    expect(await countExecutions()).toBe(2);
   });
 
   test("a prepared environment is not reused if its repository can no longer be read", async () => {
-    await keeper().prepare(aRun());
+    await openProvider().prepare(aRun());
     await rm(repositories.pathOf("acme/tools"), { recursive: true });
 
-    await expect(keeper().prepare(aRun())).rejects.toMatchObject({ code: "environment_setup_failed" });
+    await expect(openProvider().prepare(aRun())).rejects.toMatchObject({ code: "environment_setup_failed" });
   });
 
   test("a prepared environment contains no input files and no skill of the run that it was made for", async () => {
     const skill = { directory: ".skills/deploy", files: [] };
-    await keeper().prepare(aRun({ initialContents: async () => ({ files: [FILE], skill }) }));
+    await openProvider().prepare(aRun({ initialContents: async () => ({ files: [FILE], skill }) }));
     const other = { path: "attachments/b.txt", bytes: Buffer.from("of the second") };
 
-    const { directory } = await keeper().prepare(aRun({ initialContents: async () => ({ files: [other] }) }));
+    const { directory } = await openProvider().prepare(
+      aRun({ initialContents: async () => ({ files: [other] }) }),
+    );
 
-    expect(await counted()).toBe(1);
+    expect(await countExecutions()).toBe(1);
     expect((await readdir(directory)).sort()).toEqual(["artifacts", "attachments", "tools"]);
     expect(await readdir(join(directory, "attachments"))).toEqual(["b.txt"]);
   });
@@ -165,11 +167,11 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     await writeFile(join(root, "outside-file"), "ours");
     await symlink(root, outside);
     const setupCommands = [`rm -rf ../attachments; ln -s ${root} ../attachments`];
-    await keeper().prepare(
+    await openProvider().prepare(
       aRun({ plan: { setupCommands }, initialContents: async () => ({ files: [FILE] }) }),
     );
 
-    await keeper().prepare(
+    await openProvider().prepare(
       aRun({ plan: { setupCommands }, initialContents: async () => ({ files: [FILE] }) }),
     );
 
@@ -178,8 +180,8 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
   });
 
   test("no environment is stored if there are no setup commands or if they fail", async () => {
-    await keeper().prepare(aRun({ plan: { setupCommands: [] } }));
-    await keeper()
+    await openProvider().prepare(aRun({ plan: { setupCommands: [] } }));
+    await openProvider()
       .prepare(aRun({ plan: { setupCommands: ["exit 1"] } }))
       .catch(() => undefined);
 
@@ -187,36 +189,36 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
   });
 
   test("concurrent runs never see a half-finished prepared environment", async () => {
-    const shared = keeper();
+    const shared = openProvider();
 
     const runs = await Promise.all([1, 2, 3].map(() => shared.prepare(aRun())));
 
     for (const { workingDirectory } of runs) {
       expect((await readdir(workingDirectory)).sort()).toEqual([".git", "file.txt", "made.txt"]);
     }
-    expect(await kept()).toHaveLength(1);
+    expect(await listEnvironments()).toHaveLength(1);
   });
 
   test("a prepared environment is made again if its copy is damaged or older than the maximum age", async () => {
-    await keeper().prepare(aRun());
-    const [key = ""] = await kept();
+    await openProvider().prepare(aRun());
+    const [key = ""] = await listEnvironments();
     await rm(join(root, "data/environments", key, "home"), { recursive: true });
-    await keeper().prepare(aRun());
-    expect(await counted()).toBe(2);
-    expect(warned.splice(0)).toEqual(["prepared_environment.not_copied"]);
+    await openProvider().prepare(aRun());
+    expect(await countExecutions()).toBe(2);
+    expect(warnings.splice(0)).toEqual(["prepared_environment.not_copied"]);
 
-    await keeper({ prepared: { maxAgeMs: -1 } }).prepare(aRun());
+    await openProvider({ prepared: { maxAgeMs: -1 } }).prepare(aRun());
 
-    expect(await counted()).toBe(3);
+    expect(await countExecutions()).toBe(3);
   });
 
   test("the least recently used environment is removed first to make room for newer ones", async () => {
     const run = (name: string) => aRun({ plan: { setupCommands: [`echo ${name}`] } });
-    const few = () => keeper({ prepared: { maxEntries: 2 } });
+    const few = () => openProvider({ prepared: { maxEntries: 2 } });
     await few().prepare(run("one"));
-    const [one = ""] = await kept();
+    const [one = ""] = await listEnvironments();
     await few().prepare(run("two"));
-    const two = (await kept()).find((key) => key !== one) ?? "";
+    const two = (await listEnvironments()).find((key) => key !== one) ?? "";
     for (const [key, year] of [
       [one, 2001],
       [two, 2002],
@@ -231,29 +233,29 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
 
     await few().prepare(run("three"));
 
-    expect(await kept()).toHaveLength(2);
-    expect(await kept()).toContain(one);
-    expect(await kept()).not.toContain(two);
+    expect(await listEnvironments()).toHaveLength(2);
+    expect(await listEnvironments()).toContain(one);
+    expect(await listEnvironments()).not.toContain(two);
   });
 
   test("an environment that is too large is not stored, and its run works without that", async () => {
     const setupCommands = ["head -c 100000 /dev/zero > large.bin"];
 
-    await keeper({ prepared: { maxBytes: 100_000 } }).prepare(aRun({ plan: { setupCommands } }));
+    await openProvider({ prepared: { maxBytes: 100_000 } }).prepare(aRun({ plan: { setupCommands } }));
 
-    expect(await kept()).toEqual([]);
-    expect(warned.splice(0)).toEqual(["prepared_environment.not_stored"]);
+    expect(await listEnvironments()).toEqual([]);
+    expect(warnings.splice(0)).toEqual(["prepared_environment.not_stored"]);
   });
 
   test("a prepared environment may contain directories without write permission", async () => {
     const setupCommands = ["mkdir -p cache/module; echo x > cache/module/file; chmod -R a-w cache"];
-    await keeper().prepare(aRun({ plan: { setupCommands } }));
+    await openProvider().prepare(aRun({ plan: { setupCommands } }));
 
-    const { workingDirectory } = await keeper().prepare(aRun({ plan: { setupCommands } }));
+    const { workingDirectory } = await openProvider().prepare(aRun({ plan: { setupCommands } }));
 
     expect((await stat(join(workingDirectory, "cache/module"))).mode & 0o777).toBe(0o555);
-    for (const place of await readdir(join(root, "data/runs"))) {
-      await chmod(join(root, "data/runs", place, "workspace/tools/cache/module"), 0o700);
+    for (const runId of await readdir(join(root, "data/runs"))) {
+      await chmod(join(root, "data/runs", runId, "workspace/tools/cache/module"), 0o700);
     }
   });
 });

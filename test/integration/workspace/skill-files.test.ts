@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { InitialContents, WorkspaceProvider } from "../../../src/core/workspaces/workspace.ts";
-import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harness.ts";
 
 const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
 
 let root: string;
-let keeper: WorkspaceProvider;
+let provider: WorkspaceProvider;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "errand-skill-files-"));
-  keeper = aWorkspaceKeeper(root);
+  provider = aWorkspaceProvider(root);
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -29,7 +29,7 @@ function prepare(runId: RunId, files: readonly ReturnType<typeof file>[], checkp
     skill: { directory: ".skills/deploy", files },
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
-  return keeper.prepare(aPreparation(runId, { initialContents: async () => initialContents }));
+  return provider.prepare(aPreparation(runId, { initialContents: async () => initialContents }));
 }
 
 test("a new workspace contains the skill's files, accessible to their owner only, and its programs are executable", async () => {
@@ -38,10 +38,10 @@ test("a new workspace contains the skill's files, accessible to their owner only
     file("scripts/größe.sh", "echo", true),
   ]);
 
-  const place = join(directory, ".skills/deploy");
-  expect(await readFile(join(place, "SKILL.md"), "utf8")).toBe("Deploy.");
-  expect((await stat(join(place, "SKILL.md"))).mode & 0o777).toBe(0o600);
-  expect((await stat(join(place, "scripts/größe.sh"))).mode & 0o777).toBe(0o700);
+  const skillDirectory = join(directory, ".skills/deploy");
+  expect(await readFile(join(skillDirectory, "SKILL.md"), "utf8")).toBe("Deploy.");
+  expect((await stat(join(skillDirectory, "SKILL.md"))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(skillDirectory, "scripts/größe.sh"))).mode & 0o777).toBe(0o700);
   expect((await stat(join(directory, ".skills"))).mode & 0o777).toBe(0o700);
 });
 
@@ -52,7 +52,7 @@ test("the skill's folder replaces what an earlier run left there, without follow
   await rm(join(before.directory, ".skills/deploy/SKILL.md"));
   await symlink(outside, join(before.directory, ".skills/deploy/SKILL.md"));
   await chmod(join(before.directory, ".skills"), 0o500);
-  const checkpoint = await keeper.checkpoint(FIRST);
+  const checkpoint = await provider.checkpoint(FIRST);
   await chmod(join(before.directory, ".skills"), 0o700);
 
   const { directory } = await prepare(SECOND, [file("SKILL.md", "New.")], checkpoint);
@@ -66,7 +66,7 @@ test("a link in place of the skills directory is not followed", async () => {
   const before = await prepare(FIRST, []);
   await rm(join(before.directory, ".skills"), { recursive: true });
   await symlink(root, join(before.directory, ".skills"));
-  const checkpoint = await keeper.checkpoint(FIRST);
+  const checkpoint = await provider.checkpoint(FIRST);
 
   const { directory } = await prepare(SECOND, [file("SKILL.md", "New.")], checkpoint);
 

@@ -21,7 +21,7 @@ import { AppError } from "../../../src/core/errors.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { WorkspaceDeps } from "../../../src/workspace/workspace-deps.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { aPreparation, aWorkspaceKeeper } from "../../support/workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harness.ts";
 
 const RUN = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const OTHER_RUN = "0197f3a2-0000-7000-8000-000000000002" as RunId;
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 describe("the first workspace of a run", () => {
   test("a first workspace is empty, has a home beside it and is accessible to its owner only", async () => {
-    const workspace = await keeper("a").prepare(aPreparation(RUN));
+    const workspace = await openProvider("a").prepare(aPreparation(RUN));
 
     expect(workspace).toEqual({
       directory: join(root, "a/runs", RUN, "workspace"),
@@ -58,10 +58,10 @@ describe("the first workspace of a run", () => {
   });
 
   test("a first workspace is separate from that of another run", async () => {
-    const { directory } = await keeper("a").prepare(aPreparation(RUN));
+    const { directory } = await openProvider("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "mine.txt"), "x");
 
-    const other = await keeper("a").prepare(aPreparation(OTHER_RUN));
+    const other = await openProvider("a").prepare(aPreparation(OTHER_RUN));
 
     expect(await readdir(other.directory)).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe("the first workspace of a run", () => {
 
 describe("checkpoints", () => {
   test("another worker restores a checkpoint with files, home, links and modes", async () => {
-    const before = await keeper("a").prepare(aPreparation(RUN));
+    const before = await openProvider("a").prepare(aPreparation(RUN));
     await mkdir(join(before.directory, "src/deep"), { recursive: true });
     await writeFile(join(before.directory, "src/deep/größe.ts"), "code");
     await writeFile(join(before.directory, "run.sh"), "#!/bin/sh", { mode: 0o750 });
@@ -83,8 +83,8 @@ describe("checkpoints", () => {
     await chmod(join(before.directory, "locked"), 0o555);
     await writeFile(join(before.home, ".agent-session"), "session");
 
-    const id = await keeper("a").checkpoint(RUN);
-    const { directory, home } = await keeper("b").prepare(at(id));
+    const id = await openProvider("a").checkpoint(RUN);
+    const { directory, home } = await openProvider("b").prepare(atCheckpoint(id));
 
     expect(directory).toContain(join(root, "b"));
     expect(await readFile(join(directory, "src/deep/größe.ts"), "utf8")).toBe("code");
@@ -102,28 +102,28 @@ describe("checkpoints", () => {
   test("a checkpoint contains links but not their targets", async () => {
     const outside = join(root, "secret.txt");
     await writeFile(outside, "top secret");
-    const { directory } = await keeper("a").prepare(aPreparation(RUN));
+    const { directory } = await openProvider("a").prepare(aPreparation(RUN));
     await symlink(outside, join(directory, "link"));
     await symlink(root, join(directory, "dirlink"));
 
-    const id = await keeper("a").checkpoint(RUN);
+    const id = await openProvider("a").checkpoint(RUN);
     await rm(outside);
-    const restored = await keeper("b").prepare(at(id));
+    const restored = await openProvider("b").prepare(atCheckpoint(id));
 
     expect((await readdir(restored.directory)).sort()).toEqual(["dirlink", "link"]);
     await expect(readFile(join(restored.directory, "link"))).rejects.toThrow("ENOENT");
   });
 
   test("a checkpoint omits sockets and pipes", async () => {
-    const { directory } = await keeper("a").prepare(aPreparation(RUN));
+    const { directory } = await openProvider("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "file.txt"), "x");
     const server = createServer().listen(join(directory, "socket"));
     await once(server, "listening");
     await once(spawn("mkfifo", [join(directory, "pipe")]), "exit");
 
-    const id = await keeper("a").checkpoint(RUN);
+    const id = await openProvider("a").checkpoint(RUN);
     server.close();
-    const restored = await keeper("b").prepare(at(id));
+    const restored = await openProvider("b").prepare(atCheckpoint(id));
 
     expect(await readdir(restored.directory)).toEqual(["file.txt"]);
   });
@@ -134,7 +134,7 @@ describe("checkpoints", () => {
   ])(
     "a checkpoint that is too large when %s fails, and the run's files and its last checkpoint stay intact",
     async (_what, bytes) => {
-      const small = keeper("a", 50_000);
+      const small = openProvider("a", 50_000);
       const { directory } = await small.prepare(aPreparation(RUN));
       const id = await small.checkpoint(RUN);
       await writeFile(join(directory, "big.bin"), bytes);
@@ -145,13 +145,13 @@ describe("checkpoints", () => {
         options: { remedy: expect.stringContaining("Remove files") },
       });
 
-      const again = await small.prepare(at(id));
+      const again = await small.prepare(atCheckpoint(id));
       expect((await stat(join(again.directory, "big.bin"))).size).toBe(bytes.length);
     },
   );
 
   test("a missing checkpoint fails the preparation", async () => {
-    await expect(keeper("a").prepare(at("gone"))).rejects.toMatchObject({
+    await expect(openProvider("a").prepare(atCheckpoint("gone"))).rejects.toMatchObject({
       code: "environment_setup_failed",
     });
   });
@@ -159,18 +159,20 @@ describe("checkpoints", () => {
   test("a checkpoint whose store is unreachable fails the preparation with a retryable error", async () => {
     const away = { ...blobs, get: () => Promise.reject(new AppError("resource_unavailable", "away")) };
 
-    const preparing = aWorkspaceKeeper(join(root, "a"), { blobs: away }).prepare(at("1"));
+    const preparing = aWorkspaceProvider(join(root, "a"), { blobs: away }).prepare(atCheckpoint("1"));
 
     await expect(preparing).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
   });
 
   test("a damaged checkpoint fails the preparation and leaves no workspace", async () => {
-    await keeper("a").prepare(aPreparation(RUN));
+    await openProvider("a").prepare(aPreparation(RUN));
     await writeFile(join(root, "a/runs", RUN, "workspace/file.txt"), "x".repeat(10_000));
-    const id = await keeper("a").checkpoint(RUN);
+    const id = await openProvider("a").checkpoint(RUN);
     blobs.stored.set("cut", (blobs.stored.get(id) ?? new Uint8Array()).subarray(0, 60));
 
-    await expect(keeper("b").prepare(at("cut"))).rejects.toMatchObject({ code: "environment_setup_failed" });
+    await expect(openProvider("b").prepare(atCheckpoint("cut"))).rejects.toMatchObject({
+      code: "environment_setup_failed",
+    });
 
     expect(await readdir(join(root, "b/runs"))).not.toContain(RUN);
   });
@@ -178,66 +180,68 @@ describe("checkpoints", () => {
 
 describe("a worker's own copy of a workspace", () => {
   test("a worker's copy keeps the work of a lost attempt", async () => {
-    const { directory } = await keeper("a").prepare(aPreparation(RUN));
+    const { directory } = await openProvider("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "first.txt"), "x");
-    const id = await keeper("a").checkpoint(RUN);
+    const id = await openProvider("a").checkpoint(RUN);
     await writeFile(join(directory, "lost.txt"), "not stored");
 
-    const again = await keeper("a").prepare(at(id));
+    const again = await openProvider("a").prepare(atCheckpoint(id));
 
     expect((await readdir(again.directory)).sort()).toEqual(["first.txt", "lost.txt"]);
   });
 
   test("a worker's copy is used even if there is no checkpoint yet", async () => {
-    const { directory } = await keeper("a").prepare(aPreparation(RUN));
+    const { directory } = await openProvider("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "lost.txt"), "not stored");
 
-    expect(await readdir((await keeper("a").prepare(aPreparation(RUN))).directory)).toEqual(["lost.txt"]);
+    expect(await readdir((await openProvider("a").prepare(aPreparation(RUN))).directory)).toEqual([
+      "lost.txt",
+    ]);
   });
 
   test.each([[undefined], ["an earlier one"]])(
     "a worker's copy is used if the worker was lost before the run recorded its checkpoint (recorded before: %s)",
     async (earlier) => {
-      const { directory } = await keeper("a").prepare(aPreparation(RUN));
-      const named = earlier === undefined ? undefined : await keeper("a").checkpoint(RUN);
+      const { directory } = await openProvider("a").prepare(aPreparation(RUN));
+      const named = earlier === undefined ? undefined : await openProvider("a").checkpoint(RUN);
       await writeFile(join(directory, "work.txt"), "x");
-      await keeper("a").checkpoint(RUN);
+      await openProvider("a").checkpoint(RUN);
 
-      const again = await keeper("a").prepare(at(named));
+      const again = await openProvider("a").prepare(atCheckpoint(named));
 
       expect(await readdir(again.directory)).toEqual(["work.txt"]);
     },
   );
 
   test("a worker's copy is replaced if another worker has run a turn since", async () => {
-    const mine = await keeper("a").prepare(aPreparation(RUN));
+    const mine = await openProvider("a").prepare(aPreparation(RUN));
     await writeFile(join(mine.directory, "common.txt"), "x");
-    const first = await keeper("a").checkpoint(RUN);
+    const first = await openProvider("a").checkpoint(RUN);
     await writeFile(join(mine.directory, "stale.txt"), "x");
     await mkdir(join(mine.directory, "cache"));
     await writeFile(join(mine.directory, "cache/module.txt"), "x");
     await chmod(join(mine.directory, "cache"), 0o555);
-    const theirs = await keeper("b").prepare(at(first));
+    const theirs = await openProvider("b").prepare(atCheckpoint(first));
     await writeFile(join(theirs.directory, "newer.txt"), "x");
-    const second = await keeper("b").checkpoint(RUN);
+    const second = await openProvider("b").checkpoint(RUN);
 
-    const again = await keeper("a").prepare(at(second));
+    const again = await openProvider("a").prepare(atCheckpoint(second));
 
     expect((await readdir(again.directory)).sort()).toEqual(["common.txt", "newer.txt"]);
     expect(await readdir(join(root, "a/runs"))).toEqual([RUN]);
   });
 
   test("a worker that is killed while it restores leaves no half-restored workspace", async () => {
-    const { directory } = await keeper("a").prepare(aPreparation(RUN));
+    const { directory } = await openProvider("a").prepare(aPreparation(RUN));
     const names = Array.from({ length: 800 }, (_, index) => `${index}.txt`);
     await Promise.all(names.map((name) => writeFile(join(directory, name), "x")));
-    const id = await keeper("a").checkpoint(RUN);
+    const id = await openProvider("a").checkpoint(RUN);
     const archive = join(root, "archive.tgz");
     await writeFile(archive, blobs.stored.get(id) ?? "");
 
     await killWhileRestoring(archive, id);
     const left = await readdir(join(root, "b/runs", RUN));
-    const restored = await keeper("b").prepare(at(id));
+    const restored = await openProvider("b").prepare(atCheckpoint(id));
 
     expect(left).not.toContain("checkpoints.json");
     expect(await readdir(restored.directory)).toHaveLength(800);
@@ -245,11 +249,11 @@ describe("a worker's own copy of a workspace", () => {
   });
 });
 
-function keeper(worker: string, maxBytes?: number) {
-  return aWorkspaceKeeper(join(root, worker), { blobs, ...(maxBytes === undefined ? {} : { maxBytes }) });
+function openProvider(worker: string, maxBytes?: number) {
+  return aWorkspaceProvider(join(root, worker), { blobs, ...(maxBytes === undefined ? {} : { maxBytes }) });
 }
 
-function at(checkpoint: string | undefined) {
+function atCheckpoint(checkpoint: string | undefined) {
   return aPreparation(RUN, checkpoint === undefined ? {} : { checkpoint });
 }
 

@@ -15,9 +15,12 @@ test.each([
   expect(isOwnAddress(address, INTERFACES)).toBe(true);
 });
 
-test.each(["93.184.216.35", "2606:2800:220:1::2", "not an address"])("%s is not an address of this machine", (address) => {
-  expect(isOwnAddress(address, INTERFACES)).toBe(false);
-});
+test.each(["93.184.216.35", "2606:2800:220:1::2", "not an address"])(
+  "%s is not an address of this machine",
+  (address) => {
+    expect(isOwnAddress(address, INTERFACES)).toBe(false);
+  },
+);
 
 function interfaceAt(address: string) {
   const family = address.includes(":") ? ("IPv6" as const) : ("IPv4" as const);

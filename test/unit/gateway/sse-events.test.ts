@@ -19,11 +19,11 @@ describe("parsing an event stream", () => {
           bytes.subarray(index * (size + 1), (index + 1) * (size + 1)),
         );
 
-        const told = read(pieces);
+        const events = read(pieces);
 
-        expect(Buffer.concat(told.map(({ raw }) => raw)).equals(bytes)).toBe(true);
+        expect(Buffer.concat(events.map(({ raw }) => raw)).equals(bytes)).toBe(true);
         const whole = read([bytes]).map(({ data }) => data);
-        expect(told.map(({ data }) => data).join("|")).toBe(whole.join("|"));
+        expect(events.map(({ data }) => data).join("|")).toBe(whole.join("|"));
       }),
     );
   });
@@ -37,9 +37,9 @@ describe("parsing an event stream", () => {
   test("an event over the size limit is passed on without being parsed", () => {
     const long = Buffer.alloc(5 * 2 ** 20, "x");
 
-    const told = read([Buffer.from("data: "), long, Buffer.from("\n\ndata: next\n\n")]);
+    const events = read([Buffer.from("data: "), long, Buffer.from("\n\ndata: next\n\n")]);
 
-    expect(told.map(({ data }) => data.length)).toEqual([0, 0, "next".length]);
-    expect(told.reduce((sum, { raw }) => sum + raw.length, 0)).toBe(6 + long.length + 14);
+    expect(events.map(({ data }) => data.length)).toEqual([0, 0, "next".length]);
+    expect(events.reduce((sum, { raw }) => sum + raw.length, 0)).toBe(6 + long.length + 14);
   });
 });

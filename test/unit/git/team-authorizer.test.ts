@@ -16,12 +16,12 @@ describe("authorization for a repository", () => {
   let installations: Storage["installations"];
   let installation: Installation;
   beforeEach(async () => {
-    const parts = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
-    ({ installations } = createInMemoryStorage(parts));
+    const deps = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
+    ({ installations } = createInMemoryStorage(deps));
     installation = await installations.ensure("forge", "7");
   });
 
-  const opens: OpenRepository = async (url) =>
+  const openRepository: OpenRepository = async (url) =>
     url === URL_OF_IT
       ? {
           installation: "7",
@@ -32,7 +32,7 @@ describe("authorization for a repository", () => {
     createTeamAuthorizer(
       new Map([
         ["other", async () => undefined],
-        ["forge", opens],
+        ["forge", openRepository],
       ]),
       installations,
     )({ teamId, owner: "acme", name: "private" }, url, access);

@@ -11,7 +11,7 @@ import { createInMemoryStorage } from "../../support/memory/storage/in-memory-st
 
 const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
 const REPOSITORY = { owner: "acme", name: "widgets" };
-const WORDS = { branch: "errand/1", title: "Fix", body: "", isDraft: true };
+const REQUEST = { branch: "errand/1", title: "Fix", body: "", isDraft: true };
 const PULL: PullRequest = {
   url: "https://forge.example/acme/widgets/pull/1",
   branch: "errand/1",
@@ -22,12 +22,12 @@ describe("the pull requests of a team", () => {
   let installations: Storage["installations"];
   let installation: Installation;
   beforeEach(async () => {
-    const parts = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
-    ({ installations } = createInMemoryStorage(parts));
+    const deps = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
+    ({ installations } = createInMemoryStorage(deps));
     installation = await installations.ensure("forge", "7");
   });
 
-  const opens: OpenPullRequests = async ({ name }) =>
+  const openPullRequests: OpenPullRequests = async ({ name }) =>
     name === "widgets"
       ? {
           installation: "7",
@@ -35,27 +35,27 @@ describe("the pull requests of a team", () => {
           find: async (branch) => (branch === "b" ? PULL : undefined),
         }
       : undefined;
-  const ofTeams = () =>
+  const createPullRequests = () =>
     createTeamPullRequests(
       new Map<string, OpenPullRequests>([
         ["other", async () => undefined],
-        ["forge", opens],
+        ["forge", openPullRequests],
       ]),
       installations,
     );
 
   test("pull requests are opened and found for the installation's own team", async () => {
-    const pulls = ofTeams();
+    const pulls = createPullRequests();
 
-    expect(await pulls.open({ ...WORDS, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
+    expect(await pulls.open({ ...REQUEST, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
     expect(await pulls.find(FIRST_TEAM, REPOSITORY, "b")).toBe(PULL);
     expect(await pulls.find(FIRST_TEAM, REPOSITORY, "c")).toBeUndefined();
   });
 
   test("pull requests are not available to another team or for another repository", async () => {
-    const pulls = ofTeams();
+    const pulls = createPullRequests();
 
-    expect(await pulls.open({ ...WORDS, teamId: OTHER_TEAM, repository: REPOSITORY })).toBeUndefined();
+    expect(await pulls.open({ ...REQUEST, teamId: OTHER_TEAM, repository: REPOSITORY })).toBeUndefined();
     expect(await pulls.find(OTHER_TEAM, REPOSITORY, "b")).toBeUndefined();
     expect(await pulls.find(FIRST_TEAM, { owner: "acme", name: "gadgets" }, "b")).toBeUndefined();
   });
@@ -63,6 +63,6 @@ describe("the pull requests of a team", () => {
   test("pull requests of a disabled installation are not found", async () => {
     await installations.update({ ...installation, enabled: false });
 
-    expect(await ofTeams().find(FIRST_TEAM, REPOSITORY, "b")).toBeUndefined();
+    expect(await createPullRequests().find(FIRST_TEAM, REPOSITORY, "b")).toBeUndefined();
   });
 });

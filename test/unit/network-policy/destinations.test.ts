@@ -69,9 +69,12 @@ describe("the operator's allow list", () => {
     },
   );
 
-  test.each(["10.2.0.1", "127.0.0.2", "fc00::1", "169.254.169.254"])("the allow list does not permit the address %s", (address) => {
-    expect(admits(some, address)).toBe(false);
-  });
+  test.each(["10.2.0.1", "127.0.0.2", "fc00::1", "169.254.169.254"])(
+    "the allow list does not permit the address %s",
+    (address) => {
+      expect(admits(some, address)).toBe(false);
+    },
+  );
 
   test("an allowed host name is permitted whatever it resolves to", () => {
     const destination = { address: "192.168.0.7", isEncrypted: false };

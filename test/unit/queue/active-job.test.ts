@@ -17,9 +17,9 @@ test.each(JOB_KINDS)(
       fail: async () => undefined,
     } as unknown as ActiveJobDeps["boss"];
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
-    let seen: AbortSignal | undefined;
+    let handlerSignal: AbortSignal | undefined;
     const handler: ActiveJobDeps["handler"] = (_key, signal) => {
-      seen = signal;
+      handlerSignal = signal;
       return done;
     };
     const stopping = new AbortController().signal;
@@ -30,7 +30,7 @@ test.each(JOB_KINDS)(
     const performed = job.perform();
     await waitFor(() => beats > 1, { what: "the second heartbeat" });
 
-    expect(seen?.aborted).toBe(kind !== "run");
+    expect(handlerSignal?.aborted).toBe(kind !== "run");
     finish();
     await performed;
   },

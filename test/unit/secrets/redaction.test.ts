@@ -7,10 +7,10 @@ const encoded = (text: string) => Buffer.from(text).toString("base64");
 
 describe("redaction", () => {
   test.each([
-    ["as it stands", SECRET],
+    ["in plain text", SECRET],
     ["in base64", encoded(SECRET)],
     ["in base64 without padding", encoded(SECRET).replace(/=+$/, "")],
-    ["in base64 as a shell makes it", encoded(`${SECRET}\n`).replace(/=+$/, "")],
+    ["in base64 with a line break at its end", encoded(`${SECRET}\n`).replace(/=+$/, "")],
   ])("a secret %s is redacted", (_how, spelling) => {
     const text = createRedactor([SECRET]).redact(`<${spelling}>`);
 
@@ -107,6 +107,6 @@ describe("the secrets that a process knows", () => {
 function inPieces(whole: string, cut: number, secrets: readonly string[]): string {
   const { redact, openTail } = createRedactor(secrets);
   const first = whole.slice(0, cut);
-  const place = first.length - openTail(first);
-  return redact(first.slice(0, place)) + redact(first.slice(place) + whole.slice(cut));
+  const end = first.length - openTail(first);
+  return redact(first.slice(0, end)) + redact(first.slice(end) + whole.slice(cut));
 }

@@ -14,11 +14,11 @@ describe("reading a SKILL.md", () => {
   });
 
   test.each([
-    ["line ends of Windows", "---\r\nname: deploy\r\ndescription: Deploys.\r\n---\r\nDo it.\r\n"],
+    ["Windows line endings", "---\r\nname: deploy\r\ndescription: Deploys.\r\n---\r\nDo it.\r\n"],
     ["a byte order mark", "\uFEFF---\nname: deploy\ndescription: Deploys.\n---\nDo it."],
-    ["quotes", `---\nname: 'deploy'\ndescription: "Deploys."\n---\nDo it.`],
-    ["a broken member beside them", "---\nname: deploy\ndescription: Deploys.\ntools: [a, b\n---\nDo it."],
-    ["a member twice", "---\nname: deploy\nname: deploy\ndescription: Deploys.\n---\nDo it."],
+    ["quoted values", `---\nname: 'deploy'\ndescription: "Deploys."\n---\nDo it.`],
+    ["another member that is invalid", "---\nname: deploy\ndescription: Deploys.\ntools: [a, b\n---\nDo it."],
+    ["a repeated member", "---\nname: deploy\nname: deploy\ndescription: Deploys.\n---\nDo it."],
   ])("a skill with %s is read", (_what, text) => {
     expect(readSkillText(text)).toEqual({ name: "deploy", description: "Deploys.", body: "Do it." });
   });
@@ -34,18 +34,22 @@ describe("reading a SKILL.md", () => {
   test.each([
     ["no front matter", "# Deploy\n\nDo it.", "# Deploy\n\nDo it."],
     ["front matter that does not end", "---\nname: deploy\nDo it.", "---\nname: deploy\nDo it."],
-    ["a rule further down", "Do it.\n---\nname: deploy\n---\nMore.", "Do it.\n---\nname: deploy\n---\nMore."],
-    ["nothing between the lines", "---\n---\nDo it.", "Do it."],
+    [
+      "a horizontal rule further down",
+      "Do it.\n---\nname: deploy\n---\nMore.",
+      "Do it.\n---\nname: deploy\n---\nMore.",
+    ],
+    ["empty front matter", "---\n---\nDo it.", "Do it."],
     ["a list as front matter", "---\n- name\n---\nDo it.", "Do it."],
-    ["members that are no words", "---\nname: [a]\ndescription: {b: c}\n---\nDo it.", "Do it."],
+    ["members that are not strings", "---\nname: [a]\ndescription: {b: c}\n---\nDo it.", "Do it."],
     ["empty members", "---\nname:\ndescription: ''\n---\nDo it.", "Do it."],
-    ["nothing", "", ""],
+    ["no text", "", ""],
   ])("a skill with %s is read as a body only", (what, text, body) => {
-    const read = readSkillText(text);
+    const skill = readSkillText(text);
 
-    expect(read.body).toBe(body);
-    if (what !== "members that are no words") {
-      expect([read.name, read.description]).toEqual([undefined, undefined]);
+    expect(skill.body).toBe(body);
+    if (what !== "members that are not strings") {
+      expect([skill.name, skill.description]).toEqual([undefined, undefined]);
     }
   });
 

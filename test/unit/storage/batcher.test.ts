@@ -29,11 +29,11 @@ function aHarness(options: Partial<BatcherOptions<string, string>> = {}) {
   });
   const begin = (letters: string) => Array.from(letters, (letter) => batcher.do(letter));
   const started = () => batches.map(({ items }) => items.join(""));
-  return { begin, companies: batches, gone: started };
+  return { begin, batches, started };
 }
 
 test("two items are processed at once, and later ones form a batch when one of them is done", async () => {
-  const { begin, companies: batches, gone: started } = aHarness();
+  const { begin, batches, started } = aHarness();
 
   const answers = Promise.all(begin("abcde"));
   const before = started();
@@ -49,7 +49,7 @@ test("two items are processed at once, and later ones form a batch when one of t
 });
 
 test("a second batch starts early only if it is at least as large as the first", async () => {
-  const { begin, companies: batches, gone: started } = aHarness();
+  const { begin, batches, started } = aHarness();
   void begin("abcde");
   await batches[0]?.end();
   await batches[1]?.end();
@@ -72,7 +72,7 @@ test("a second batch starts early only if it is at least as large as the first",
 });
 
 test("a batch has at most the maximum number of items and at most one item per key", async () => {
-  const { begin, companies: batches, gone: started } = aHarness({ keyOf: (item) => item });
+  const { begin, batches, started } = aHarness({ keyOf: (item) => item });
 
   const answers = Promise.all(begin("abccdxefgy"));
   for (let index = 0; index < batches.length; index += 1) {
@@ -84,7 +84,7 @@ test("a batch has at most the maximum number of items and at most one item per k
 });
 
 test("the items of a failed batch are repeated one by one, and only those that fail alone fail", async () => {
-  const { begin, companies: batches, gone: started } = aHarness();
+  const { begin, batches, started } = aHarness();
   const answers = Promise.allSettled(begin("abcde"));
   await batches[0]?.end();
   await batches[1]?.end();
