@@ -21,12 +21,12 @@ export interface ChangeHarnessOptions {
   readonly sandbox: Sandbox;
   readonly repositories: readonly PlannedRepository[];
   readonly gateway?: Gateway;
-  /** With which its repositories are cloned. */
+  /** The authorization with which the repositories are cloned. */
   readonly authorization?: string;
   readonly limits?: Partial<ChangeLimits>;
 }
 
-/** A run whose repositories are cloned, and who tells what changes in them. */
+/** A run with cloned repositories and a tracker of the changes in them. */
 export class ChangeHarness {
   readonly root: string;
   readonly workspace: Workspace;
@@ -45,8 +45,8 @@ export class ChangeHarness {
   static async open(options: ChangeHarnessOptions): Promise<ChangeHarness> {
     const root = await mkdtemp(join(tmpdir(), "errand-changes-"));
     const { authorization, gitUrl, repositories } = options;
-    const keeper = aWorkspaceProvider(root, { gitUrl, authorize: async () => authorization });
-    const workspace = await keeper.prepare(aPreparation(RUN, { plan: { repositories } }));
+    const provider = aWorkspaceProvider(root, { gitUrl, authorize: async () => authorization });
+    const workspace = await provider.prepare(aPreparation(RUN, { plan: { repositories } }));
     return new ChangeHarness(root, workspace, options);
   }
 
@@ -54,7 +54,7 @@ export class ChangeHarness {
     await rm(this.root, { recursive: true, force: true });
   }
 
-  /** As the agent would, in its repository. */
+  /** Runs git in the run's repository, as the agent would. */
   async git(...args: readonly string[]): Promise<string> {
     return runGit(this.workspace.workingDirectory, args);
   }

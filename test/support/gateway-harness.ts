@@ -20,12 +20,12 @@ export interface GatewayHarness {
 }
 
 export interface GatewayHarnessOptions extends Partial<GatewayOptions> {
-  /** What besides public addresses tool servers and the internet may be. */
+  /** The operator's allow list: addresses and names that are permitted in addition to public ones. */
   readonly allow?: string;
   readonly grant?: Partial<GatewayGrant>;
 }
 
-/** A real gateway, on a port of loopback unless `isolated`. Nothing is granted or configured but what is given. */
+/** Opens a real gateway, on a loopback port unless `isolated`. It grants and configures only what the options contain. */
 export async function openGateway({
   allow = "",
   grant,
@@ -75,7 +75,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** A request whose path is sent as it stands; `fetch` would tidy it up. Also through a door. */
+/** Sends a request with an unchanged path, which `fetch` would normalize. It also works through a port forward. */
 export async function requestRaw(
   gateway: Gateway,
   path: string,

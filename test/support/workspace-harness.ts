@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 export type WorkspaceProviderChanges = Partial<WorkspaceProviderOptions> &
   Partial<Pick<CloneOptions, "authorize">> & { readonly gitUrl?: string };
 
-/** A keeper of workspaces on its own; `gitUrl` is where its repositories are. */
+/** Creates a workspace provider for a test. Repositories are cloned from `gitUrl`. */
 export function aWorkspaceProvider(
   dataDir: string,
   {
@@ -38,34 +38,36 @@ export function aWorkspaceProvider(
 }
 
 export interface TestPreparation extends Preparation {
-  /** What was told, in its order. */
-  readonly told: WorkspaceStep[];
+  /** All reported steps, in their order. */
+  readonly reportedSteps: WorkspaceStep[];
 }
 
-/** Of an environment with nothing in it. */
+/** Returns the preparation of a workspace whose environment has no repositories and no setup commands. */
 export function aPreparation(
   runId: RunId,
   changes: Partial<Omit<Preparation, "plan">> & { readonly plan?: Partial<Preparation["plan"]> } = {},
 ): TestPreparation {
-  const told: WorkspaceStep[] = [];
+  const reportedSteps: WorkspaceStep[] = [];
   return {
     runId,
     teamId: "team-1" as TeamId,
     initialContents: async () => ({ files: [] }),
     gateway: anIdleGateway(),
     variables: {},
-    tell: (step) => void told.push(step),
+    tell: (step) => void reportedSteps.push(step),
     signal: new AbortController().signal,
-    told,
+    reportedSteps,
     ...changes,
     plan: { repositories: [], setupCommands: [], ...changes.plan },
   };
 }
 
-/** What each step said in the end, by its title. */
-export function stepsOf(told: readonly WorkspaceStep[]): readonly (readonly [string, string, string])[] {
+/** Returns title, last status and whole output of each step. */
+export function stepsOf(
+  reportedSteps: readonly WorkspaceStep[],
+): readonly (readonly [string, string, string])[] {
   const steps = new Map<string, [string, string, string]>();
-  for (const { output = "", status, stepId, title } of told) {
+  for (const { output = "", status, stepId, title } of reportedSteps) {
     steps.set(stepId, [title, status, (steps.get(stepId)?.[2] ?? "") + output]);
   }
   return [...steps.values()];

@@ -143,9 +143,9 @@ describe("the operator's model key", () => {
 
     const answer = await send({ path: CHAT });
 
-    const said = await answer.text();
-    expect(said).toMatch(/no (\*{37}|\[redacted\]) here/);
-    expect(said).not.toContain(KEY.slice(0, 20));
+    const answerText = await answer.text();
+    expect(answerText).toMatch(/no (\*{37}|\[redacted\]) here/);
+    expect(answerText).not.toContain(KEY.slice(0, 20));
   });
 
   test("a redirect by the model server is an error, and the key is not sent to its target", async () => {

@@ -194,7 +194,7 @@ function openProcess(): Process {
   const [clock, pubsub, jobs] = [systemClock, new InMemoryPubSub(), [] as Job[]];
   const jobInsert = recordJobs((sent) => jobs.push(...sent));
   const storage = createPrismaStorage({ database, pubsub, clock, jobInsert });
-  const writer = new NoticeWriter(() => "http://here", new Map());
+  const writer = new NoticeWriter(() => "http://errand.example", new Map());
   const agents = agentChoice("demo");
   const skills = { find: () => Promise.reject(new Error("No skill was named.")) };
   const runs = new RunService({
@@ -209,7 +209,7 @@ function openProcess(): Process {
     storage,
     runs,
     nextDue,
-    linkOf: (id) => `http://here/${id}`,
+    linkOf: (id) => `http://errand.example/${id}`,
     log: SILENT_LOG,
   });
   return { database, storage, runs, scheduler, jobs };

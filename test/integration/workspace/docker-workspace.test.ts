@@ -69,7 +69,7 @@ describe.skipIf(skipped !== undefined)(
       ];
       const { changes, preparation, site, workspace } = await prepare(docker.imageWithNode, ...commands);
       expect(await readFile(join(workspace.workingDirectory, "made.txt"), "utf8")).toBe("made\n");
-      expect(stepsOf(preparation.told).at(1)?.[2]).toContain("A commit");
+      expect(stepsOf(preparation.reportedSteps).at(1)?.[2]).toContain("A commit");
       await changes.mark(site);
       await writeFile(join(workspace.workingDirectory, "file.txt"), "two, and longer\n");
 

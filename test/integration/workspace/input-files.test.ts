@@ -8,12 +8,12 @@ import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harnes
 
 const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 const SECOND = "0197f3a2-0000-7000-8000-000000000002" as RunId;
-const FILE = { path: "attachments/a.txt", bytes: Buffer.from("given") };
+const FILE = { path: "attachments/a.txt", bytes: Buffer.from("input") };
 
 let root: string;
 let provider: WorkspaceProvider;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "errand-given-"));
+  root = await mkdtemp(join(tmpdir(), "errand-input-files-"));
   provider = aWorkspaceProvider(root);
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ function text(directory: string, file: string): Promise<string> {
 test("a new workspace contains the input files, readable by their owner only", async () => {
   const { directory } = await provider.prepare(initialContents(FIRST, { files: [FILE] }));
 
-  expect(await text(directory, FILE.path)).toBe("given");
+  expect(await text(directory, FILE.path)).toBe("input");
   expect((await stat(join(directory, FILE.path))).mode & 0o777).toBe(0o600);
 });
 
@@ -39,7 +39,7 @@ test("input files are written once, and the agent's changes to them are preserve
 
   await provider.prepare(initialContents(FIRST, { files: [FILE] }));
   const checkpoint = await provider.checkpoint(FIRST);
-  const again = { checkpoint, initialContents: () => Promise.reject(new Error("asked for")) };
+  const again = { checkpoint, initialContents: () => Promise.reject(new Error("must not be called")) };
   await provider.prepare(aPreparation(FIRST, again));
 
   expect(await text(directory, FILE.path)).toBe("changed");
@@ -55,7 +55,7 @@ test("a run can start with a copy of another run's files, and later changes do n
   await writeFile(join(second.directory, "work.txt"), "of the second");
 
   expect(await text(second.home, "session")).toBe("remembered");
-  expect(await text(second.directory, FILE.path)).toBe("given");
+  expect(await text(second.directory, FILE.path)).toBe("input");
   expect(await text(first.directory, "work.txt")).toBe("of the first");
 });
 
@@ -70,7 +70,7 @@ test("a link in place of a directory of input files is replaced, not followed", 
   const { directory } = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
 
   expect(await text(outside, "a.txt")).toBe("ours");
-  expect(await text(directory, FILE.path)).toBe("given");
+  expect(await text(directory, FILE.path)).toBe("input");
 });
 
 test("a link in place of an input file is replaced, not followed", async () => {
@@ -83,7 +83,7 @@ test("a link in place of an input file is replaced, not followed", async () => {
   const { directory } = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
 
   expect(await text(root, "ours.txt")).toBe("ours");
-  expect(await text(directory, FILE.path)).toBe("given");
+  expect(await text(directory, FILE.path)).toBe("input");
 });
 
 test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(

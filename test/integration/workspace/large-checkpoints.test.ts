@@ -60,7 +60,7 @@ describe.skipIf(skipped !== undefined)(
     const plan = () => ({ repositories: [TOOLS], setupCommands: [setUp()] });
     const providerOf = (worker: string) =>
       aWorkspaceProvider(join(root, worker), { gitUrl: repositories.fileUrl, blobs, maxBytes: MAX_BYTES });
-    const inputFile = { path: "attachments/a.txt", bytes: Buffer.from("given") };
+    const inputFile = { path: "attachments/a.txt", bytes: Buffer.from("input") };
     const prepareFirst = () =>
       providerOf("a").prepare(
         aPreparation(runId, { plan: plan(), initialContents: async () => ({ files: [inputFile] }) }),
@@ -70,12 +70,15 @@ describe.skipIf(skipped !== undefined)(
     async function moveRun(
       from: string,
       to: string,
-    ): Promise<Workspace & { readonly told: readonly unknown[] }> {
+    ): Promise<Workspace & { readonly reportedSteps: readonly unknown[] }> {
       const checkpoint = await providerOf(from).checkpoint(runId);
       expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
       // A later environment has no effect on a run that has begun.
       const preparation = aPreparation(runId, { checkpoint, plan: { setupCommands: ["exit 1"] } });
-      return { ...(await providerOf(to).prepare(preparation)), told: stepsOf(preparation.told) };
+      return {
+        ...(await providerOf(to).prepare(preparation)),
+        reportedSteps: stepsOf(preparation.reportedSteps),
+      };
     }
 
     test("a large checkpoint omits what the setup commands produce, and another worker produces it again", async () => {
@@ -112,13 +115,13 @@ describe.skipIf(skipped !== undefined)(
       expect(await text(restoredDirectory, "deps/lib.txt")).toBe("patched by the agent");
       expect((await stat(join(restoredDirectory, "deps/large.bin"))).size).toBe(6_000_000);
       expect(await text(restoredDirectory, "deps/where")).toBe(`${restoredDirectory}\n`);
-      expect(await text(restored.directory, "attachments/a.txt")).toBe("given");
+      expect(await text(restored.directory, "attachments/a.txt")).toBe("input");
       expect([await text(restored.home, "session"), await text(restored.home, "cache")]).toEqual([
         "remembered",
         "cached\n",
       ]);
       expect(await text(root, "count")).toBe("x\nx\n");
-      expect(restored.told).toMatchObject([
+      expect(restored.reportedSteps).toMatchObject([
         ["Restore the files", "completed", ""],
         ["Clone acme/tools", "completed", expect.stringContaining("main at")],
         [expect.stringContaining("echo x"), "completed", ""],

@@ -65,7 +65,9 @@ describe.skipIf(skipped !== undefined)(
         expect(await git("remote", "get-url", "origin")).toBe(`${repositories.fileUrl}/acme/tools.git\n`);
         expect(await readdir(directory)).toEqual(["artifacts", "tools"]);
         const commit = (await git("rev-parse", "HEAD")).trim();
-        expect(stepsOf(preparation.told)).toEqual([["Clone acme/tools", "completed", `main at ${commit}`]]);
+        expect(stepsOf(preparation.reportedSteps)).toEqual([
+          ["Clone acme/tools", "completed", `main at ${commit}`],
+        ]);
       });
 
       test("repositories of the same name have separate folders, and the agent starts above them", async () => {
@@ -129,7 +131,7 @@ describe.skipIf(skipped !== undefined)(
         });
 
         expect(await readdir(join(root, "a/runs"))).toEqual([]);
-        for (const [, status] of stepsOf(preparation.told)) {
+        for (const [, status] of stepsOf(preparation.reportedSteps)) {
           expect(status).toBe("failed");
         }
       });
@@ -164,7 +166,7 @@ describe.skipIf(skipped !== undefined)(
         );
 
         expect((await text(home, "where")).trim()).toBe(workingDirectory);
-        const [, first, second] = stepsOf(preparation.told);
+        const [, first, second] = stepsOf(preparation.reportedSteps);
         expect(first?.slice(1)).toEqual(["completed", expect.stringMatching(/^(out\nerr|err\nout)\n$/)]);
         expect(second).toEqual([
           expect.stringContaining("cat made.txt"),
@@ -177,7 +179,7 @@ describe.skipIf(skipped !== undefined)(
       test("setup commands run after the input files and the skill are written", async () => {
         const preparation = aPreparation(aRunId(), {
           initialContents: async () => ({
-            files: [{ path: "attachments/a.txt", bytes: Buffer.from("given") }],
+            files: [{ path: "attachments/a.txt", bytes: Buffer.from("input") }],
             skill: {
               directory: ".skills/deploy",
               files: [{ path: "SKILL.md", bytes: Buffer.from("Deploy."), isExecutable: false }],
@@ -188,13 +190,13 @@ describe.skipIf(skipped !== undefined)(
 
         const { directory } = await openProvider().prepare(preparation);
 
-        expect(await text(directory, "seen.txt")).toBe("givenDeploy.");
+        expect(await text(directory, "seen.txt")).toBe("inputDeploy.");
       });
 
       test("setup commands also find programs on the run's own PATH", async () => {
         const programs = join(root, "programs");
         await mkdir(programs);
-        await writeFile(join(programs, "own-program"), "#!/bin/sh\necho found > found.txt\n", {
+        await writeFile(join(programs, "own-program"), "#!/bin/sh\necho output > output.txt\n", {
           mode: 0o755,
         });
         const variables = { PATH: `/usr/bin:/bin:${programs}` };
@@ -202,7 +204,7 @@ describe.skipIf(skipped !== undefined)(
         const preparation = aPreparation(aRunId(), { variables, plan: { setupCommands: ["own-program"] } });
         const { directory } = await openProvider().prepare(preparation);
 
-        expect(await text(directory, "found.txt")).toBe("found\n");
+        expect(await text(directory, "output.txt")).toBe("output\n");
       });
 
       test("setup commands are run by sh if there is no bash", async () => {
@@ -236,7 +238,10 @@ describe.skipIf(skipped !== undefined)(
           ),
         });
 
-        expect(stepsOf(preparation.told).map(([, status]) => status)).toEqual(["completed", "failed"]);
+        expect(stepsOf(preparation.reportedSteps).map(([, status]) => status)).toEqual([
+          "completed",
+          "failed",
+        ]);
         expect(await readdir(join(root, "a/runs"))).toEqual([]);
       });
 
@@ -289,13 +294,13 @@ describe.skipIf(skipped !== undefined)(
 
         await openProvider().prepare(preparation);
 
-        const [step] = stepsOf(preparation.told);
+        const [step] = stepsOf(preparation.reportedSteps);
         const output = step?.[2] ?? "";
         expect(output.length).toBeLessThan(257 * 1024);
         expect(output).toMatch(/^1\n2\n3\n/);
         expect(output).toMatch(/\n… \d+ characters left out …\n/);
         expect(output).toMatch(/\n99999\n100000\n$/);
-        expect(preparation.told.length).toBeLessThan(200);
+        expect(preparation.reportedSteps.length).toBeLessThan(200);
       });
 
       test("a setup command in an environment with an image fails with a readable error if the sandbox has no images", async () => {
@@ -315,14 +320,14 @@ describe.skipIf(skipped !== undefined)(
           test("setup commands cannot read files of the host", async () => {
             await writeFile(join(root, "ours.txt"), "canary");
             const preparation = commands(
-              `cat ${root}/ours.txt; ls /proc | grep -c '^[0-9]' ; echo kept > kept.txt`,
+              `cat ${root}/ours.txt; ls /proc | grep -c '^[0-9]' ; echo done > done.txt`,
             );
 
             const sandbox = bubblewrapIn(join(root, "a"));
             const { directory } = await openProvider({ sandbox }).prepare(preparation);
 
-            expect(JSON.stringify(preparation.told)).not.toContain("canary");
-            expect(await text(directory, "kept.txt")).toBe("kept\n");
+            expect(JSON.stringify(preparation.reportedSteps)).not.toContain("canary");
+            expect(await text(directory, "done.txt")).toBe("done\n");
           });
         },
       );
@@ -366,7 +371,7 @@ describe.skipIf(skipped !== undefined)(
         expect(await git("status", "--porcelain")).toBe(" M file.txt\n?? untracked.txt\n");
         expect((await text(second.home, "where")).trim()).toBe(second.workingDirectory);
         expect(await readdir(join(second.home, "link"))).toContain("untracked.txt");
-        expect(stepsOf(preparation.told)).toEqual([["Restore the files", "completed", ""]]);
+        expect(stepsOf(preparation.reportedSteps)).toEqual([["Restore the files", "completed", ""]]);
       });
 
       test("the same worker reuses its copy and repeats no step", async () => {
@@ -379,7 +384,7 @@ describe.skipIf(skipped !== undefined)(
         await openProvider().prepare(again);
 
         expect(await text(root, "count")).toBe("x\n");
-        expect(again.told).toEqual([]);
+        expect(again.reportedSteps).toEqual([]);
       });
     });
 

@@ -64,7 +64,7 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
     expect(workingDirectory).toBe(join(directory, "tools"));
     expect((await readdir(workingDirectory)).sort()).toEqual([".git", "file.txt", "made.txt"]);
     expect(await readdir(directory)).toEqual(["artifacts", "tools"]);
-    expect(stepsOf(second.told)).toEqual([
+    expect(stepsOf(second.reportedSteps)).toEqual([
       ["Clone acme/tools", "completed", expect.stringMatching(/^main at [0-9a-f]{40}, reused$/)],
       [count(), "completed", "reused"],
     ]);

@@ -287,10 +287,10 @@ async function killWhileRestoring(archive: string, id: string): Promise<void> {
   const dataDir = join(root, "b");
   const script = `
     import { readFile } from "node:fs/promises";
-    import { aPreparation, aWorkspaceKeeper } from ${JSON.stringify(harness)};
+    import { aPreparation, aWorkspaceProvider } from ${JSON.stringify(harness)};
     const blobs = { get: () => readFile(${JSON.stringify(archive)}) };
     const preparation = aPreparation(${JSON.stringify(RUN)}, { checkpoint: ${JSON.stringify(id)} });
-    await aWorkspaceKeeper(${JSON.stringify(dataDir)}, { blobs }).prepare(preparation);
+    await aWorkspaceProvider(${JSON.stringify(dataDir)}, { blobs }).prepare(preparation);
   `;
   const worker = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "inherit" });
   const ended = once(worker, "exit");
