@@ -2,11 +2,11 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 
 /**
- * Compiling the sources is half of a start, so what was compiled is kept, beside the packages and not in a directory that
- * other users of the machine can write to. Where it cannot be kept, all is compiled each time.
+ * Compiling the sources takes half of the start time, so Node caches the compiled code. The cache is beside the packages,
+ * because other users of the machine must not be able to write to it. If it cannot be written, every start compiles.
  *
- * It is no TypeScript because it comes before what is kept: for it alone Node would load the program that takes types
- * away, which is as large as all else that an idle server needs.
+ * This file is JavaScript because it runs before the cache is enabled. For a TypeScript file Node would load its type
+ * stripper, which needs as much memory as everything else in an idle server.
  */
 enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
 const { serve } = await import("./app/serve.ts");

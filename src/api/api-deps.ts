@@ -31,7 +31,7 @@ export interface ApiDeps {
   readonly log: Logger;
   /** Computes the stored form of API keys and of the tokens of share links. */
   readonly hashKey: KeyHasher;
-  /** Compute that form under earlier secrets of the installation, which are still accepted. */
+  /** Compute that form under earlier secret keys of this server, which are still accepted. */
   readonly formerHashers: readonly KeyHasher[];
   /** Signs the pages' cookies and the cursors. It is the same in all processes. */
   readonly sessionSecret: string;

@@ -67,8 +67,8 @@ export interface Storage {
 
 /** A unique index refused the row, because another transaction stored it first. Read again and decide again. */
 export class UniqueConflict extends Error {
-  override readonly name = "Taken";
-  readonly what: "dedupeKey" | "thread" | "answer" | "name";
+  override readonly name = "UniqueConflict";
+  readonly what: "dedupeKey" | "thread" | "idempotencyKey" | "name";
 
   constructor(what: UniqueConflict["what"]) {
     super(`This ${what} is taken.`);

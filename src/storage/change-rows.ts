@@ -84,6 +84,6 @@ export async function storeIdempotentResponse(tx: Tx, answer: IdempotentResponse
   const row = { principalId, key, requestHash, status, body: toJson(body) };
   const { count } = await tx.idempotentResponse.createMany({ data: [row], skipDuplicates: true });
   if (count === 0) {
-    throw new UniqueConflict("answer");
+    throw new UniqueConflict("idempotencyKey");
   }
 }

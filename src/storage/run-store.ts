@@ -56,7 +56,7 @@ export class PrismaRunStore implements RunStore {
           return made.size > 0;
         });
     if (!isMade) {
-      throw new UniqueConflict("answer");
+      throw new UniqueConflict("idempotencyKey");
     }
     this.#tell(origin.id, change);
     return createdRun(origin, change);

@@ -7,7 +7,7 @@ import type { KeyHasher } from "./api-keys.ts";
 export interface ApiKeyCacheDeps {
   readonly keys: KeyStore;
   readonly hashKey: KeyHasher;
-  /** Compute the hash of a key under earlier secrets of the installation, the newest first. */
+  /** Compute the hash of a key under earlier secret keys of this server, the newest first. */
   readonly formerHashers: readonly KeyHasher[];
   readonly pubsub: PubSub;
   readonly clock: Clock;

@@ -141,7 +141,7 @@ export class Idempotency {
       if (duplicate !== undefined) {
         return this.#replay<Body>(reply, duplicate, requestKey, isSecret);
       }
-      if (!(error instanceof UniqueConflict) || error.what !== "answer") {
+      if (!(error instanceof UniqueConflict) || error.what !== "idempotencyKey") {
         throw error;
       }
     }

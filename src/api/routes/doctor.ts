@@ -8,7 +8,7 @@ import { problems } from "../schemas/problem.ts";
 
 const GET = {
   operationId: "getDoctor",
-  summary: "Check the installation",
+  summary: "Check the server",
   description:
     "For operators. Checks the process that answers, the database, and the workers, by their last reports.",
   tags: ["operations"],
@@ -20,7 +20,7 @@ export function doctorRoutes({ doctor }: Pick<ApiDeps, "doctor">): FastifyPlugin
   return async (app) => {
     app.get("/agent/doctor", { schema: GET, config }, async (request) => {
       if (!isOperator(viewerOf(request))) {
-        throw new AppError("not_authorized", "Only operators of the installation may do this.");
+        throw new AppError("not_authorized", "Only operators of the server may do this.");
       }
       return doctorResponse(await doctor.examine());
     });

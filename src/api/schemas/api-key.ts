@@ -34,7 +34,7 @@ const MEMBERS = {
   created_by: z
     .uuid()
     .optional()
-    .describe("The uid of the principal that created the key. Absent for the installation's own key."),
+    .describe("The uid of the principal that created the key. Absent for the server's own key."),
   created_at: Timestamp.describe("When the key was created."),
   expires_at: Timestamp.optional().describe("When the key expires. Absent if it does not expire."),
   last_used_at: Timestamp.optional().describe("When the key was last used, to the minute."),

@@ -19,7 +19,7 @@ const DoctorCheck = z
     message: z.string().describe("The result of the check."),
     remedy: z.string().optional().describe("How to fix the problem."),
   })
-  .meta({ id: "DoctorCheck", description: "One check of the installation.", examples: [EXAMPLE] });
+  .meta({ id: "DoctorCheck", description: "One check of the server.", examples: [EXAMPLE] });
 
 export const DoctorResponse = z
   .object({
@@ -28,7 +28,7 @@ export const DoctorResponse = z
   })
   .meta({
     id: "DoctorResponse",
-    description: "The health of the installation.",
+    description: "The health of the server.",
     examples: [{ status: "fail", checks: [EXAMPLE] }],
   });
 

@@ -13,7 +13,7 @@ const EXAMPLE = {
 export const TeamItem = z
   .object({
     uid: z.uuid().describe("The team's id."),
-    name: z.string().describe("Unique in the installation."),
+    name: z.string().describe("Unique on this server."),
     created_at: Timestamp.describe("When the team was created."),
   })
   .meta({
@@ -32,7 +32,7 @@ export const ListTeamsResponse = z
   });
 
 export const TeamRequest = z
-  .object({ name: textOfCharacters(NAME_LENGTH).min(1).describe("Unique in the installation.") })
+  .object({ name: textOfCharacters(NAME_LENGTH).min(1).describe("Unique on this server.") })
   .meta({ id: "TeamRequest", description: "The name of a team.", examples: [{ name: "Platform" }] });
 
 export function teamItem({ id, name, createdAt }: Team): TeamItem {

@@ -43,7 +43,7 @@ export const Whoami = z
     team: Team.describe("The principal's team."),
     key: Key.describe("The key of this request, or the key that was used to sign in to the pages."),
     is_administrator: z.boolean().describe("Whether this key manages the team."),
-    is_operator: z.boolean().describe("Whether this key manages the installation and its teams."),
+    is_operator: z.boolean().describe("Whether this key manages the server and its teams."),
   })
   .meta({ id: "Whoami", description: "The caller and its rights.", examples: [EXAMPLE] });
 export type Whoami = z.output<typeof Whoami>;

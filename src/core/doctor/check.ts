@@ -9,7 +9,7 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** Something that must be right for the installation to work. The folder that knows about it provides the check. */
+/** Something that must be right for the server to work. The folder that knows about it provides the check. */
 export interface Check {
   readonly name: string;
   run(): Promise<Finding>;

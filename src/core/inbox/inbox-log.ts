@@ -1,31 +1,31 @@
 import type { RunId, TeamId } from "../ids.ts";
 import type { Disposition } from "./inbox-result.ts";
 
-/** What came in and what became of it, for administrators. Never what it said. */
+/** Lists inbox events and their results for administrators. It never returns the text of an event. */
 export interface InboxLog {
-  /** The newest first. */
+  /** Newest first. */
   list(query: InboxQuery): Promise<readonly SettledEvent[]>;
 }
 
 export interface InboxQuery {
   readonly teamId: TeamId;
-  /** Also events of which it is not known whose they are: without an end yet, meaning nothing, or not understood. */
+  /** Also returns events without a known team: unprocessed, ignored and failed ones. */
   readonly withUnknownTeam: boolean;
-  /** null: those that have no end yet. */
+  /** null: events without a result. */
   readonly disposition?: Disposition | null;
   readonly adapter?: string;
   readonly runId?: RunId;
-  /** Only events that came before the one with this number. */
+  /** Only events with a smaller `seq`. */
   readonly before?: bigint;
   readonly limit: number;
 }
 
 export interface SettledEvent {
   readonly id: string;
-  /** The order in which events came. */
+  /** The order of arrival. */
   readonly seq: bigint;
   readonly adapter: string;
-  /** The event's name as the platform gives it. */
+  /** The platform's name for the kind of event. */
   readonly name: string;
   readonly receivedAt: Date;
   readonly disposition?: Disposition;

@@ -15,5 +15,5 @@ export interface IdentityLink {
 /** Subjects with this prefix are Errand's own and never an outside account. */
 export const OWN_SUBJECTS = "errand:";
 
-/** The subject of the installation's own key. */
+/** The subject of the server's own key. */
 export const ADMINISTRATOR_SUBJECT = `${OWN_SUBJECTS}administrator`;

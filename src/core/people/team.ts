@@ -3,7 +3,7 @@ import type { TeamId } from "../ids.ts";
 /** A team's data is separate from that of every other team. */
 export interface Team {
   readonly id: TeamId;
-  /** Unique in the installation. */
+  /** Unique on this server. */
   readonly name: string;
   readonly createdAt: Date;
 }

@@ -6,6 +6,6 @@ export interface RequestOrigin {
   /** The name of the adapter. Undefined: the API, or Errand itself. */
   readonly integration?: string;
   readonly installation?: string;
-  /** The place as the adapter names it, such as a channel or a repository. Only globs read it. */
+  /** The place as the adapter names it, such as a channel or a repository. Only the patterns of rules match it. */
   readonly place?: string;
 }

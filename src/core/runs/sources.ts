@@ -1,4 +1,4 @@
-/** Where a run came from. The list is closed because strict clients refuse other values. Only this file names platforms. */
+/** Where a run came from. The list is closed because strict clients refuse other values. In the core, only this list names platforms. */
 export const RUN_SOURCES = [
   "API",
   "SLACK",

@@ -21,9 +21,8 @@ export type RunState = (typeof RUN_STATES)[number];
  * - QUEUED → PENDING: a worker claims it. → CLAIMED: the workspace is ready. → INPROGRESS: the agent took the prompt.
  * - INPROGRESS ↔ BLOCKED while a person is asked. BLOCKED → QUEUED when the answer comes after the agent was stopped.
  * - PENDING, CLAIMED, INPROGRESS → QUEUED when the worker is lost or stops; → SUCCEEDED, FAILED or ERROR at the end.
- * - Every state that is not final → CANCELLED. Every final state → QUEUED by a follow-up, and then → BLOCKED if the
- * run
- * was never approved.
+ * - Every state that is not final → CANCELLED. Every final state → QUEUED by a follow-up, and then → BLOCKED if the run
+ *   was never approved.
  */
 const TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
   QUEUED: ["PENDING", "BLOCKED", "CANCELLED"],

@@ -21,9 +21,9 @@ export function requireSupportedConfig(config: RunConfig, member = "config"): vo
     return;
   }
   const path = `${member}.budget.${unknown}`;
-  throw new AppError("operation_not_supported", `There is no budget of the kind "${unknown}" here.`, {
+  throw new AppError("operation_not_supported", `The budget "${unknown}" is unknown.`, {
     remedy: `Use ${Array.from(BUDGET_MEMBERS).join(", ")}.`,
-    issues: [{ path, message: "is a limit that nobody would keep" }],
+    issues: [{ path, message: "is an unknown limit" }],
   });
 }
 

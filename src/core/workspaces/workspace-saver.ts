@@ -55,8 +55,8 @@ export class WorkspaceSaver {
   }
 
   /**
-   * Stores the checkpoint first. The run names it in the same transaction as the decision, together with `made`,
-   * files that are already stored.
+   * Stores the checkpoint first. The run names it in the same transaction as the decision, together with the files
+   * that are already `stored`.
    */
   async saveWith<T>(
     decide: (edit: RunEdit) => T,

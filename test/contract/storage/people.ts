@@ -287,7 +287,7 @@ export function describePeople(harness: () => StorageHarness): void {
 
       const runs = created.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       const refusals = created.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-      expect(refusals).toEqual(Array.from({ length: 7 }, () => new UniqueConflict("answer")));
+      expect(refusals).toEqual(Array.from({ length: 7 }, () => new UniqueConflict("idempotencyKey")));
       expect(String((await harness().storage.answers.find(creatorId, "key"))?.body)).toBe(runs[0]?.title);
     });
   });

@@ -69,7 +69,7 @@ describe("a new run on the real queue", () => {
 
     await storage.runs.create(first.run, first.change);
     await expect(storage.runs.create(second.run, second.change)).rejects.toEqual(
-      new UniqueConflict("answer"),
+      new UniqueConflict("idempotencyKey"),
     );
 
     expect(before).toEqual({ runs: 0, events: 0, texts: 0, answers: 0, jobs: 0 });

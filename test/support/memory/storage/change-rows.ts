@@ -81,7 +81,7 @@ export function settleEvent({ tables }: Tx, { inboxId, dedupeKey: meaning, ...en
 export function storeIdempotentResponse({ tables }: Tx, answer: IdempotentResponse): void {
   const name = answerName(answer);
   if (tables.answers.has(name)) {
-    throw new UniqueConflict("answer");
+    throw new UniqueConflict("idempotencyKey");
   }
   tables.answers.set(name, answer);
 }
