@@ -66,7 +66,7 @@ export class PrismaInboxStore implements InboxStore {
     return row.failures;
   }
 
-  async listOpenLanes(limit: number): Promise<readonly string[]> {
+  async listOpenOrderingKeys(limit: number): Promise<readonly string[]> {
     const rows = await this.#deps.database.query(
       (client) => client.$queryRaw<{ lane: string }[]>`
         SELECT DISTINCT ordering_key AS lane FROM inbox_events

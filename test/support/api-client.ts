@@ -39,7 +39,7 @@ const PAGE = 500;
 
 /** Each JSON answer is checked against the service's own OpenAPI document. */
 export function createApiClient(service: { readonly url: string; readonly apiKey: string }): ApiClient {
-  const evaluatePolicies = createJudge(service.url);
+  const judge = createJudge(service.url);
   const call: ApiClient["call"] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${service.url}/api/v1${path}`, {
       method,
@@ -50,7 +50,7 @@ export function createApiClient(service: { readonly url: string; readonly apiKey
     const text = await response.text();
     const { status, headers: said } = response;
     const answer = { status, headers: said, body: text === "" ? undefined : JSON.parse(text) };
-    await evaluatePolicies(method, `/api/v1${path}`, answer);
+    await judge(method, `/api/v1${path}`, answer);
     return answer;
   };
   const ok = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
@@ -88,11 +88,11 @@ export function createApiClient(service: { readonly url: string; readonly apiKey
 }
 
 function createJudge(url: string): (method: string, path: string, answer: ApiAnswer) => Promise<void> {
-  let evaluatePolicies: AnswerJudge | undefined;
+  let judge: AnswerJudge | undefined;
   return async (method, path, { status, headers, body }) => {
-    evaluatePolicies ??= await findJudge(url);
+    judge ??= await findJudge(url);
     const contentType = headers.get("content-type") ?? "";
-    const mismatch = evaluatePolicies?.mismatch({ method, path, status, contentType, body });
+    const mismatch = judge?.mismatch({ method, path, status, contentType, body });
     if (mismatch !== undefined) {
       throw new Error(`Not what the OpenAPI document says: ${mismatch}`);
     }

@@ -10,7 +10,7 @@ export interface WatchedAnswers {
 
 export function watchAnswers(server: FastifyInstance): WatchedAnswers {
   const mismatches: string[] = [];
-  let evaluatePolicies: AnswerJudge | undefined;
+  let judge: AnswerJudge | undefined;
   // A worker has no API and no document.
   if (!server.hasDecorator("swagger")) {
     return { verify: () => undefined };
@@ -23,9 +23,9 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
       if (!/[/+]json\b/.test(contentType) || method === "HEAD") {
         return;
       }
-      evaluatePolicies ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
+      judge ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
       const body: unknown = JSON.parse(bytes.toString());
-      const mismatch = evaluatePolicies.mismatch({
+      const mismatch = judge.mismatch({
         method,
         path,
         status: response.statusCode,

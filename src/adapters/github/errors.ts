@@ -21,7 +21,7 @@ export function toAppError(error: unknown, route: string): AppError {
     });
   }
   const retryAfterMs = waitOf(failure);
-  const { code, retryable } = evaluatePolicies(failure, retryAfterMs);
+  const { code, retryable } = classifyFailure(failure, retryAfterMs);
   const message = `GitHub answered ${failure.status} to ${route}: ${failure.message}`;
   return new AppError(code, message, {
     cause: error,
@@ -38,7 +38,7 @@ export function movedError(status: number, route: string): AppError {
   });
 }
 
-function evaluatePolicies(
+function classifyFailure(
   { status }: Failure,
   retryAfterMs: number | undefined,
 ): { code: ErrorCode; retryable: boolean } {

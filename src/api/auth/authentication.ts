@@ -18,9 +18,9 @@ export interface Caller {
   /** Absent for the guest of a share link, who has no key. */
   readonly holder?: KeyHolder;
   /** Checked again during a long response, which ends when the key was revoked. */
-  isStillKnown(): Promise<boolean>;
-  /** Calls `listener` when `isStillKnown` may have become false. */
-  onDoubt(listener: () => void): Unsubscribe;
+  isStillAuthenticated(): Promise<boolean>;
+  /** Calls `listener` when `isStillAuthenticated` may have become false. */
+  onAccessChange(listener: () => void): Unsubscribe;
 }
 
 declare module "fastify" {
@@ -111,7 +111,7 @@ export async function findByCookie(
   return keyHash === undefined ? undefined : keys.find(keyHash);
 }
 
-type CallerChecks = Pick<Caller, "isStillKnown" | "onDoubt">;
+type CallerChecks = Pick<Caller, "isStillAuthenticated" | "onAccessChange">;
 type Identity = Omit<Caller, keyof CallerChecks>;
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
@@ -149,8 +149,8 @@ async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise
 
 function callerChecks(deps: AuthDeps, request: FastifyRequest, caller: Identity): CallerChecks {
   return {
-    isStillKnown: () => isStillKnown(deps, request, caller),
-    onDoubt: (listener) => deps.keys.onChange(listener),
+    isStillAuthenticated: () => isStillAuthenticated(deps, request, caller),
+    onAccessChange: (listener) => deps.keys.onChange(listener),
   };
 }
 
@@ -158,7 +158,11 @@ function callerChecks(deps: AuthDeps, request: FastifyRequest, caller: Identity)
  * Returns false also if the caller sees less than at the beginning of the response: the client must then connect
  * again.
  */
-async function isStillKnown(deps: AuthDeps, request: FastifyRequest, { viewer }: Identity): Promise<boolean> {
+async function isStillAuthenticated(
+  deps: AuthDeps,
+  request: FastifyRequest,
+  { viewer }: Identity,
+): Promise<boolean> {
   const now = (await findCaller(deps, request))?.viewer;
   return now?.id === viewer.id && now.administrator === viewer.administrator;
 }

@@ -45,7 +45,7 @@ export class EventStream {
     this.#raw.write(`retry: ${RECONNECT_MS}\n\n`);
     this.#raw.once("close", () => this.#finish());
     const check = oneAtATime(() => this.#checkCaller());
-    this.#unsubscribe = request.caller?.onDoubt(check);
+    this.#unsubscribe = request.caller?.onAccessChange(check);
     this.#heartbeat = setInterval(() => this.#beat(check), limits.heartbeatMs);
     if (this.#raw.destroyed) {
       this.#finish();
@@ -145,7 +145,7 @@ export class EventStream {
   async #checkCaller(): Promise<void> {
     const { caller, log } = this.#request;
     try {
-      if ((await caller?.isStillKnown()) === false) {
+      if ((await caller?.isStillAuthenticated()) === false) {
         this.end();
       }
     } catch (error) {

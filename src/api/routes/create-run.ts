@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { keepInputs } from "../../core/inputs/run-input.ts";
+import { storeInputs } from "../../core/inputs/run-input.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
@@ -46,7 +46,7 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             // Only now, because a routing rule may choose the worker.
             const isFull = await capacity.isFull(prepared.origin.config.worker_host);
             // Only now, because a refused request must not leave files.
-            const inputs = await keepInputs(deps.blobs, files);
+            const inputs = await storeInputs(deps.blobs, files);
             return {
               perform: async (extras) => ({
                 run: await deps.runs.store({ ...prepared, inputs }, extras),

@@ -110,7 +110,7 @@ function requireUsable(
   config: RoutingRuleRequest["config"] = {},
 ): void {
   requireConfigBytes("config", config, limitsOf(deps));
-  deps.runs.requireKeepable(config as RunConfig, "config");
+  deps.runs.requireStorable(config as RunConfig, "config");
 }
 
 /** A personal environment would be unknown to the other callers that the rule routes. */

@@ -116,5 +116,5 @@ function requireRunnable(
   requireCharacters("name", name, limits.titleLength);
   requireBytes("prompt", prompt, limits.promptBytes);
   requireConfigBytes("agent_config", config, limits);
-  deps.runs.requireKeepable((config ?? {}) as RunConfig, "agent_config");
+  deps.runs.requireStorable((config ?? {}) as RunConfig, "agent_config");
 }

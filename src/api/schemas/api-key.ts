@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ApiKey, SCOPES } from "../../core/people/api-key.ts";
 import type { IssuedKey } from "../../core/people/key-service.ts";
-import { GivenTimestamp, Timestamp, textOfCharacters } from "./text.ts";
+import { Timestamp, TimestampInput, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 100;
 const DAYS_MAX = 3_650;
@@ -76,7 +76,7 @@ export const CreateKeyRequest = z
       .max(SCOPES.length)
       .default(["runs:write"])
       .describe("At most the scopes of the caller's own key. Default: `runs:write`."),
-    expires_at: GivenTimestamp.optional().describe("When the key expires. Default: never."),
+    expires_at: TimestampInput.optional().describe("When the key expires. Default: never."),
     expires_in_days: z
       .int()
       .min(1)
@@ -102,7 +102,7 @@ export type CreateKeyRequest = z.output<typeof CreateKeyRequest>;
 export const UpdateKeyRequest = z
   .object({
     name: KeyName.optional().describe("A name for the list of keys."),
-    expires_at: GivenTimestamp.optional().describe("When the key expires."),
+    expires_at: TimestampInput.optional().describe("When the key expires."),
   })
   .meta({
     id: "UpdateKeyRequest",

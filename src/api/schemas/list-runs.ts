@@ -5,7 +5,7 @@ import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/runs/run-query.t
 import { uniformSkillId } from "../../core/skills/skill.ts";
 import { RunSourceType } from "./run-item.ts";
 import { MetadataKey, RunState } from "./run-requests.ts";
-import { GivenTime } from "./text.ts";
+import { TimeInput } from "./text.ts";
 
 const LIMIT_MAX = 500;
 const LIMIT_DEFAULT = 20;
@@ -52,9 +52,9 @@ export const ListRunsQuery = z.object({
   model_id: z.string().optional().describe("The model of the run's configuration."),
   creator: z.string().optional().describe("The uid of the principal that started the run."),
   source: RunSourceType.optional().describe("The source of the run."),
-  created_after: GivenTime.optional().describe("Only runs created after this time (RFC 3339)."),
-  created_before: GivenTime.optional().describe("Only runs created before this time (RFC 3339)."),
-  updated_after: GivenTime.optional().describe("Only runs changed after this time (RFC 3339)."),
+  created_after: TimeInput.optional().describe("Only runs created after this time (RFC 3339)."),
+  created_before: TimeInput.optional().describe("Only runs created before this time (RFC 3339)."),
+  updated_after: TimeInput.optional().describe("Only runs changed after this time (RFC 3339)."),
   environment_id: z
     .string()
     .optional()

@@ -20,12 +20,12 @@ export function hasAtMost(max: number, text: string): boolean {
 export const Timestamp = z.iso.datetime({ offset: true });
 
 /** A time in a request, as in RFC 3339: it has an offset or `Z`, exists, and may use lower-case letters. */
-export const GivenTimestamp = z
+export const TimestampInput = z
   .string()
   .refine((text) => Timestamp.safeParse(text.toUpperCase()).success, "must be a time as in RFC 3339")
   .refine(isWithinRange, "must be within the years 1 to 9999")
   .meta({ format: "date-time" });
-export const GivenTime = GivenTimestamp.transform((text) => new Date(text));
+export const TimeInput = TimestampInput.transform((text) => new Date(text));
 
 /** PostgreSQL has no year 0, which an offset can lead to. The format is checked before. */
 function isWithinRange(text: string): boolean {

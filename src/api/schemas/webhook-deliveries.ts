@@ -8,7 +8,7 @@ import {
 import type { TriedWebhook } from "../../core/webhooks/webhook-stores.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./run-item.ts";
-import { GivenTime, Timestamp } from "./text.ts";
+import { TimeInput, Timestamp } from "./text.ts";
 import { DELIVERY_DETAIL_EXAMPLE, DELIVERY_EXAMPLE, TRY_EXAMPLE } from "./webhook-examples.ts";
 
 const LIMIT_MAX = 100;
@@ -84,8 +84,8 @@ export type ListWebhookDeliveriesResponse = z.output<typeof ListWebhookDeliverie
 
 export const ReplayWebhookDeliveriesRequest = z
   .object({
-    since: GivenTime.describe("Deliveries created at or after this time."),
-    until: GivenTime.optional().describe("Deliveries created before this time."),
+    since: TimeInput.describe("Deliveries created at or after this time."),
+    until: TimeInput.optional().describe("Deliveries created before this time."),
   })
   .meta({
     id: "ReplayWebhookDeliveriesRequest",

@@ -14,7 +14,7 @@ export interface InboxStore {
   /** Counts a failed try; how many there were. */
   countFailure(id: string, error: string): Promise<number>;
   /** Ordering keys with an event that has had no result for a while. */
-  listOpenLanes(limit: number): Promise<readonly string[]>;
+  listOpenOrderingKeys(limit: number): Promise<readonly string[]>;
 }
 
 export interface ThreadNotices {

@@ -18,7 +18,7 @@ export interface RequestFile extends Pick<RunInput, "kind" | "fileName" | "mimeT
 }
 
 /** Stores the bytes. The change that creates the run references them; otherwise they are pruned. */
-export async function keepInputs(
+export async function storeInputs(
   blobs: Pick<BlobStore, "put">,
   files: readonly RequestFile[],
 ): Promise<readonly RunInput[]> {

@@ -105,7 +105,7 @@ export class RunService {
   }
 
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
-  requireKeepable(config: RunConfig, member: string): void {
+  requireStorable(config: RunConfig, member: string): void {
     requireKeepableConfig(config, member, this.#deps.agents);
   }
 

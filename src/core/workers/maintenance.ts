@@ -116,7 +116,7 @@ export class Maintenance {
   };
 
   #openLanes = async (): Promise<void> =>
-    this.#ensure("inbox", await this.#deps.storage.inbox.listOpenLanes(ROUND_MAX));
+    this.#ensure("inbox", await this.#deps.storage.inbox.listOpenOrderingKeys(ROUND_MAX));
 
   #dueThreads = async (): Promise<void> =>
     this.#ensure("deliver", await this.#deps.storage.outbox.listDue(ROUND_MAX));

@@ -161,17 +161,17 @@ export function describeInbox(harness: () => StorageHarness): void {
         await inbox.put(event);
       }
       await inbox.complete({ inboxId: settled.id, disposition: "ignored" });
-      expect(await inbox.listOpenLanes(MANY)).not.toContain(open.orderingKey);
+      expect(await inbox.listOpenOrderingKeys(MANY)).not.toContain(open.orderingKey);
 
       await harness().passTime(20_000);
       const young = anInboxEvent();
       await inbox.put(young);
 
-      const lanes = await inbox.listOpenLanes(MANY);
+      const lanes = await inbox.listOpenOrderingKeys(MANY);
       expect(lanes.filter((lane) => lane === open.orderingKey)).toHaveLength(1);
       expect(lanes).not.toContain(settled.orderingKey);
       expect(lanes).not.toContain(young.orderingKey);
-      expect(await inbox.listOpenLanes(1)).toHaveLength(1);
+      expect(await inbox.listOpenOrderingKeys(1)).toHaveLength(1);
     });
   });
 }

@@ -70,7 +70,7 @@ export class InMemoryInboxStore implements InboxStore {
     });
   }
 
-  listOpenLanes(limit: number): Promise<readonly string[]> {
+  listOpenOrderingKeys(limit: number): Promise<readonly string[]> {
     return this.#database.read(({ inbox }, now) => {
       const open = [...inbox.values()].filter(({ disposition }) => disposition === undefined);
       const old = open.filter(({ event }) => event.receivedAt.getTime() < now - IDLE_MS);

@@ -11,7 +11,7 @@ function open(streams: OpenStreams, id: string): EventStream {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   const reply = { raw, hijack: () => undefined, getHeaders: () => ({}) };
   return streams.open(
-    { caller: { id, onDoubt: () => () => undefined } } as unknown as FastifyRequest,
+    { caller: { id, onAccessChange: () => () => undefined } } as unknown as FastifyRequest,
     reply as unknown as FastifyReply,
   );
 }

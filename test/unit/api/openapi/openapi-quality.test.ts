@@ -128,12 +128,12 @@ describe("every schema", () => {
   });
 
   test("each named schema has a description and valid examples", () => {
-    const evaluatePolicies = new AnswerJudge(document);
+    const judge = new AnswerJudge(document);
     const bad = Object.entries<Anything>(document.components.schemas).flatMap(
       ([name, { description, examples = [] }]) => [
         ...(description ? [] : [`${name} has no description`]),
         ...(examples.length > 0 ? [] : [`${name} has no example`]),
-        ...examples.flatMap((example: unknown) => evaluatePolicies.judgeNamed(name, example) ?? []),
+        ...examples.flatMap((example: unknown) => judge.judgeNamed(name, example) ?? []),
       ],
     );
 

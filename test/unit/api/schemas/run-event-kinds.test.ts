@@ -69,16 +69,16 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
 };
 const KINDS = Object.keys(EVENTS) as RunEventKind[];
 
-let evaluatePolicies: AnswerJudge;
+let judge: AnswerJudge;
 beforeAll(async () => {
-  evaluatePolicies = new AnswerJudge(JSON.parse(await openapiDocument()));
+  judge = new AnswerJudge(JSON.parse(await openapiDocument()));
 });
 
 test.each(KINDS)("the members of %s are described, and no others", (kind) => {
   const event = told(kind);
 
-  expect(evaluatePolicies.judgeNamed("RunEvent", event)).toBeUndefined();
-  expect(evaluatePolicies.judgeNamed("RunEvent", { ...event, undescribed: 1 })).toContain(
+  expect(judge.judgeNamed("RunEvent", event)).toBeUndefined();
+  expect(judge.judgeNamed("RunEvent", { ...event, undescribed: 1 })).toContain(
     "must NOT have additional properties",
   );
 });
@@ -86,7 +86,7 @@ test.each(KINDS)("the members of %s are described, and no others", (kind) => {
 test("the schema accepts an unknown kind with any members", () => {
   const event = { ...told("agent.title"), kind: "moon.landed", crew: 3 };
 
-  expect(evaluatePolicies.judgeNamed("RunEvent", event)).toBeUndefined();
+  expect(judge.judgeNamed("RunEvent", event)).toBeUndefined();
 });
 
 function told(kind: RunEventKind): object {
