@@ -1,5 +1,5 @@
 import { access, readdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { configurationDocs } from "../../scripts/configuration-docs.ts";
 import { CONNECTIONS_BESIDES } from "../../src/app/compose.ts";
@@ -98,6 +98,20 @@ describe("docs", () => {
       for (const [, file = ""] of (await read(source)).matchAll(/`([\w./-]+\.(?:ts|js|mjs))`/g)) {
         if (!(await exists(join(source, "..", file))) && !(await exists(file))) {
           missing.push(`${source}: ${file}`);
+        }
+      }
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("the READMEs of folders name only files of their folder", async () => {
+    const missing: string[] = [];
+    const names = await readdir(join(ROOT, "src"), { recursive: true });
+    for (const page of names.filter((name) => name.endsWith("README.md")).map((name) => `src/${name}`)) {
+      for (const [, file = ""] of (await read(page)).matchAll(/`([\w-]+\.(?:ts|js|mjs))`/g)) {
+        if (!names.some((name) => `src/${name}`.startsWith(dirname(page)) && basename(name) === file)) {
+          missing.push(`${page}: ${file}`);
         }
       }
     }

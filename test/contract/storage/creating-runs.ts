@@ -71,7 +71,7 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       expect(pubsub).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
     });
 
-    test.each(["thread", "dedupeKey", "answer"] as const)(
+    test.each(["thread", "dedupeKey", "idempotencyKey"] as const)(
       "nothing is stored if the %s is taken",
       async (what) => {
         const { storage } = harness();
@@ -166,7 +166,7 @@ const take = {
     await storage.inbox.put(event);
     await storage.inbox.complete({ ...result, inboxId: event.id });
   },
-  async answer(harness: StorageHarness, { answer }: All) {
+  async idempotencyKey(harness: StorageHarness, { answer }: All) {
     await aStoredRun(harness, {}, { answer });
   },
 };
