@@ -1,5 +1,6 @@
 import { Cursors } from "../../src/api/http/cursor.ts";
-import { filtersOf, ListRunsQuery, nestMetadata } from "../../src/api/schemas/list-runs.ts";
+import { structured } from "../../src/api/http/query.ts";
+import { filtersOf, ListRunsQuery } from "../../src/api/schemas/list-runs.ts";
 import type { RunId } from "../../src/core/ids.ts";
 import { deriveKey } from "../../src/secrets/secret-files.ts";
 import { TEAM } from "../setup/people.ts";
@@ -24,7 +25,7 @@ export async function middleCursors(databaseUrl: string): Promise<(parameters: s
   const cursors = new Cursors(deriveKey(SECRET_KEY, "cookies"));
   const position = { value: middle.updated_at.toISOString(), id: middle.id };
   return (parameters) => {
-    const query = ListRunsQuery.parse(nestMetadata(membersOf(parameters)));
+    const query = ListRunsQuery.parse(structured(ListRunsQuery, membersOf(parameters)));
     const walk = { viewer, filters: filtersOf(query) ?? {}, sort: query.sort_by, order: query.sort_order };
     // A cursor contains only the id of the viewer.
     return cursors.encode(position, walk as Parameters<Cursors["encode"]>[1]);

@@ -8,7 +8,9 @@ import { type AuthDeps, addAuthentication } from "./auth/authentication.ts";
 import { Guests } from "./auth/guests.ts";
 import { SessionCookies } from "./auth/session-cookie.ts";
 import { Idempotency } from "./http/idempotency.ts";
+import { nameIgnored } from "./http/ignored-members.ts";
 import { readJsonBodies } from "./http/json-body.ts";
+import { structureQueries } from "./http/query.ts";
 import { createRateLimit, type RateLimit } from "./http/rate-limit.ts";
 import { addOpenapi } from "./openapi/openapi.ts";
 import { referencePage } from "./openapi/reference-page.ts";
@@ -45,6 +47,8 @@ function api(deps: ApiDeps, auth: AuthDeps, limit: RateLimit): (app: FastifyInst
   const idempotency = new Idempotency(deps);
   return async (app) => {
     readJsonBodies(app);
+    nameIgnored(app);
+    structureQueries(app);
     addAuthentication(app, auth, limit);
     app.addHook("onRequest", async (_request, reply) => {
       reply.header("cache-control", "no-store");

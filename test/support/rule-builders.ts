@@ -44,5 +44,4 @@ export const REFUSED_CONFIGS: readonly [what: string, config: object, status: nu
   ["an unknown agent", { harness: { type: "nobody" } }, 400, "harness.type"],
   ["a server of no command", { mcp_servers: { a: { command: " " } } }, 400, "mcp_servers.a"],
   ["a shared server", { mcp_servers: { a: { warp_id: "w" } } }, 422, "mcp_servers.a.warp_id"],
-  ["an unknown limit", { budget: { max_beer: 1 } }, 422, "budget.max_beer"],
 ];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AppError, invalidMember } from "../../core/errors.ts";
 import { hasAtMost } from "../schemas/text.ts";
+import { unwrapped } from "../schemas/unwrapped.ts";
 import { DEPTH_MAX } from "./json-structure.ts";
 
 type Issue = { readonly path: string; readonly message: string };
@@ -124,10 +125,4 @@ function cleanObject({ shape }: z.ZodObject, value: object): unknown {
 
 function mapMembers(value: object, change: (member: unknown) => unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member)]));
-}
-
-function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
-  const isWrapper =
-    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
-  return isWrapper ? unwrapped(schema.unwrap()) : schema;
 }

@@ -31,6 +31,13 @@ const FLAG = { type: "boolean" };
 /** Response headers. The document defines them once and refers to them. */
 const HEADERS = {
   "X-Request-Id": { description: "The caller's own id of the request, or a new one.", schema: TEXT },
+  "Errand-Ignored": {
+    description:
+      "Query keys and paths of members of the body that were accepted and have no effect, separated by commas. " +
+      "Characters that a header or the list cannot contain are percent-encoded. Absent if there are none. A list " +
+      "that is too long ends with `...`.",
+    schema: TEXT,
+  },
   "RateLimit-Policy": {
     description: 'The limit: `"key";q=600;w=60` means 600 requests in 60 seconds.',
     schema: TEXT,
@@ -60,8 +67,9 @@ const HEADERS = {
 } as const;
 type HeaderName = keyof typeof HEADERS;
 
-const LIMITED: readonly HeaderName[] = [
+const COMMON: readonly HeaderName[] = [
   "X-Request-Id",
+  "Errand-Ignored",
   "RateLimit-Policy",
   "RateLimit",
   "X-RateLimit-Limit",
@@ -95,7 +103,7 @@ function withExamples(operation: Operation, path: string): Operation {
 function describeOperation(operation: Operation, schemas: Schemas): Operation {
   const isReplayed = operation.parameters?.some(({ name }) => name === "Idempotency-Key") ?? false;
   const names: readonly HeaderName[] = [
-    ...LIMITED,
+    ...COMMON,
     ...(isReplayed ? (["Idempotent-Replay"] as const) : []),
     ...(operation.deprecated === true ? DEPRECATIONS : []),
   ];
@@ -122,7 +130,7 @@ function describeAnswer(response: Response, names: readonly HeaderName[], schema
 
 function refusal(status: ProblemStatus): Response {
   const names: readonly HeaderName[] = [
-    ...LIMITED,
+    ...COMMON,
     "x-should-retry",
     ...(RETRYABLE.has(status) ? (["Retry-After", "retry-after-ms"] as const) : []),
     ...(status === 401 ? (["WWW-Authenticate"] as const) : []),

@@ -9,6 +9,7 @@ import { Capacity } from "../../core/workers/capacity.ts";
 import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { ignoredOf } from "../http/ignored-members.ts";
 import { requestFilesOf } from "../http/request-files.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
@@ -52,7 +53,11 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
                 run: await deps.runs.store({ ...prepared, inputs }, extras),
                 followUpId: undefined,
               }),
-              answer: (result) => createdOf(result, isFull),
+              answer: (result) => ({
+                ...createdOf(result),
+                at_capacity: isFull,
+                ...ignoredOf(request, prepared.ignored),
+              }),
             };
           },
         });
@@ -103,8 +108,8 @@ function configOf({ config, interactive, skill }: RunAgentRequest): RunConfig {
   return interactive === true ? { permission_policy: "ask", ...runConfig } : runConfig;
 }
 
-export function createdOf({ run: { id, state } }: FollowUpResult, isFull?: boolean): RunAgentResponse {
-  return { run_id: id, task_id: id, state, ...(isFull === undefined ? {} : { at_capacity: isFull }) };
+export function createdOf({ run: { id, state } }: FollowUpResult): RunAgentResponse {
+  return { run_id: id, task_id: id, state };
 }
 
 export function sourceOf(header: string | string[] | undefined): RunSource {

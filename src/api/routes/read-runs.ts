@@ -5,7 +5,7 @@ import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { itemForGuest } from "../auth/guest-view.ts";
 import { Cursors } from "../http/cursor.ts";
-import { filtersOf, ListRunsQuery, nestMetadata } from "../schemas/list-runs.ts";
+import { filtersOf, ListRunsQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
 import { RunParams, requireRunId } from "./ids.ts";
@@ -31,7 +31,7 @@ export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
         querystring: ListRunsQuery,
         response: { 200: ListRunsResponse, ...problems(400, 401, 503) },
       };
-      app.get(root, { schema: listSchema, config, preValidation: readMetadata }, async (request) =>
+      app.get(root, { schema: listSchema, config }, async (request) =>
         listRuns(deps, cursors, request.query, viewerOf(request)),
       );
       const getSchema = {
@@ -47,10 +47,6 @@ export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
       );
     }
   };
-}
-
-async function readMetadata(request: { query: unknown }): Promise<void> {
-  request.query = nestMetadata(Object(request.query));
 }
 
 async function listRuns(

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { invalidMember } from "../../core/errors.ts";
 import { type PrincipalId, parseRunId } from "../../core/ids.ts";
 import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/runs/run-query.ts";
+import { RUN_SOURCES, type RunSource } from "../../core/runs/sources.ts";
 import { uniformSkillId } from "../../core/skills/skill.ts";
-import { RunSourceType } from "./run-item.ts";
 import { MetadataKey, RunState } from "./run-requests.ts";
 import { TimeInput } from "./text.ts";
 
@@ -51,7 +50,10 @@ export const ListRunsQuery = z.object({
   config_name: z.string().optional().describe("An alias of `name`."),
   model_id: z.string().optional().describe("The model of the run's configuration."),
   creator: z.string().optional().describe("The uid of the principal that started the run."),
-  source: RunSourceType.optional().describe("The source of the run."),
+  source: z
+    .string()
+    .optional()
+    .describe("The source of the run, a value of `RunSourceType`. Any other value matches nothing."),
   created_after: TimeInput.optional().describe("Only runs created after this time (RFC 3339)."),
   created_before: TimeInput.optional().describe("Only runs created before this time (RFC 3339)."),
   updated_after: TimeInput.optional().describe("Only runs changed after this time (RFC 3339)."),
@@ -89,35 +91,16 @@ export const ListRunsQuery = z.object({
 });
 export type ListRunsQuery = z.output<typeof ListRunsQuery>;
 
-/** The schema library ignores a member of this name, so the filter would have no effect. */
-const IGNORED_NAME = "__proto__";
-
-/** Collects the parameters `metadata[key]=value` in one member, as the schema expects. */
-export function nestMetadata(query: object): unknown {
-  const members: [string, unknown][] = [];
-  const pairs: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(query)) {
-    const key = /^metadata\[(.*)\]$/s.exec(name)?.[1];
-    if (key === IGNORED_NAME) {
-      throw invalidMember(`metadata.${key}`, `name must not be ${key}`);
-    }
-    if (key === undefined) {
-      members.push([name, value]);
-    } else {
-      pairs.push([key, value]);
-    }
-  }
-  if (pairs.length > 0) {
-    members.push(["metadata", Object.fromEntries(pairs)]);
-  }
-  return Object.fromEntries(members);
-}
-
 /** Returns undefined if no run can match a filter. */
 export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
-  const { creator, schedule_id, ancestor_run_id } = query;
+  const { creator, schedule_id, ancestor_run_id, source } = query;
+  const name = query.name ?? query.config_name;
   const skill = query.skill ?? query.skill_spec;
-  if (query.execution_location === "LOCAL") {
+  if (query.execution_location === "LOCAL" || (source !== undefined && !isSource(source))) {
+    return undefined;
+  }
+  // A filter and its alias must both match.
+  if ((query.config_name ?? name) !== name || (query.skill_spec ?? skill) !== skill) {
     return undefined;
   }
   const ids = [creator, schedule_id, ancestor_run_id].filter((id) => id !== undefined);
@@ -126,10 +109,10 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
   }
   return withoutUndefined({
     states: query.state?.toSorted(),
-    name: query.name ?? query.config_name,
+    name,
     modelId: query.model_id,
     creatorId: creator?.toLowerCase() as PrincipalId | undefined,
-    source: query.source,
+    source,
     createdAfter: query.created_after,
     createdBefore: query.created_before,
     updatedAfter: query.updated_after,
@@ -141,6 +124,10 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
     metadata: query.metadata,
     text: query.q,
   });
+}
+
+function isSource(text: string): text is RunSource {
+  return (RUN_SOURCES as readonly string[]).includes(text);
 }
 
 function withoutUndefined<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {

@@ -1,14 +1,26 @@
 import { z } from "zod";
 import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
+import { withoutEffect } from "./without-effect.ts";
 
 const IDLE_MINUTES_MAX = 60;
 /** The reference is `$` and the name of the secret in braces. */
 const SECRETS =
   "Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.";
 /** Accepted nevertheless, because public clients send these members with each request and expect them back. */
-const NOT_USED = "Stored and returned, but not used by any agent of this version.";
+const NOT_USED =
+  "Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.";
 const MCP_KINDS = ["command", "url", "warp_id"] as const;
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isRemote({ url }: Members): boolean {
+  return typeof url === "string" && url !== "";
+}
+
+function isProgram({ command }: Members): boolean {
+  return typeof command === "string" && command !== "";
+}
 
 const McpServerConfig = z
   .looseObject({
@@ -18,16 +30,19 @@ const McpServerConfig = z
       .describe(
         "A program that speaks MCP on its standard streams. It runs in the sandbox, next to the agent.",
       ),
-    args: z
-      .array(z.string())
-      .optional()
-      .describe("The arguments of the program. They must not refer to secrets."),
-    env: z.record(z.string(), z.string()).optional().describe(SECRETS),
+    args: withoutEffect(
+      z
+        .array(z.string())
+        .optional()
+        .describe("The arguments of the program. They must not refer to secrets."),
+      isRemote,
+    ),
+    env: withoutEffect(z.record(z.string(), z.string()).optional().describe(SECRETS), isRemote),
     url: z
       .string()
       .optional()
       .describe("The URL of a remote server. The agent reaches it without access to its keys."),
-    headers: z.record(z.string(), z.string()).optional().describe(SECRETS),
+    headers: withoutEffect(z.record(z.string(), z.string()).optional().describe(SECRETS), isProgram),
     warp_id: z
       .string()
       .optional()
@@ -89,16 +104,30 @@ export const SkillSpec = z.string().superRefine((text, context) => {
   }
 });
 
+/** The harness has a model of its own. */
+function isOtherModel({ harness, model_id }: Members): boolean {
+  const own: unknown = Object(harness).model_id;
+  return typeof own === "string" && own !== "" && own !== model_id;
+}
+
+/** The request names another skill beside its configuration. */
+function isOtherSkill({ skill_spec }: Members, { skill }: Members): boolean {
+  return typeof skill === "string" && skill !== "" && skill !== skill_spec;
+}
+
 export const AmbientAgentConfig = z
   .looseObject({
     name: z.string().optional().describe("A name by which runs can be listed."),
-    model_id: z
-      .string()
-      .optional()
-      .describe(
-        "The model, as the agent names it. If the agent does not know it, the run logs this and uses the agent's " +
-          "default model.",
-      ),
+    model_id: withoutEffect(
+      z
+        .string()
+        .optional()
+        .describe(
+          "The model, as the agent names it. If the agent does not know it, the run logs this and uses the " +
+            "agent's default model.",
+        ),
+      isOtherModel,
+    ),
     base_prompt: z
       .string()
       .optional()
@@ -109,12 +138,16 @@ export const AmbientAgentConfig = z
       .string()
       .optional()
       .describe("The environment in which the run works: one of your own or of the team."),
-    skill_spec: SkillSpec.optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
-    skills: z.array(z.string()).optional().describe(NOT_USED),
+    skill_spec: withoutEffect(
+      SkillSpec.optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
+      isOtherSkill,
+    ),
+    skills: withoutEffect(z.array(z.string()).optional().describe(NOT_USED)),
     mcp_servers: McpServers.optional().describe(
       "MCP servers for the agent, at most 20. Names have 1 to 64 letters, digits, `_` and `-`.",
     ),
-    computer_use_enabled: z.boolean().optional().describe(NOT_USED),
+    computer_use_enabled: withoutEffect(z.boolean().optional().describe(NOT_USED)),
+    computer_use_model_id: withoutEffect(z.string().optional().describe(NOT_USED)),
     worker_host: z
       .string()
       .optional()
@@ -126,15 +159,17 @@ export const AmbientAgentConfig = z
       .optional()
       .describe("How long an agent that waits for a person is kept running."),
     harness: Harness.optional().describe("The agent that does the work."),
-    session_sharing: z
-      .looseObject({
-        public_access: z
-          .enum(["VIEWER", "EDITOR"])
-          .optional()
-          .describe("What users outside the team may do."),
-      })
-      .optional()
-      .describe(NOT_USED),
+    session_sharing: withoutEffect(
+      z
+        .looseObject({
+          public_access: z
+            .enum(["VIEWER", "EDITOR"])
+            .optional()
+            .describe("What users outside the team may do."),
+        })
+        .optional()
+        .describe(NOT_USED),
+    ),
     budget: Budget.optional().describe(
       "The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED " +
         "with `budget_exceeded`.",
@@ -149,6 +184,8 @@ export const AmbientAgentConfig = z
   })
   .meta({
     id: "AmbientAgentConfig",
-    description: "The configuration of a run. Unknown members are stored and returned.",
+    description:
+      "The configuration of a run. Unknown members are stored and returned, and the response that accepts them names " +
+      "them as ignored.",
     examples: [CONFIG_EXAMPLE],
   });

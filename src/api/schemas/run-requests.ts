@@ -4,6 +4,7 @@ import { RUN_STATES } from "../../core/runs/states.ts";
 import { AmbientAgentConfig, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes } from "./text.ts";
+import { withoutEffect } from "./without-effect.ts";
 
 const METADATA_PAIRS = 20;
 const METADATA_VALUE_BYTES = 256;
@@ -91,7 +92,10 @@ export const RunAgentRequest = z
       .describe("Images that belong to the prompt, for agents that accept images."),
     attachments: z.array(Attachment).max(FILES_MAX).optional().describe("Files that belong to the prompt."),
     mode: Mode.optional(),
-    interactive: z.boolean().optional().describe("true: `config.permission_policy` defaults to `ask`."),
+    interactive: withoutEffect(
+      z.boolean().optional().describe("true: `config.permission_policy` defaults to `ask`."),
+      ({ config, interactive }) => interactive === true && Object(config).permission_policy === "allow",
+    ),
     metadata: Metadata.optional(),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
@@ -127,6 +131,13 @@ export const RunAgentResponse = z
       .boolean()
       .optional()
       .describe("Whether all workers that can execute the run are busy or none exists."),
+    ignored: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "The paths of members that were accepted and have no effect: unknown ones, and known ones that this server " +
+          "does not use. Absent if there are none. At most 100; then `...` is the last entry.",
+      ),
   })
   .meta({
     id: "RunAgentResponse",

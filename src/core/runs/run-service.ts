@@ -27,13 +27,14 @@ import {
 } from "./decide-follow-up.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
 import { inheritConfig } from "./inherit-config.ts";
+import { requireMcpServers } from "./mcp-servers.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import type { Approval, Run, RunConfig, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
-import { requireKeepableConfig, requireSupportedConfig } from "./supported-config.ts";
+import { requireKeepableConfig } from "./supported-config.ts";
 import { requireVisible } from "./visibility.ts";
 
 export interface RunServiceDeps extends RunRules {
@@ -61,6 +62,8 @@ export interface PreparedRun {
   readonly origin: RunOrigin;
   readonly inputs: NewRun["inputs"];
   readonly approval: Approval | undefined;
+  /** The paths of the caller's members that have no effect for a reason that only the core knows. */
+  readonly ignored: readonly string[];
 }
 
 export interface FollowUpResult {
@@ -94,14 +97,14 @@ export class RunService {
   async prepare(request: NewRun, from: RequestOrigin = { source: request.source }): Promise<PreparedRun> {
     const { agents, clock, storage } = this.#deps;
     const routed = await this.#routed(request, from);
-    requireSupportedConfig(routed.config ?? {});
+    requireMcpServers(routed.config ?? {}, "config");
     await requireRunEnvironment(storage.environments, routed);
     const skill = await this.#skillOf(routed);
     const origin = originOf({ ...routed, ...(skill && { skill }) }, agents, clock.now());
     const judged = await this.#judge({ ...request.creator, administrator: false }, from);
     const verdict = judged("create", origin);
     requireAllowed(verdict);
-    return { origin, inputs: request.inputs, approval: approvalOf(verdict) };
+    return { origin, inputs: request.inputs, approval: approvalOf(verdict), ignored: [] };
   }
 
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
@@ -109,7 +112,10 @@ export class RunService {
     requireKeepableConfig(config, member, this.#deps.agents);
   }
 
-  async store({ origin, inputs, approval }: PreparedRun, extras: TransactionExtras = {}): Promise<Run> {
+  async store(
+    { origin, inputs, approval }: Omit<PreparedRun, "ignored">,
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
     const edit = this.#edit(newRunSubject(origin, approval));
     edit.begin(inputs);
     this.#add(edit, extras, undefined);
