@@ -25,7 +25,7 @@ export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise
   await server.register(cookie);
   await addOpenapi(server);
   await server.register(referencePage);
-  const limit = await createRateLimit(server, limitsOf(deps));
+  const limit = createRateLimit(deps.clock, limitsOf(deps));
   await server.register(api(deps, auth, limit), { prefix: "/api/v1" });
   await server.register(signInRoutes(deps, auth));
   await server.register(pageRoutes(deps, auth));

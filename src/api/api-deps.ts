@@ -65,10 +65,10 @@ export interface OperatorLimits {
   /** Decoded bytes of one attachment or image, and of all of one request together. */
   readonly attachmentBytes: number;
   readonly attachmentsBytes: number;
-  /** Requests per window and key, or per address if there is no key. 0: no limit. */
+  /** Requests per window and principal, or per address if there is no key. 0: no limit. */
   readonly rateLimit: number;
-  /** Open streams per key in one process. 0: no limit. */
-  readonly streamsPerKey: number;
+  /** Open streams per principal in one process. 0: no limit. */
+  readonly streamsPerPrincipal: number;
 }
 
 export interface FixedLimits {

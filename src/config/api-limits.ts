@@ -3,10 +3,10 @@ import type { VariableDoc } from "./variable-doc.ts";
 
 /** Limits of the API. Each process counts for itself. */
 export interface ApiLimitSettings {
-  /** Requests per minute of one key, or of one address without a valid key. 0: no limit. */
+  /** Requests per minute of one principal, or of one address without a valid key. 0: no limit. */
   readonly rateLimit: number;
-  /** Event streams of one key. 0: no limit. */
-  readonly streamsPerKey: number;
+  /** Event streams of one principal. 0: no limit. */
+  readonly streamsPerPrincipal: number;
   readonly bodyBytes: number;
   readonly promptBytes: number;
   readonly titleLength: number;
@@ -40,12 +40,13 @@ export const apiLimitVariableDocs = {
   ERRAND_RATE_LIMIT: {
     group: "Limits",
     default: "600",
-    description: "Requests per minute of one key, or of one address without a valid key. `0` means no limit.",
+    description:
+      "Requests per minute of one principal, or of one address without a valid key. `0` means no limit.",
   },
   ERRAND_MAX_STREAMS: {
     group: "Limits",
     default: "20",
-    description: "Open event streams of one key. `0` means no limit.",
+    description: "Open event streams of one principal. `0` means no limit.",
   },
   ERRAND_MAX_BODY_MIB: { group: "Limits", default: "30", description: "The largest request body, in MiB." },
   ERRAND_MAX_PROMPT_KIB: {
@@ -84,7 +85,7 @@ export const apiLimitVariableDocs = {
 export function apiLimitsOf(values: z.infer<z.ZodObject<typeof apiLimitVariables>>): ApiLimitSettings {
   return {
     rateLimit: values.ERRAND_RATE_LIMIT,
-    streamsPerKey: values.ERRAND_MAX_STREAMS,
+    streamsPerPrincipal: values.ERRAND_MAX_STREAMS,
     bodyBytes: values.ERRAND_MAX_BODY_MIB * MEBIBYTE,
     promptBytes: values.ERRAND_MAX_PROMPT_KIB * KIBIBYTE,
     titleLength: values.ERRAND_MAX_TITLE_LENGTH,

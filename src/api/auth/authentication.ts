@@ -60,7 +60,7 @@ export function addAuthentication(app: FastifyInstance, deps: AuthDeps, limit: R
     const { config } = request.routeOptions;
     const caller = config.public === true ? undefined : await findCaller(deps, request);
     request.caller = caller && { ...caller, ...callerChecks(deps, request, caller) };
-    await limit(request, reply);
+    limit(request, reply);
     if (config.public === true) {
       return;
     }
@@ -138,7 +138,7 @@ async function findCaller(deps: AuthDeps, request: FastifyRequest): Promise<Iden
 }
 
 function withKey(holder: KeyHolder | undefined): Identity | undefined {
-  return holder && { id: holder.key.id, viewer: viewerWith(holder), holder };
+  return holder && { id: holder.principal.id, viewer: viewerWith(holder), holder };
 }
 
 /** Guests are counted by address, so that one guest of a link cannot use up the limit of the others. */

@@ -5,20 +5,20 @@ import { EventStream, type StreamLimits } from "./event-stream.ts";
 
 /** The open streams of this process. Limits the number per caller and ends all streams when the server closes. */
 export class OpenStreams {
-  readonly #limits: StreamLimits & { readonly streamsPerKey: number };
+  readonly #limits: StreamLimits & { readonly streamsPerPrincipal: number };
   readonly #open = new Map<string, Set<EventStream>>();
 
-  constructor(limits: StreamLimits & { readonly streamsPerKey: number }) {
+  constructor(limits: StreamLimits & { readonly streamsPerPrincipal: number }) {
     this.#limits = limits;
   }
 
   /** Answers the request with a stream. Throws if the caller has the maximum number of open streams. */
   open(request: FastifyRequest, reply: FastifyReply): EventStream {
     const { id } = callerOf(request);
-    const { streamsPerKey } = this.#limits;
+    const { streamsPerPrincipal } = this.#limits;
     const streams = this.#open.get(id) ?? new Set();
-    if (streamsPerKey > 0 && streams.size >= streamsPerKey) {
-      throw tooMany(streamsPerKey);
+    if (streamsPerPrincipal > 0 && streams.size >= streamsPerPrincipal) {
+      throw tooMany(streamsPerPrincipal);
     }
     const stream = new EventStream(request, reply, this.#limits);
     this.#open.set(id, streams.add(stream));

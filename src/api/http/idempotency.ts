@@ -48,11 +48,17 @@ export interface Write<Body> extends Operation {
   readonly status?: number;
   /**
    * The response contains a secret. It is stored encrypted and repeated only for the same API key, because another
-   * key of the principal may have fewer rights than the secret gives.
+   * key of the principal may have fewer rights than the secret gives. A repeat with another key is refused.
    */
   readonly isSecret?: boolean;
   /** Does the work through `storage`, in one transaction. May be called again. */
   perform(storage: Storage): Promise<Body>;
+}
+
+/** A response with a secret, and the API key that may see it again. */
+interface SecretAnswer {
+  readonly secretOf: string;
+  readonly body: unknown;
 }
 
 type IdempotencyKey = Pick<IdempotentResponse, "principalId" | "key" | "requestHash">;
@@ -88,8 +94,8 @@ export class Idempotency {
     }
     const perform = async () => performAndStore(requestKey, await prepared(write));
     return write.isAtomic === true
-      ? this.#perform(reply, requestKey, false, perform)
-      : this.#performUnlessStored(reply, requestKey, false, perform);
+      ? this.#perform(reply, requestKey, undefined, perform)
+      : this.#performUnlessStored(reply, requestKey, undefined, perform);
   }
 
   /** For any other write. The work and its response are stored in one transaction, which is opened here. */
@@ -97,17 +103,18 @@ export class Idempotency {
     const { status = 200, isSecret = false } = write;
     const { storage } = this.#deps;
     reply.code(status);
-    const requestKey = this.#keyOf(request, write, isSecret);
+    const requestKey = this.#keyOf(request, write);
     if (requestKey === undefined) {
       return storage.atomically((stores) => write.perform(stores));
     }
-    return this.#performUnlessStored(reply, requestKey, isSecret, () =>
+    const secretOf = isSecret ? holderOf(request).key.id : undefined;
+    return this.#performUnlessStored(reply, requestKey, secretOf, () =>
       storage.atomically(async (stores) => {
         const body = await write.perform(stores);
         await stores.answers.remember({
           ...requestKey,
           status,
-          body: isSecret ? this.#sealed(body, requestKey) : body,
+          body: secretOf === undefined ? body : this.#sealed({ secretOf, body }, requestKey),
         });
         return body;
       }),
@@ -117,20 +124,20 @@ export class Idempotency {
   async #performUnlessStored<Body>(
     reply: FastifyReply,
     requestKey: IdempotencyKey,
-    isSecret: boolean,
+    secretOf: string | undefined,
     perform: () => Promise<Body>,
   ): Promise<Body> {
     const first = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
     if (first !== undefined) {
-      return this.#replay<Body>(reply, first, requestKey, isSecret);
+      return this.#replay<Body>(reply, first, requestKey, secretOf);
     }
-    return this.#perform(reply, requestKey, isSecret, perform);
+    return this.#perform(reply, requestKey, secretOf, perform);
   }
 
   async #perform<Body>(
     reply: FastifyReply,
     requestKey: IdempotencyKey,
-    isSecret: boolean,
+    secretOf: string | undefined,
     perform: () => Promise<Body>,
   ): Promise<Body> {
     try {
@@ -139,7 +146,7 @@ export class Idempotency {
       // A concurrent duplicate may fail at the stored response, or earlier at a unique name.
       const duplicate = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
       if (duplicate !== undefined) {
-        return this.#replay<Body>(reply, duplicate, requestKey, isSecret);
+        return this.#replay<Body>(reply, duplicate, requestKey, secretOf);
       }
       if (!(error instanceof UniqueConflict) || error.what !== "idempotencyKey") {
         throw error;
@@ -152,7 +159,6 @@ export class Idempotency {
   #keyOf(
     request: FastifyRequest,
     { operation, target = "", hidesBody }: Operation,
-    isSecret = false,
   ): IdempotencyKey | undefined {
     const key = readKey(request.raw.rawHeaders);
     if (key === undefined) {
@@ -162,28 +168,34 @@ export class Idempotency {
       .update(`${target}\n${canonical(request.body)}`)
       .digest("hex");
     const requestHash = hidesBody === true ? this.#deps.hashKey(digest) : digest;
-    const { key: apiKey, principal } = holderOf(request);
-    const name = isSecret ? `${operation} ${apiKey.id} ${key}` : `${operation} ${key}`;
-    return { principalId: principal.id, key: name, requestHash };
+    return { principalId: holderOf(request).principal.id, key: `${operation} ${key}`, requestHash };
   }
 
   #replay<Body>(
     reply: FastifyReply,
     first: IdempotentResponse,
     requestKey: IdempotencyKey,
-    isSecret: boolean,
+    secretOf: string | undefined,
   ): Body {
     requireSame(first, requestKey);
     reply.code(first.status).header("idempotent-replay", "true");
-    const body = isSecret
-      ? JSON.parse(this.#deps.secrets.open(String(first.body), ownerOf(requestKey)))
-      : first.body;
+    const body = secretOf === undefined ? first.body : this.#opened(first, requestKey, secretOf);
     // The response was stored by the same operation, so it has the right type.
     return body as Body;
   }
 
-  #sealed(body: unknown, requestKey: IdempotencyKey): string {
-    return this.#deps.secrets.seal(JSON.stringify(body), ownerOf(requestKey));
+  #sealed(answer: SecretAnswer, requestKey: IdempotencyKey): string {
+    return this.#deps.secrets.seal(JSON.stringify(answer), ownerOf(requestKey));
+  }
+
+  #opened({ body }: IdempotentResponse, requestKey: IdempotencyKey, apiKeyId: string): unknown {
+    const answer: SecretAnswer = JSON.parse(this.#deps.secrets.open(String(body), ownerOf(requestKey)));
+    if (answer.secretOf !== apiKeyId) {
+      throw new AppError("not_authorized", "Another API key of yours has sent this Idempotency-Key.", {
+        remedy: "Use the same API key, because the response contains a secret, or use a new Idempotency-Key.",
+      });
+    }
+    return answer.body;
   }
 }
 

@@ -1,66 +1,64 @@
-import rateLimit from "@fastify/rate-limit";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../core/ports/clock.ts";
 import type { ApiLimits } from "../api-deps.ts";
+import { callerNetwork } from "./caller-network.ts";
 import { StatusError } from "./errors.ts";
+import { type Bucket, RequestBuckets } from "./request-buckets.ts";
 
 /** Counts a request and refuses it if there were too many. */
-export type RateLimit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type RateLimit = (request: FastifyRequest, reply: FastifyReply) => void;
+
+type Limits = Pick<ApiLimits, "rateLimit" | "rateWindowMs">;
+type Counted = "principal" | "guest" | "address";
 
 /**
- * Limits the requests per window: per key once the caller is known, otherwise per address, so that guessing keys is
- * limited as well. A caller with a valid key is not affected by others at its address. The counts are in the memory
- * of the process, because a count in the database would cost more than most requests. The library keeps the 5,000
- * most recent callers.
+ * Limits the requests per principal once the caller is known, otherwise per address, so that guessing keys is limited
+ * as well. A caller with a valid key is not affected by others at its address. The counts are in the memory of the
+ * process, because a count in the database would cost more than most requests.
  */
-export async function createRateLimit(
-  server: FastifyInstance,
-  { rateLimit: max, rateWindowMs: timeWindow }: Pick<ApiLimits, "rateLimit" | "rateWindowMs">,
-): Promise<RateLimit> {
+export function createRateLimit(clock: Pick<Clock, "elapsedMs">, limits: Limits): RateLimit {
+  const { rateLimit: max, rateWindowMs: windowMs } = limits;
   if (max === 0) {
-    return async () => undefined;
+    return () => undefined;
   }
-  await server.register(rateLimit, { global: false });
-  const keyGenerator = ({ caller }: FastifyRequest): string => caller?.id ?? "";
-  const ofKey = server.createRateLimit({ max, timeWindow, keyGenerator });
-  const ofAddress = server.createRateLimit({ max, timeWindow });
-  return async (request, reply) => {
-    const isKnown = request.caller !== undefined;
-    const count = await (isKnown ? ofKey : ofAddress)(request);
-    if (count.isAllowed) {
-      return;
-    }
-    reply.headers(headersOf(isKnown ? "key" : "address", count));
-    if (count.isExceeded) {
-      throw tooMany(count);
+  const buckets = new RequestBuckets({ max, windowMs, elapsedMs: () => clock.elapsedMs() });
+  return (request, reply) => {
+    const counted = countedBy(request);
+    const bucket = buckets.take(`${counted} ${request.caller?.id ?? callerNetwork(request.ip)}`);
+    reply.headers(headersOf(counted, bucket, limits));
+    if (!bucket.isAllowed) {
+      throw tooMany(bucket, limits);
     }
   };
 }
 
-interface RateCount {
-  readonly max: number;
-  readonly timeWindow: number;
-  readonly remaining: number;
-  /** Milliseconds until the window ends. */
-  readonly ttl: number;
-  readonly ttlInSeconds: number;
+function countedBy({ caller }: FastifyRequest): Counted {
+  if (caller === undefined) {
+    return "address";
+  }
+  return caller.holder === undefined ? "guest" : "principal";
 }
 
 /** The headers of the draft standard, and those that older clients read. */
-function headersOf(name: "key" | "address", count: RateCount): Record<string, string | number> {
-  const { max, timeWindow, remaining, ttlInSeconds } = count;
+function headersOf(
+  counted: Counted,
+  { remaining, resetMs }: Bucket,
+  { rateLimit, rateWindowMs }: Limits,
+): Record<string, string | number> {
+  const seconds = Math.ceil(resetMs / 1_000);
   return {
-    "ratelimit-policy": `"${name}";q=${max};w=${Math.ceil(timeWindow / 1_000)}`,
-    ratelimit: `"${name}";r=${remaining};t=${ttlInSeconds}`,
-    "x-ratelimit-limit": max,
+    "ratelimit-policy": `"${counted}";q=${rateLimit};w=${Math.ceil(rateWindowMs / 1_000)}`,
+    ratelimit: `"${counted}";r=${remaining};t=${seconds}`,
+    "x-ratelimit-limit": rateLimit,
     "x-ratelimit-remaining": remaining,
-    "x-ratelimit-reset": ttlInSeconds,
+    "x-ratelimit-reset": seconds,
   };
 }
 
-function tooMany({ max, timeWindow, ttl }: RateCount): StatusError {
-  const message = `You sent more than ${max} requests in ${timeWindow / 1_000} seconds.`;
+function tooMany({ resetMs }: Bucket, { rateLimit, rateWindowMs }: Limits): StatusError {
+  const message = `You sent more than ${rateLimit} requests in ${rateWindowMs / 1_000} seconds.`;
   return new StatusError(429, "resource_unavailable", message, {
-    retryAfterMs: ttl,
+    retryAfterMs: resetMs,
     remedy: "Wait as long as Retry-After says. Read events as a stream instead of polling.",
   });
 }

@@ -39,16 +39,19 @@ const HEADERS = {
     schema: TEXT,
   },
   "RateLimit-Policy": {
-    description: 'The limit: `"key";q=600;w=60` means 600 requests in 60 seconds.',
+    description:
+      'The limit: `"principal";q=600;w=60` means 600 requests in 60 seconds, refilled continuously.',
     schema: TEXT,
   },
   RateLimit: {
-    description: 'The remainder: `"key";r=599;t=42` means 599 requests in the next 42 seconds.',
+    description:
+      'The remainder: `"principal";r=599;t=1` means that 599 requests pass now, and the bucket is full in one second. ' +
+      "If none passes, `t` is the wait for the next one.",
     schema: TEXT,
   },
-  "X-RateLimit-Limit": { description: "The number of requests per minute.", schema: NUMBER },
+  "X-RateLimit-Limit": { description: "The number of requests in a full bucket.", schema: NUMBER },
   "X-RateLimit-Remaining": { description: "The number of requests that are left.", schema: NUMBER },
-  "X-RateLimit-Reset": { description: "Seconds until the count starts again.", schema: NUMBER },
+  "X-RateLimit-Reset": { description: "The same as `t` of `RateLimit`.", schema: NUMBER },
   "x-should-retry": { description: "Whether the same request may succeed later.", schema: FLAG },
   "Retry-After": { description: "Seconds to wait before a repeat.", schema: NUMBER },
   "retry-after-ms": { description: "Milliseconds to wait before a repeat.", schema: NUMBER },

@@ -10,9 +10,9 @@ never by the text. The header \`x-should-retry\` tells whether the same request 
 
 **Repeats.** A write with an \`Idempotency-Key\` is executed once. The same key with the same body returns the first
 response and \`Idempotent-Replay: true\`; with another body, the request is refused. A response that contains a secret is repeated
-only for the API key that sent the first request, not for other keys of the same principal.
+only for the API key that sent the first request. Other keys of the same principal are refused.
 
-**Limits.** Each key has a limit of requests per minute and of open streams. \`RateLimit-Policy\` and \`RateLimit\` (and, for
+**Limits.** Each principal has a limit of open streams, and a bucket of requests that refills continuously. \`RateLimit-Policy\` and \`RateLimit\` (and, for
 older clients, \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`) contain the limit and the remainder. Each process of the
 server counts separately, so a server with several processes allows more.
 
@@ -21,8 +21,8 @@ characters, a base prompt 64 KiB, the rest of a configuration 256 KiB, an attach
 together 20 MiB.
 
 **Compatibility.** Version 1 only grows: members, event kinds and operations may be added at any time. Clients should ignore
-what they do not know. The server also ignores unknown members, except unknown kinds of budget: it refuses them, because it
-could not enforce such a limit.`;
+what they do not know. The server also accepts unknown query keys and members, and names in \`Errand-Ignored\` what it does not
+use.`;
 
 /** The tags of the operations, in this order. */
 export const TAGS: Readonly<Record<string, string>> = {

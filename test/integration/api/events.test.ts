@@ -224,7 +224,7 @@ describe("a stream under adverse conditions", () => {
   });
 
   test("one slow reader is disconnected while 999 others of the same run receive every event", async () => {
-    const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 300, streamsPerKey: 0 };
+    const limits = { streamBufferBytes: 64 * 1024, streamStallMs: 300, streamsPerPrincipal: 0 };
     await using crowded = await disposable(limits);
     const id = await createRun(crowded.harness);
     const texts = upTo(40).map(() => "x".repeat(30_000));
@@ -343,7 +343,7 @@ describe.each([
   });
 
   test("a caller has a limited number of open streams, and a stream that ends frees its place", async () => {
-    await using narrow = await disposable({ streamsPerKey: 2 });
+    await using narrow = await disposable({ streamsPerPrincipal: 2 });
     const other = await narrow.harness.addUser("ann");
     const id = await createRun(narrow.harness);
     const [first] = [await openStream(narrow.harness, id), await open(narrow.harness, id)];

@@ -5,10 +5,12 @@ import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const LIMIT = 20;
+/** So long that no request comes back into a bucket during a test. */
+const WINDOW_MS = 3_600_000;
 
 let harness: ApiHarness;
 beforeAll(async () => {
-  harness = await startHarness({ limits: { rateLimit: LIMIT } });
+  harness = await startHarness({ limits: { rateLimit: LIMIT, rateWindowMs: WINDOW_MS } });
 });
 afterAll(() => harness.close());
 
@@ -24,23 +26,23 @@ async function upToLimit(key: string | null): Promise<Answer[]> {
   return answers;
 }
 
-test("a key has a number of requests per minute, and each answer says how many remain", async () => {
+test("a principal has a bucket of requests, and each answer says how many remain", async () => {
   const key = await harness.addUser("counted");
 
   const answers = await upToLimit(key);
 
   expect(new Set(statuses(answers))).toEqual(new Set([200]));
   const [first, last] = [answers[0]?.headers, answers.at(-1)?.headers];
-  expect(first?.get("ratelimit-policy")).toBe('"key";q=20;w=60');
+  expect(first?.get("ratelimit-policy")).toBe('"principal";q=20;w=3600');
   expect([first?.get("ratelimit"), last?.get("ratelimit")]).toEqual([
-    expect.stringMatching(/^"key";r=19;t=(60|59)$/),
-    expect.stringMatching(/^"key";r=0;t=\d+$/),
+    '"principal";r=19;t=180',
+    expect.stringMatching(/^"principal";r=0;t=(3600|35\d\d)$/),
   ]);
   expect([first?.get("x-ratelimit-limit"), first?.get("x-ratelimit-remaining")]).toEqual(["20", "19"]);
-  expect(first?.get("x-ratelimit-reset")).toMatch(/^(60|59)$/);
+  expect(first?.get("x-ratelimit-reset")).toBe("180");
 });
 
-test("a request over the limit is refused with the time to retry, and other keys are not affected", async () => {
+test("a request over the limit is refused with the wait for the next one, and other principals are not affected", async () => {
   const [key, other] = [await harness.addUser("greedy"), await harness.addUser("modest")];
   await upToLimit(key);
 
@@ -52,14 +54,16 @@ test("a request over the limit is refused with the time to retry, and other keys
     "resource_unavailable",
     true,
   ]);
-  expect(refused.body.error).toContain("20 requests in 60 seconds");
+  expect(refused.body.error).toContain("20 requests in 3600 seconds");
   expect(refused.headers.get("x-should-retry")).toBe("true");
   const [seconds, milliseconds] = ["retry-after", "retry-after-ms"].map((name) =>
     Number(refused.headers.get(name)),
   );
+  // A twentieth of the window, not the rest of it.
   expect(milliseconds).toBeGreaterThan(0);
+  expect(milliseconds).toBeLessThanOrEqual(WINDOW_MS / LIMIT);
   expect(seconds).toBe(Math.ceil(Number(milliseconds) / 1_000));
-  expect(refused.headers.get("ratelimit")).toMatch(/^"key";r=0;/);
+  expect(refused.headers.get("ratelimit")).toMatch(/^"principal";r=0;/);
   expect(others.status).toBe(200);
 });
 
@@ -109,7 +113,7 @@ describe("requests without a valid key", () => {
     const valid = await call(harness, RUNS, { key: await harness.addUser("neighbour") });
 
     expect(statuses(guesses)).toEqual([...Array.from({ length: LIMIT }, () => 401), 429, 429]);
-    expect(guesses.at(-1)?.headers.get("ratelimit-policy")).toBe('"address";q=20;w=60');
+    expect(guesses.at(-1)?.headers.get("ratelimit-policy")).toBe('"address";q=20;w=3600');
     expect(guesses.at(-1)?.body.code).toBe("resource_unavailable");
     expect(valid.status).toBe(200);
   });
@@ -125,13 +129,32 @@ describe("requests without a valid key", () => {
   });
 });
 
-test("the count starts again with each window", async () => {
-  const short = await startHarness({ limits: { rateLimit: 1, rateWindowMs: 200 } });
-  const status = async () => (await call(short, RUNS)).status;
+test("all keys of a principal take from the same bucket", async () => {
+  const [one, two] = [await harness.addUser("of many keys"), await harness.addUser("of many keys")];
 
-  await waitFor(async () => (await status()) === 429, { what: "too many in one window", everyMs: 1 });
-  await waitFor(async () => (await status()) === 200, { what: "the next window" });
+  const answers = [await call(harness, RUNS, { key: one }), await call(harness, RUNS, { key: two })];
 
+  expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining"))).toEqual([
+    String(LIMIT - 1),
+    String(LIMIT - 2),
+  ]);
+});
+
+test("a refused caller may send its next request without waiting for a whole window", async () => {
+  const short = await startHarness({ limits: { rateLimit: 2, rateWindowMs: 400 } });
+  const answerWith = (status: number) =>
+    waitFor(
+      async () => {
+        const answer = await call(short, RUNS);
+        return answer.status === status && answer;
+      },
+      { what: `an answer with ${status}`, everyMs: 1 },
+    );
+
+  const refused = await answerWith(429);
+  await answerWith(200);
+
+  expect(Number(refused.headers.get("retry-after-ms"))).toBeLessThanOrEqual(200);
   await short.close();
 });
 

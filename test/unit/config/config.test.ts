@@ -162,7 +162,7 @@ describe("the limits", () => {
   test("the default limits are the documented ones", () => {
     expect(readConfig({}).limits).toEqual({
       rateLimit: 600,
-      streamsPerKey: 20,
+      streamsPerPrincipal: 20,
       bodyBytes: 30 * 1_024 ** 2,
       promptBytes: 256 * 1_024,
       titleLength: 300,
@@ -188,7 +188,7 @@ describe("the limits", () => {
 
     expect(readConfig(variables).limits).toEqual({
       rateLimit: 0,
-      streamsPerKey: 0,
+      streamsPerPrincipal: 0,
       bodyBytes: 1_024 ** 2,
       promptBytes: 8_192,
       titleLength: 600,

@@ -16,8 +16,8 @@ function open(streams: OpenStreams, id: string): EventStream {
   );
 }
 
-test("each key has its own limit of open streams", () => {
-  const streams = new OpenStreams({ ...LIMITS, streamsPerKey: 2 });
+test("each caller has its own limit of open streams", () => {
+  const streams = new OpenStreams({ ...LIMITS, streamsPerPrincipal: 2 });
   const first = open(streams, "key");
   open(streams, "key");
 
@@ -29,7 +29,7 @@ test("each key has its own limit of open streams", () => {
 });
 
 test("a limit of 0 allows any number of streams, and endAll ends all of them", () => {
-  const streams = new OpenStreams({ ...LIMITS, streamsPerKey: 0 });
+  const streams = new OpenStreams({ ...LIMITS, streamsPerPrincipal: 0 });
 
   const opened = Array.from({ length: 100 }, () => open(streams, "key"));
   streams.endAll();
