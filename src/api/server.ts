@@ -7,6 +7,7 @@ import { requestIdOf } from "./http/request-id.ts";
 import { addRequestLog } from "./http/request-log.ts";
 import { compileValidator } from "./http/request-validation.ts";
 import { addSecurityHeaders } from "./http/security-headers.ts";
+import { refuseUnmatched } from "./http/unmatched-routes.ts";
 import { refuseUnusableHeaders } from "./http/unusable-headers.ts";
 import { healthRoutes } from "./routes/health.ts";
 
@@ -19,6 +20,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   addErrorAnswers(server, answerErrors(deps.publicUrl));
   addRequestLog(server);
   refuseUnusableHeaders(server);
+  refuseUnmatched(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
   await addSecurityHeaders(server, deps.publicUrl());

@@ -5,6 +5,7 @@ import { hideKeys } from "../auth/api-keys.ts";
 import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
 import { frameworkError } from "./framework-error.ts";
 import { newRequestId, pathOf } from "./request-id.ts";
+import { nothingHere } from "./unmatched-routes.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 
@@ -39,7 +40,7 @@ export function answerErrors(publicUrl: () => string): ErrorAnswer {
 export function addErrorAnswers(server: FastifyInstance, answer: ErrorAnswer): void {
   server.setErrorHandler(answer);
   server.setNotFoundHandler((request, reply) => {
-    answer(new AppError("resource_not_found", "There is nothing at this address."), request, reply);
+    answer(nothingHere(), request, reply);
   });
 }
 

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, type ErrorOptions } from "../../core/errors.ts";
 import { ERROR_TABLE } from "./error-table.ts";
 
-/** An error with another status than that of its code: 413, 415, 429, and 422 for a reused idempotency key. */
+/** An error with another status than that of its code: 405, 413, 415, 429, and 422 for a reused idempotency key. */
 export class StatusError extends AppError {
   readonly status: number;
 
@@ -39,26 +39,28 @@ export function statusOf(error: AppError): number {
   return error instanceof StatusError ? error.status : ERROR_TABLE[error.code].status;
 }
 
-/** Returns the body of an error response. Messages of internal errors (5xx) are not shown to the caller. */
+/** Returns the body of an error response. Of internal errors (5xx), the caller sees only the trace id. */
 export function problemOf(error: AppError, { publicUrl, instance, traceId }: ProblemContext): Problem {
   const status = statusOf(error);
   const { title, remedy: usualRemedy } = ERROR_TABLE[error.code];
-  const detail = status < 500 || error instanceof StatusError ? error.message : undefined;
-  const { remedy = usualRemedy, issues } = error.options;
-  return {
+  const common = {
     type: `${publicUrl}/problems/${error.code}`,
     title,
     status,
-    error: detail === undefined ? title : `${title}: ${detail}`,
-    ...(detail === undefined ? {} : { detail }),
+    error: title,
     instance,
     retryable: error.retryable,
     trace_id: traceId,
     code: error.code,
-    remedy,
-    ...(issues === undefined ? {} : { issues }),
-    ...othersOf(error.options),
+    remedy: usualRemedy,
   };
+  if (status >= 500) {
+    return common;
+  }
+  const { message, options } = error;
+  const { remedy = usualRemedy, issues } = options;
+  const described = { error: `${title}: ${message}`, detail: message, remedy };
+  return { ...common, ...described, ...(issues === undefined ? {} : { issues }), ...othersOf(options) };
 }
 
 /** The members about external services, if the thrown error has them. */

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { FastifyPluginAsync } from "fastify";
@@ -52,7 +53,7 @@ describe("every refusal is a problem document", () => {
   test.each<[string, Parameters<typeof call>[2], number, string]>([
     ["/nowhere", {}, 404, "resource_not_found"],
     ["/api/v1/nowhere", {}, 404, "resource_not_found"],
-    [RUNS, { method: "DELETE" }, 404, "resource_not_found"],
+    [RUNS, { method: "DELETE" }, 405, "operation_not_supported"],
     ["/%zz", {}, 400, "invalid_request"],
     [`${RUNS}/${"x".repeat(200)}`, {}, 404, "resource_not_found"],
     [RUNS, { body: "{" }, 400, "invalid_request"],
@@ -116,6 +117,47 @@ describe("every refusal is a problem document", () => {
   });
 });
 
+describe("a known path with another method", () => {
+  test.each([
+    ["POST", "/healthz", "GET, HEAD"],
+    ["DELETE", RUNS, "GET, HEAD, POST"],
+    ["PATCH", "/api/v1/agent/run", "POST"],
+    ["HEAD", "/api/v1/agent/run", "POST"],
+    ["OPTIONS", `${RUNS}/x/cancel`, "POST"],
+    ["TRACE", "/api/v1/agent/whoami", "GET, HEAD"],
+    ["PROPFIND", "/api/v1/agent/whoami", "GET, HEAD"],
+    ["HEAD", `${RUNS}/x/events`, "GET"],
+    ["GET", "/api/v1/agent/tasks/x/cancel", "POST"],
+  ])("%s %s is 405 and names the methods %s", async (method, path, allowed) => {
+    const { status, headers, problem } = await withMethod(method, path);
+
+    expect([status, headers.allow]).toEqual([405, allowed]);
+    expect(headers["x-should-retry"]).toBe("false");
+    expect(problem).toMatchObject(
+      method === "HEAD" ? {} : { status: 405, code: "operation_not_supported", retryable: false },
+    );
+  });
+
+  test("it is refused before its body is read, whatever the body is", async () => {
+    const bodies: Parameters<typeof call>[2][] = [
+      { body: "", headers: { "content-type": "application/json" } },
+      { body: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } },
+      { body: "x".repeat(5_000) },
+    ];
+
+    for (const options of bodies) {
+      expectProblem(await call(harness, RUNS, { method: "PUT", ...options }), 405, "operation_not_supported");
+      expectProblem(await call(harness, "/nowhere", options), 404, "resource_not_found");
+    }
+  });
+
+  test("HEAD is answered as GET without a body", async () => {
+    const answer = await call(harness, RUNS, { method: "HEAD" });
+
+    expect([answer.status, answer.text]).toEqual([200, ""]);
+  });
+});
+
 describe("internal failures", () => {
   test("a bug is answered with the trace id alone and logged once with its stack", async () => {
     const answer = await call(harness, "/test/bug");
@@ -141,13 +183,14 @@ describe("internal failures", () => {
     expect([answer.headers.get("retry-after"), answer.headers.get("retry-after-ms")]).toEqual(["2", "1500"]);
   });
 
-  test("a server that is not ready says why and is still alive", async () => {
+  test("a server that is not ready logs why and is still alive", async () => {
     notReady = "The database cannot be reached.";
     const [ready, alive] = [await call(harness, "/readyz"), await call(harness, "/healthz", { key: null })];
     notReady = undefined;
 
     expectProblem(ready, 503, "resource_unavailable");
-    expect(ready.body.error).toContain("The database cannot be reached.");
+    expect(ready.text).not.toContain("database");
+    expect(harness.logged.some((line) => line.includes("The database cannot be reached."))).toBe(true);
     expect([alive.status, alive.body]).toEqual([200, { status: "alive" }]);
     expect((await call(harness, "/readyz", { key: null })).status).toBe(200);
   });
@@ -275,6 +318,25 @@ describe("headers that Node refuses without a message", () => {
     );
   });
 });
+
+interface MethodAnswer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly problem: unknown;
+}
+
+/** `fetch` refuses to send some methods. */
+async function withMethod(method: string, path: string): Promise<MethodAnswer> {
+  const headers = { authorization: `Bearer ${harness.key}` };
+  const request = httpRequest(`${harness.url}${path}`, { method, headers }).end();
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  const body = Buffer.concat(await response.toArray()).toString();
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    problem: body === "" ? {} : JSON.parse(body),
+  };
+}
 
 /** Returns all bytes until the server closes the connection. */
 async function rawAnswer(text: string): Promise<string> {
