@@ -16,16 +16,23 @@ export const ERROR_CODES = [
   "resource_unavailable",
   "internal_error",
   "environment_setup_failed",
-  "agent_process_failed",
-  "infrastructure_timeout",
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * Finer causes than the codes, which strict clients know as a closed list. `infrastructure_timeout`: a time limit of
+ * the run. `agent_process_failed`: the agent's process died or did not start. `agent_error`: the agent lives and
+ * reported an error.
+ */
+export const FAILURE_REASONS = ["infrastructure_timeout", "agent_process_failed", "agent_error"] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 export interface ErrorOptions {
   readonly cause?: unknown;
   /** Whether the same call may succeed later. Default: depends on the code. */
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
+  readonly reason?: FailureReason;
   /** What the caller can do about it, in one sentence. */
   readonly remedy?: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
@@ -65,8 +72,6 @@ const ENDS_AS_ERROR: ReadonlySet<ErrorCode> = new Set([
   "authentication_required",
   "resource_unavailable",
   "internal_error",
-  "agent_process_failed",
-  "infrastructure_timeout",
 ]);
 
 /** How a run ends after this error: ERROR if the platform caused it, FAILED if the request did. */

@@ -21,6 +21,7 @@ import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
 import type { Notice, RunCard } from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
+import { withCurrentCode } from "./former-error-codes.ts";
 
 /**
  * The schemas of the JSON columns. All objects are loose: members that this version does not know are kept, because
@@ -103,11 +104,16 @@ export const SKILL: z.ZodType<Skill> = z.looseObject({
   basePrompt: z.string(),
 } satisfies MembersOf<Skill>);
 
-export const STATUS_MESSAGE: z.ZodType<StatusMessage> = z.looseObject({
-  message: z.string(),
-  errorCode: z.exactOptional(z.enum(ERROR_CODES)),
-  retryable: z.exactOptional(z.boolean()),
-} satisfies MembersOf<StatusMessage>);
+export const STATUS_MESSAGE: z.ZodType<StatusMessage> = z.preprocess(
+  withCurrentCode,
+  z.looseObject({
+    message: z.string(),
+    errorCode: z.exactOptional(z.enum(ERROR_CODES)),
+    retryable: z.exactOptional(z.boolean()),
+    reason: text,
+    remedy: text,
+  } satisfies MembersOf<StatusMessage>),
+);
 
 const permissionRequest = {
   permissionId: z.string(),

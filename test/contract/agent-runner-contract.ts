@@ -168,16 +168,17 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
 
     test.each([
-      ["fail", "agent_process_failed", false],
-      ["fail 401", "external_authentication_required", false],
-      ["fail 429", "resource_unavailable", true],
-    ])("%s is an error with a code, and the agent lives on", async (prompt, code, retryable) => {
+      ["fail", "internal_error", true, { reason: "agent_error" }],
+      ["fail 401", "external_authentication_required", false, {}],
+      ["fail 429", "resource_unavailable", true, {}],
+    ])("%s is an error with a code, and the agent lives on", async (prompt, code, retryable, options) => {
       const { session } = await harness.start();
 
       await expect(session.prompt(prompt)).rejects.toMatchObject({
         name: "AppError",
         code,
         retryable,
+        options,
         message: "The demo agent was told to fail.",
       });
       expect(await session.prompt("say still here")).toMatchObject({ stopReason: "end_turn" });
@@ -187,17 +188,21 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       const { session } = await harness.start();
 
       await expect(session.prompt("crash")).rejects.toMatchObject({
-        code: "agent_process_failed",
+        code: "internal_error",
+        options: { reason: "agent_process_failed" },
         message: expect.stringMatching(/exit code 1\..*told to crash/),
       });
-      await expect(session.prompt("say anything")).rejects.toMatchObject({ code: "agent_process_failed" });
+      await expect(session.prompt("say anything")).rejects.toMatchObject({
+        options: { reason: "agent_process_failed" },
+      });
     });
 
     test("an agent that is killed fails the turn", async () => {
       const { session } = await harness.start();
 
       await expect(session.prompt("die")).rejects.toMatchObject({
-        code: "agent_process_failed",
+        code: "internal_error",
+        options: { reason: "agent_process_failed" },
         message: expect.stringMatching(/SIGKILL|137/),
       });
     });
@@ -211,7 +216,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
 
       const closed = Promise.all([session.close(), session.close()]);
 
-      await expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
+      await expect(turn).rejects.toMatchObject({ options: { reason: "agent_process_failed" } });
       await closed;
       await session.close();
       expect(await processesWith(seconds)).toEqual([]);

@@ -122,7 +122,7 @@ export async function describeRealAgent(name: string): Promise<void> {
         ...PATIENCE,
       });
 
-      const failed = expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
+      const failed = expect(turn).rejects.toMatchObject({ options: { reason: "agent_process_failed" } });
       for (const pid of processesOf(real)) {
         kill(pid);
       }

@@ -60,7 +60,7 @@ async function startSession(
   try {
     return await new SessionStart(options, prepared, request, observer).run();
   } catch (error) {
-    if (request.previousSession === undefined || request.signal.aborted || !isProcessFailure(error)) {
+    if (request.previousSession === undefined || request.signal.aborted || !isAgentFailure(error)) {
       throw error;
     }
     // Otherwise an agent that dies while it loads its old session would fail the run at each follow-up.
@@ -119,8 +119,8 @@ function modelOf(
   throw new AppError("integration_not_configured", model);
 }
 
-function isProcessFailure(error: unknown): boolean {
-  return error instanceof AppError && error.code === "agent_process_failed";
+function isAgentFailure(error: unknown): boolean {
+  return error instanceof AppError && error.options.reason !== undefined;
 }
 
 interface Prepared {
@@ -211,7 +211,8 @@ class SessionStart {
     const opened = await withTimeout(openSession(connection.agent, this.#request, terms, replay), timeoutMs);
     if (opened === undefined) {
       const seconds = Math.round(timeoutMs / 1_000);
-      throw new AppError("agent_process_failed", `The agent was not ready after ${seconds} s.`);
+      const message = `The agent was not ready after ${seconds} s.`;
+      throw new AppError("internal_error", message, { reason: "agent_process_failed" });
     }
     return opened;
   }

@@ -200,7 +200,7 @@ function stopReasonOf({ stopReason }: PromptResponse): StopReason {
     return stopReason;
   }
   const message = `The agent ended its turn for a reason that is not known: ${stopReason}`;
-  throw new AppError("agent_process_failed", bounded(message));
+  throw new AppError("internal_error", bounded(message), { reason: "agent_error" });
 }
 
 function toUsage({ inputTokens, outputTokens, totalTokens }: Usage): TokenUsage {

@@ -28,6 +28,9 @@ export function toAppError(error: RequestError): AppError {
   const data = details.safeParse(error.data).data ?? {};
   const message = messageOf(error, data);
   const code = codeOf(error.code, data, message);
+  if (code === undefined) {
+    return new AppError("internal_error", message, { cause: error, reason: "agent_error" });
+  }
   const remedy = code === "external_authentication_required" ? { remedy: KEY_REMEDY } : {};
   return new AppError(code, message, { cause: error, ...remedy });
 }
@@ -42,7 +45,8 @@ export function bounded(message: string): string {
   return message.length <= MAX_MESSAGE_CHARS ? message : `${message.slice(0, MAX_MESSAGE_CHARS - 1)}…`;
 }
 
-function codeOf(rpcCode: number, data: Details, message: string): ErrorCode {
+/** Undefined: the error is not about the model. */
+function codeOf(rpcCode: number, data: Details, message: string): ErrorCode | undefined {
   if (rpcCode === AUTHENTICATION_REQUIRED) {
     return "external_authentication_required";
   }
@@ -51,7 +55,7 @@ function codeOf(rpcCode: number, data: Details, message: string): ErrorCode {
     return "insufficient_credits";
   }
   const status = statusOf(rpcCode, data, message);
-  return (status === undefined ? undefined : codeOfStatus(status)) ?? "agent_process_failed";
+  return status === undefined ? undefined : codeOfStatus(status);
 }
 
 /** A 429 means a rate limit or an exhausted quota. Only the text tells which. */

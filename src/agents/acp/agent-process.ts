@@ -52,7 +52,7 @@ export class AgentProcess {
     await this.close();
     const tail = this.#stderrTail.trim();
     const message = tail === "" ? reason : `${reason} Its last words: ${tail}`;
-    return new AppError("agent_process_failed", bounded(message), { cause });
+    return new AppError("internal_error", bounded(message), { cause, reason: "agent_process_failed" });
   }
 
   close(): Promise<void> {

@@ -112,7 +112,9 @@ async function initialize(agent: ClientContext): Promise<InitializeResponse> {
   });
   if (initialized.protocolVersion !== PROTOCOL_VERSION) {
     const spoken = `The agent speaks version ${initialized.protocolVersion} of ACP, not ${PROTOCOL_VERSION}.`;
-    throw new AppError("agent_process_failed", spoken, {
+    throw new AppError("internal_error", spoken, {
+      reason: "agent_error",
+      retryable: false,
       remedy: "Install the version named in the catalogue.",
     });
   }

@@ -177,7 +177,7 @@ async function bytesOf(directory: string): Promise<number> {
 
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new AppError("agent_process_failed", "The agent is not wanted any more."));
+  const giveUp = () => reject(new AppError("internal_error", "The agent is not wanted any more."));
   if (signal.aborted) {
     giveUp();
   }

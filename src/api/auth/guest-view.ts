@@ -3,17 +3,17 @@ import { ERROR_TABLE } from "../http/error-table.ts";
 import type { RunItem } from "../schemas/run-item.ts";
 
 /**
- * Returns a run's status for guests: only the title of its error code, because the message may name people, costs or
- * settings of the team. Returns undefined if there is no error code.
+ * Returns a run's status for guests: only the title of its error code, because message and remedy may name people,
+ * costs or settings of the team. Returns undefined if there is no error code.
  */
-export function statusForGuest<Status extends { readonly message: string }>(
-  status: Status | undefined,
-  code: ErrorCode | undefined,
-): Status | undefined {
+export function statusForGuest<
+  Status extends { readonly message: string; readonly remedy?: string | undefined },
+>(status: Status | undefined, code: ErrorCode | undefined): Status | undefined {
   if (status === undefined || code === undefined) {
     return undefined;
   }
-  return { ...status, message: ERROR_TABLE[code].title };
+  const { remedy: _, ...shown } = status;
+  return { ...shown, message: ERROR_TABLE[code].title } as Status;
 }
 
 /**

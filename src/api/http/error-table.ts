@@ -91,15 +91,4 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = {
     title: "Environment setup failed",
     remedy: "Correct the environment's repositories, image or setup commands, and start again.",
   },
-  agent_process_failed: {
-    status: 500,
-    title: "Agent process failed",
-    remedy:
-      "Send a follow-up, which restarts the agent. If it fails again, give the trace_id to the operator.",
-  },
-  infrastructure_timeout: {
-    status: 500,
-    title: "Infrastructure timeout",
-    remedy: "Send a follow-up, which continues the work, or request less work at once.",
-  },
 };

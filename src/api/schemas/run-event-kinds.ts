@@ -4,6 +4,7 @@ import { ERROR_CODES } from "../../core/errors.ts";
 import { INPUT_KINDS } from "../../core/inputs/run-input.ts";
 import type { RunEventBody, RunEventKind } from "../../core/runs/events.ts";
 import { RUN_MODES } from "../../core/runs/run.ts";
+import { FAILURE_REASON } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";
 
 type Body<Kind extends RunEventKind> = Extract<RunEventBody, { readonly kind: Kind }>;
@@ -24,6 +25,8 @@ const Status = z
     message: text("A text for people."),
     errorCode: z.enum(ERROR_CODES).optional().describe("A code for programs: one of the codes of `Error`."),
     retryable: flag("Whether a repeat of the same run may succeed.").optional(),
+    reason: maybe(FAILURE_REASON),
+    remedy: maybe("What you can do about it."),
   })
   .optional()
   .describe("Why the run ended, or what it waits for.");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PERMISSION_KINDS } from "../../core/agents/agent-runner.ts";
 import type { Artifact } from "../../core/artifacts/artifact.ts";
-import { ERROR_CODES } from "../../core/errors.ts";
+import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { Run } from "../../core/runs/run.ts";
@@ -19,17 +19,27 @@ export const RunSourceType = z.enum(RUN_SOURCES).meta({
   examples: ["API"],
 });
 
+/** Not an enumeration, because later versions may know more. */
+export const FAILURE_REASON = `A finer cause than the code, such as ${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(", ")}.`;
+
 const RunStatusMessage = z
   .object({
     message: z.string().describe("A text for people."),
     error_code: z.enum(ERROR_CODES).optional().describe("A code for programs: one of the codes of `Error`."),
     retryable: z.boolean().optional().describe("Whether a repeat of the same run may succeed."),
+    reason: z.string().optional().describe(FAILURE_REASON),
+    remedy: z.string().optional().describe("What you can do about it."),
   })
   .meta({
     id: "RunStatusMessage",
     description: "Why the run ended, or what it waits for.",
     examples: [
-      { message: "The agent's process died.", error_code: "agent_process_failed", retryable: false },
+      {
+        message: "The agent's process ended with exit code 1.",
+        error_code: "internal_error",
+        retryable: true,
+        reason: "agent_process_failed",
+      },
     ],
   });
 
@@ -276,12 +286,16 @@ function approvalOf({ approval }: Run): Pick<RunItem, "approval"> {
 function statusOf({
   message,
   errorCode,
+  reason,
+  remedy,
   retryable,
 }: NonNullable<Run["statusMessage"]>): RunItem["status_message"] {
   return {
     message,
     ...(errorCode === undefined ? {} : { error_code: errorCode }),
     ...(retryable === undefined ? {} : { retryable }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(remedy === undefined ? {} : { remedy }),
   };
 }
 

@@ -1,8 +1,31 @@
-import type { ErrorCode } from "../errors.ts";
+import { AppError, type ErrorCode, type FailureReason } from "../errors.ts";
 import type { StatusMessage } from "../runs/run.ts";
 
 /** The state message of a run that ends with a failure or an error. */
 export type RunFailure = StatusMessage & { readonly errorCode: ErrorCode };
+
+const REMEDIES: Readonly<Record<FailureReason, string>> = {
+  infrastructure_timeout: "Send a follow-up, which continues the work, or request less work at once.",
+  agent_process_failed:
+    "Send a follow-up, which restarts the agent. If it fails again, ask the operator to read the log.",
+  agent_error: "Send a follow-up with what the agent needs, or choose another agent or model.",
+};
+
+/** The failure of a run whose work threw `error`. `clean` removes secrets from texts. */
+export function runFailureOf(error: unknown, clean = (text: string) => text): RunFailure {
+  if (!(error instanceof AppError)) {
+    const message = "The platform failed while it worked on this run.";
+    return { message, errorCode: "internal_error", retryable: true };
+  }
+  const { code: errorCode, message, options, retryable } = error;
+  const { reason } = options;
+  const remedy = options.remedy ?? (reason && REMEDIES[reason]);
+  return {
+    ...{ message: clean(message), errorCode, retryable },
+    ...(reason === undefined ? {} : { reason }),
+    ...(remedy === undefined ? {} : { remedy: clean(remedy) }),
+  };
+}
 
 /** Why an attempt stops before its work is done. */
 export type AbortReason =

@@ -16,7 +16,7 @@ import { InputFiles } from "../workspaces/input-files.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";
 import type { CollectedFile } from "../workspaces/workspace.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
-import { AttemptAbort } from "./attempt-abort.ts";
+import { AttemptAbort, runFailureOf } from "./attempt-abort.ts";
 import { type AttemptContext, prepareAttemptContext } from "./attempt-context.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import type { AttemptServices } from "./attempt-services.ts";
@@ -148,15 +148,11 @@ export class Attempt {
     if (abort.reason !== undefined) {
       return;
     }
-    const known = error instanceof AppError ? error : undefined;
     const { id: runId, attempt } = deps.run;
-    if (known === undefined) {
+    if (!(error instanceof AppError)) {
       deps.log.error("attempt.failed", { runId, attempt, error });
     }
-    const message = clean(known?.message ?? "The platform failed while it worked on this run.");
-    const errorCode = known?.code ?? "internal_error";
-    const retryable = known?.retryable ?? true;
-    abort.abort({ kind: "failed", failure: { message, errorCode, retryable } });
+    abort.abort({ kind: "failed", failure: runFailureOf(error, clean) });
   }
 
   /** Another worker may own the run now, so our agent must stop at once. */

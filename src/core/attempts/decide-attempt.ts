@@ -1,12 +1,12 @@
 import type { TurnEnd } from "../agents/agent-runner.ts";
-import { endStateOf } from "../errors.ts";
+import { AppError, endStateOf } from "../errors.ts";
 import { storeLateAnswer } from "../runs/decide-follow-up.ts";
 import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isMoving, isWorkedOn } from "../runs/states.ts";
 import { modeOf } from "../turns/turn-mode.ts";
-import type { RunFailure } from "./attempt-abort.ts";
+import { type RunFailure, runFailureOf } from "./attempt-abort.ts";
 
 /**
  * After this many claims in a row without a finished turn, the run is given up. Otherwise it could take down one
@@ -168,7 +168,9 @@ function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {
     case "refusal":
       return { message: "The agent refused to go on.", errorCode: "invalid_request" };
     case "cancelled":
-      return { message: "The agent ended its turn as cancelled.", errorCode: "agent_process_failed" };
+      return runFailureOf(
+        new AppError("internal_error", "The agent ended its turn as cancelled.", { reason: "agent_error" }),
+      );
     default:
       return stopReason satisfies never;
   }

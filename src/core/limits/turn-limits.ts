@@ -1,5 +1,6 @@
-import type { AttemptAbort, RunFailure } from "../attempts/attempt-abort.ts";
+import { type AttemptAbort, type RunFailure, runFailureOf } from "../attempts/attempt-abort.ts";
 import type { AttemptDeps, RunSettings } from "../attempts/attempt-deps.ts";
+import { AppError } from "../errors.ts";
 import type { Clock, Stop } from "../ports/clock.ts";
 import { PausableTimer } from "./pausable-timer.ts";
 
@@ -83,7 +84,7 @@ export function limitAttempt(clock: Clock, { runMs }: Pick<RunSettings, "runMs">
 }
 
 function timedOut(message: string): RunFailure {
-  return { message, errorCode: "infrastructure_timeout", retryable: false };
+  return runFailureOf(new AppError("resource_unavailable", message, { reason: "infrastructure_timeout" }));
 }
 
 function minutes(ms: number): string {

@@ -67,6 +67,10 @@ export interface StatusMessage {
   readonly message: string;
   readonly errorCode?: ErrorCode;
   readonly retryable?: boolean;
+  /** A finer cause than the code: a `FailureReason`, or one of a later version. */
+  readonly reason?: string;
+  /** What a person can do about it, in one sentence. */
+  readonly remedy?: string;
 }
 
 /**

@@ -79,7 +79,7 @@ function movedTo(move: StateChangeEvent): object {
 /** Texts of agents and of other servers may be long. */
 const WORDS_MAX = 2_000;
 
-function told({ message, errorCode, retryable }: StatusMessage): object {
+function told({ message, errorCode, reason, remedy, retryable }: StatusMessage): object {
   const words = message.length > WORDS_MAX ? `${message.slice(0, WORDS_MAX).toWellFormed()}…` : message;
-  return { message: words, error_code: errorCode, retryable };
+  return { message: words, error_code: errorCode, retryable, reason, remedy };
 }

@@ -174,7 +174,7 @@ test("whoever gives up does not wait, and closing ends npm", async () => {
   const giveUp = new AbortController();
   const installer = anInstaller();
   const installing = installer.provide(anAgent(), tell, giveUp.signal);
-  const refused = expect(installing).rejects.toMatchObject({ code: "agent_process_failed" });
+  const refused = expect(installing).rejects.toMatchObject({ code: "internal_error" });
   await waitFor(() => access(join(dataDir, "begun")).then(() => true), { what: "npm to be started" });
 
   giveUp.abort();

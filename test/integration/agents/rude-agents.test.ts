@@ -43,7 +43,7 @@ describe("what an agent may do without harm", () => {
     const giveUp = new AbortController();
     const seconds = uniqueSeconds();
     const started = start("silent", { signal: giveUp.signal }, { file: seconds });
-    const refused = expect(started).rejects.toMatchObject({ code: "agent_process_failed" });
+    const refused = expect(started).rejects.toMatchObject({ options: { reason: "agent_process_failed" } });
     await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the agent" });
 
     giveUp.abort();
@@ -78,14 +78,15 @@ describe("what an agent may do without harm", () => {
 
 describe("what fails a start", () => {
   test.each([
-    ["version-2", "agent_process_failed", "version 2"],
-    ["needs-login", "external_authentication_required", "Authentication required"],
-    ["silent", "agent_process_failed", "not ready"],
-  ])("%s", async (way, code, message) => {
+    ["version-2", "internal_error", "version 2", { reason: "agent_error" }],
+    ["needs-login", "external_authentication_required", "Authentication required", {}],
+    ["silent", "internal_error", "not ready", { reason: "agent_process_failed" }],
+  ])("%s", async (way, code, message, options) => {
     const seconds = uniqueSeconds();
 
     await expect(start(way, {}, { file: seconds, startTimeoutMs: 2_000 })).rejects.toMatchObject({
       code,
+      options,
       message: expect.stringContaining(message),
     });
 
@@ -96,7 +97,8 @@ describe("what fails a start", () => {
     const catalogue = catalogueOf(["/usr/bin/no-such-agent"]);
 
     await expect(startWith(catalogue)).rejects.toMatchObject({
-      code: "agent_process_failed",
+      code: "internal_error",
+      options: { reason: "agent_process_failed" },
       message: expect.stringContaining("ENOENT"),
     });
   });
@@ -111,7 +113,8 @@ describe("what fails a turn", () => {
     const { session } = await start(way, {}, { file: seconds });
 
     await expect(session.prompt("go")).rejects.toMatchObject({
-      code: "agent_process_failed",
+      code: "internal_error",
+      options: { reason: "agent_process_failed" },
       message: expect.stringContaining(message),
     });
 
@@ -123,7 +126,8 @@ describe("what fails a turn", () => {
     const { session } = await start("leaves-a-child", {}, { file: seconds });
 
     await expect(session.prompt("go")).rejects.toMatchObject({
-      code: "agent_process_failed",
+      code: "internal_error",
+      options: { reason: "agent_process_failed" },
       message: expect.stringMatching(/exit code 139.*Segmentation fault/),
     });
 
@@ -134,7 +138,7 @@ describe("what fails a turn", () => {
     const seconds = uniqueSeconds();
     const { session } = await start("closes-stdout", {}, { file: seconds });
 
-    await expect(session.prompt("go")).rejects.toMatchObject({ code: "agent_process_failed" });
+    await expect(session.prompt("go")).rejects.toMatchObject({ options: { reason: "agent_process_failed" } });
 
     expect(await processesWith(seconds)).toEqual([]);
   });
@@ -143,7 +147,8 @@ describe("what fails a turn", () => {
     const { session } = await start("strange-stop");
 
     await expect(session.prompt("go")).rejects.toMatchObject({
-      code: "agent_process_failed",
+      code: "internal_error",
+      options: { reason: "agent_error" },
       message: expect.stringContaining("bored"),
     });
   });
@@ -168,7 +173,7 @@ describe("an agent that tells more than can be stored", () => {
   test("is closed while it waits", async () => {
     const seconds = uniqueSeconds();
     const { session, turn } = await aFlood({ file: seconds });
-    const failed = expect(turn).rejects.toMatchObject({ code: "agent_process_failed" });
+    const failed = expect(turn).rejects.toMatchObject({ options: { reason: "agent_process_failed" } });
 
     await session.close();
 
@@ -181,7 +186,9 @@ describe("an agent that tells more than can be stored", () => {
     const room = Promise.withResolvers<void>();
     closeRoom(room.promise);
 
-    await expect(session.prompt("die")).rejects.toMatchObject({ code: "agent_process_failed" });
+    await expect(session.prompt("die")).rejects.toMatchObject({
+      options: { reason: "agent_process_failed" },
+    });
   });
 });
 

@@ -22,9 +22,9 @@ afterAll(async () => {
  */
 describe.concurrent("the state in which a run ends", () => {
   test.each([
-    ["exits with 1", "say a word\ncrash", "ERROR", "agent_process_failed", /exit code 1.*told to crash/],
-    ["is killed by SIGKILL, without a word", "die", "ERROR", "agent_process_failed", /SIGKILL/],
-    ["is killed from the side", "shell kill -TERM $PPID", "ERROR", "agent_process_failed", /SIGTERM/],
+    ["exits with 1", "say a word\ncrash", "ERROR", "internal_error", /exit code 1.*told to crash/],
+    ["is killed by SIGKILL, without a word", "die", "ERROR", "internal_error", /SIGKILL/],
+    ["is killed from the side", "shell kill -TERM $PPID", "ERROR", "internal_error", /SIGTERM/],
     ["refuses", "refuse", "FAILED", "invalid_request", /refused/],
     ["is refused by its model", "fail 401", "FAILED", "external_authentication_required", /./],
     ["gets no answer of its model", "fail 429", "ERROR", "resource_unavailable", /./],

@@ -42,7 +42,7 @@ describe("toAppError", () => {
       false,
     ],
     ["payment required", new RequestError(402, "pay first"), "insufficient_credits", false],
-    ["anything else", new RequestError(-32603, "it broke after 500 lines"), "agent_process_failed", false],
+    ["anything else", new RequestError(-32603, "it broke after 500 lines"), "internal_error", true],
   ])("%s", (_what, error, code, retryable) => {
     expect(toAppError(error)).toMatchObject({ code, retryable, cause: error });
   });

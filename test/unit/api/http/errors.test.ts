@@ -23,9 +23,12 @@ const CONTRACT: Readonly<Record<ErrorCode, readonly [number, boolean, "FAILED" |
   resource_unavailable: [503, true, "ERROR"],
   internal_error: [500, true, "ERROR"],
   environment_setup_failed: [500, false, "FAILED"],
-  agent_process_failed: [500, false, "ERROR"],
-  infrastructure_timeout: [500, false, "ERROR"],
 };
+
+test("there are 16 codes, which strict clients know as a closed list", () => {
+  expect([...ERROR_CODES].sort()).toEqual(Object.keys(CONTRACT).sort());
+  expect(ERROR_CODES).toHaveLength(16);
+});
 
 describe.each(ERROR_CODES)("%s", (code) => {
   const [status, retryable, end] = CONTRACT[code];
@@ -79,6 +82,27 @@ test("a thrown error can name the provider, the integration and URLs", () => {
     integration_name: "slack",
     setup_url: "https://errand.example/setup",
   });
+});
+
+test("an error of the server names nothing of the inside, whatever was thrown", () => {
+  const options = {
+    remedy: "Restart db-1.",
+    provider: "openai",
+    integrationName: "slack",
+    setupUrl: "https://db-1/",
+  };
+  const issues = [{ path: "a", message: "b" }];
+
+  for (const error of [
+    new AppError("internal_error", "db-1 is away", { ...options, issues }),
+    new StatusError(503, "resource_unavailable", "db-1 is away", options),
+  ]) {
+    const { trace_id, ...problem } = problemOf(error, CONTEXT);
+
+    expect(trace_id).toBe("trace-1");
+    expect(JSON.stringify(problem)).not.toMatch(/db-1|openai|slack/);
+    expect(problem).not.toHaveProperty("issues");
+  }
 });
 
 test("unknown members of an error are absent", () => {

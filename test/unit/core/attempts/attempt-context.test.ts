@@ -118,7 +118,7 @@ describe("the attempt context", () => {
 
   test("the attempt context is closed after everything else, whatever happened", async () => {
     harness.agents.scripts.push(async () => {
-      throw new AppError("agent_process_failed", "It died.");
+      throw new AppError("internal_error", "It died.", { reason: "agent_process_failed" });
     });
     await perform(HOME);
     harness.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "No."));

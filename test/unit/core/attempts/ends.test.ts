@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
+import {
+  AppError,
+  type ErrorCode,
+  type ErrorOptions,
+  type FailureReason,
+} from "../../../../src/core/errors.ts";
 import type { Clock } from "../../../../src/core/ports/clock.ts";
 import type { Budget, Run } from "../../../../src/core/runs/run.ts";
 import { CoreHarness, LEASE_MS, LIMITS } from "../../../support/core-harness.ts";
@@ -22,10 +27,10 @@ async function perform(budget: Budget = {}): Promise<Run> {
 }
 
 /** Scripts an agent that fails with this error, as its driver reports it. */
-function failing(code: ErrorCode, message: string): () => void {
+function failing(code: ErrorCode, message: string, options?: ErrorOptions): () => void {
   return () => {
     harness.agents.scripts.push(async () => {
-      throw new AppError(code, message);
+      throw new AppError(code, message, options);
     });
   };
 }
@@ -38,7 +43,7 @@ function ending(script: Script): () => void {
 
 /** The table "What ends a run" of docs/api.md, row by row. */
 describe("the ways in which a run ends", () => {
-  test.each<[string, () => void, string, ErrorCode, RegExp]>([
+  test.each<[string, () => void, string, ErrorCode, RegExp, FailureReason?]>([
     [
       "clone or setup command fails",
       () => harness.workspaces.prepareFaults.push(new AppError("environment_setup_failed", "npm ci failed")),
@@ -94,11 +99,35 @@ describe("the ways in which a run ends", () => {
       "no sign of life",
       ending(() => new Promise(() => undefined)),
       "ERROR",
-      "infrastructure_timeout",
+      "resource_unavailable",
       /sign of life/,
+      "infrastructure_timeout",
     ],
-    ["the agent died", failing("agent_process_failed", "exit 137"), "ERROR", "agent_process_failed", /137/],
-  ])("%s", async (_cause, arrange, state, errorCode, message) => {
+    [
+      "the agent died",
+      failing("internal_error", "exit 137", { reason: "agent_process_failed" }),
+      "ERROR",
+      "internal_error",
+      /137/,
+      "agent_process_failed",
+    ],
+    [
+      "the agent answers with an error",
+      failing("internal_error", "no such tool", { reason: "agent_error" }),
+      "ERROR",
+      "internal_error",
+      /no such tool/,
+      "agent_error",
+    ],
+    [
+      "the agent ends its turn as cancelled",
+      ending(async () => ({ stopReason: "cancelled" })),
+      "ERROR",
+      "internal_error",
+      /cancelled/,
+      "agent_error",
+    ],
+  ])("%s", async (_cause, arrange, state, errorCode, message, reason) => {
     arrange();
 
     const run = await perform({ max_tokens: 10 });
@@ -108,6 +137,7 @@ describe("the ways in which a run ends", () => {
       statusMessage: { errorCode, message: expect.stringMatching(message) },
       turnOpen: false,
     });
+    expect(run.statusMessage?.reason).toBe(reason);
     expect(run).not.toHaveProperty("lease");
     expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
     expect(harness.gateways.opened.every(({ isOpen }) => !isOpen)).toBe(true);
@@ -146,7 +176,9 @@ test("a run that crashes its worker three times is given up, and other runs cont
 
 test("an agent that dies ends its run with its own reason each time and is not retried", async () => {
   const dies: Script = async () => {
-    throw new AppError("agent_process_failed", "The agent exited with code 137.");
+    throw new AppError("internal_error", "The agent exited with code 137.", {
+      reason: "agent_process_failed",
+    });
   };
   harness.agents.scripts.push(dies, dies, dies);
   const { id } = await perform();
@@ -158,7 +190,7 @@ test("an agent that dies ends its run with its own reason each time and is not r
   expect(await harness.run(id)).toMatchObject({
     state: "ERROR",
     attempt: 3,
-    statusMessage: { errorCode: "agent_process_failed", message: "The agent exited with code 137." },
+    statusMessage: { reason: "agent_process_failed", message: "The agent exited with code 137." },
   });
 });
 

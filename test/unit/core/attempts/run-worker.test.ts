@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { StopReason } from "../../../../src/core/agents/agent-runner.ts";
-import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
+import { AppError, type ErrorCode, type ErrorOptions } from "../../../../src/core/errors.ts";
 import type { RunEventKind } from "../../../../src/core/runs/events.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { CoreHarness, LEASE_MS } from "../../../support/core-harness.ts";
@@ -52,24 +52,35 @@ describe("a worked run", () => {
     });
   });
 
-  test.each<[ErrorCode, Run["state"]]>([
-    ["budget_exceeded", "FAILED"],
-    ["content_policy_violation", "FAILED"],
-    ["agent_process_failed", "ERROR"],
-    ["authentication_required", "ERROR"],
-    ["infrastructure_timeout", "ERROR"],
-  ])("a run whose agent fails with %s is %s", async (errorCode, state) => {
+  test.each<[ErrorCode, Run["state"], ErrorOptions]>([
+    ["budget_exceeded", "FAILED", {}],
+    ["content_policy_violation", "FAILED", { remedy: "Say s3cret otherwise." }],
+    ["internal_error", "ERROR", { reason: "agent_process_failed" }],
+    ["internal_error", "ERROR", { reason: "agent_error" }],
+    ["authentication_required", "ERROR", {}],
+    ["resource_unavailable", "ERROR", { reason: "infrastructure_timeout" }],
+  ])("a run whose agent fails with %s is %s, with the details %o", async (errorCode, state, options) => {
     harness.agents.scripts.push(async () => {
-      throw new AppError(errorCode, "It broke: s3cret");
+      throw new AppError(errorCode, "It broke: s3cret", options);
     });
     await harness.start();
 
     const { id } = await harness.create();
     await quiet();
 
-    const statusMessage = { message: "It broke: [redacted]", errorCode, retryable: false };
     const run = await harness.run(id);
-    expect(run).toMatchObject({ state, statusMessage, turnOpen: false });
+    const { reason, remedy } = options;
+    const hasRemedy = reason !== undefined || remedy !== undefined;
+    expect(run).toMatchObject({ state, turnOpen: false });
+    expect(run.statusMessage).toEqual({
+      message: "It broke: [redacted]",
+      errorCode,
+      retryable: ["internal_error", "resource_unavailable"].includes(errorCode),
+      ...(reason && { reason }),
+      ...(hasRemedy && {
+        remedy: remedy?.replace("s3cret", "[redacted]") ?? expect.stringContaining("follow-up"),
+      }),
+    });
     expect(run).not.toHaveProperty("lease");
     expect(harness.agents.open).toBe(0);
   });
@@ -106,7 +117,7 @@ describe("a worked run", () => {
 
   test("a run whose agent does not start is ERROR and freed", async () => {
     harness.agents.beforeStart.push(() =>
-      Promise.reject(new AppError("agent_process_failed", "No such program.")),
+      Promise.reject(new AppError("internal_error", "No such program.", { reason: "agent_process_failed" })),
     );
     await harness.start();
 

@@ -27,7 +27,8 @@ async function aRunOf(script: Script, config: RunConfig = {}): Promise<RunId> {
 
 async function endOf(id: RunId): Promise<unknown> {
   const { state, statusMessage } = await harness.run(id);
-  return [state, statusMessage?.errorCode, statusMessage?.message];
+  expect(statusMessage?.errorCode).toBe("resource_unavailable");
+  return [state, statusMessage?.reason, statusMessage?.message];
 }
 
 describe("an inactive agent", () => {

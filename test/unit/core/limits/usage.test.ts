@@ -154,7 +154,7 @@ describe("the usage of an interrupted turn is stored once", () => {
   test("the usage of a turn ended by the death of its agent is stored once", async () => {
     const id = await perform(async () => {
       harness.gateways.last.call({ totalTokens: 70 });
-      throw new AppError("agent_process_failed", "It died.");
+      throw new AppError("internal_error", "It died.", { reason: "agent_process_failed" });
     });
 
     expect(await harness.run(id)).toMatchObject({ state: "ERROR", totalTokens: 70 });

@@ -182,7 +182,7 @@ export class LifeHarness {
   }
 
   async fail(): Promise<void> {
-    const status = { message: "dead", errorCode: "agent_process_failed" } as const;
+    const status = { message: "dead", errorCode: "internal_error", reason: "agent_process_failed" } as const;
     for (const phase of ["claimed", "ready", "turn"] as const) {
       await this.#work(phase, async ({ writer }) => {
         await writer.write((edit) => decideFailure(edit, status));

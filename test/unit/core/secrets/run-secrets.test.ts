@@ -77,7 +77,7 @@ describe("the secrets of a run", () => {
       say("It is the-value-");
       await aBatchLater;
       say("of-ada.");
-      throw new AppError("agent_process_failed", `It broke over ${ADAS}`);
+      throw new AppError("internal_error", `It broke over ${ADAS}`, { reason: "agent_process_failed" });
     });
     await harness.start();
 

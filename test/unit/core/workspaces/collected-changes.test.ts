@@ -184,7 +184,7 @@ describe("a patch of all changes", () => {
     [
       "a failure",
       async () => {
-        throw new AppError("agent_process_failed", "It died.");
+        throw new AppError("internal_error", "It died.", { reason: "agent_process_failed" });
       },
     ],
     [
@@ -275,7 +275,7 @@ describe("changes that cannot be stored", () => {
   test("changes that the database cannot store leave the run free and its end unchanged", async () => {
     harness.changes.sinceClone.set("acme/widgets", "half");
     harness.agents.scripts.push(async () => {
-      throw new AppError("agent_process_failed", "It died.");
+      throw new AppError("internal_error", "It died.", { reason: "agent_process_failed" });
     });
     harness.workspaces.checkpoint = async () => {
       harness.faults.changes.push({ when: "before", error: new Error("unsupported Unicode") });
