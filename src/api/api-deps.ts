@@ -82,6 +82,8 @@ export interface FixedLimits {
   readonly keepAliveMs: number;
   readonly rateWindowMs: number;
   readonly heartbeatMs: number;
+  /** How often a stream checks its caller even without a notification, because notifications can be lost. */
+  readonly callerCheckMs: number;
   /** How often a stream reads the log even without a notification, because notifications can be lost. */
   readonly pollMs: number;
   /** How much a stream buffers for a slow reader, and how long it waits until the buffer shrinks. */
@@ -101,6 +103,7 @@ export const FIXED_LIMITS: FixedLimits = {
   keepAliveMs: 72_000,
   rateWindowMs: 60_000,
   heartbeatMs: 15_000,
+  callerCheckMs: 2_000,
   pollMs: 1_000,
   streamBufferBytes: 2 ** 20,
   streamStallMs: 30_000,

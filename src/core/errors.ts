@@ -46,7 +46,8 @@ export interface ErrorOptions {
   readonly setupUrl?: string;
 }
 
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["conflict", "resource_unavailable", "internal_error"]);
+/** A `conflict` needs a look at the current state first, except for a request that is in progress. */
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(["resource_unavailable", "internal_error"]);
 
 /** An expected failure. Any other error is a bug. */
 export class AppError extends Error {

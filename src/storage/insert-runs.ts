@@ -22,17 +22,22 @@ const GIVEN = `
     SELECT * FROM json_to_recordset($1) AS given (
       ${columnTypes(COLUMNS)},
       events jsonb, jobs jsonb,
-      principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
+      api_key_id uuid, principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
+/** In a fixed order, so that two statements cannot wait for each other. */
+const ALIVE = `
+  alive AS MATERIALIZED (
+    SELECT id FROM api_keys WHERE id IN (SELECT api_key_id FROM given) AND revoked_at IS NULL ORDER BY id FOR SHARE)`;
+const IS_ALLOWED = "(api_key_id IS NULL OR api_key_id IN (SELECT id FROM alive))";
 const ANSWERED = `
   answered AS (
     INSERT INTO idempotent_responses (principal_id, key, request_hash, status, body)
-    SELECT principal_id, key, request_hash, answer_status, answer_body FROM given WHERE key IS NOT NULL
+    SELECT principal_id, key, request_hash, answer_status, answer_body FROM given WHERE key IS NOT NULL AND ${IS_ALLOWED}
     ON CONFLICT DO NOTHING RETURNING principal_id, key)`;
 const CREATED = `
   created AS (
     INSERT INTO runs (${NAMES}, updated_at, last_seq)
     SELECT ${NAMES}, created_at, jsonb_array_length(events) FROM given
-    WHERE key IS NULL OR (principal_id, key) IN (SELECT principal_id, key FROM answered)
+    WHERE ${IS_ALLOWED} AND (key IS NULL OR (principal_id, key) IN (SELECT principal_id, key FROM answered))
     RETURNING id)`;
 const LOGGED = `
   logged AS (
@@ -50,8 +55,8 @@ const SEARCHED = `
 
 /**
  * Stores new runs with their logs, idempotent responses and jobs as one statement, which is one round trip and one
- * transaction. Everything of a run depends on its response: if one exists under the key, nothing of the run is
- * stored. Returns the ids of the stored runs. Two runs must not have a response under the same key. `jobSql` is the
+ * transaction. Everything of a run depends on its response and on the caller's API key: if there is a response under the
+ * idempotency key, or the API key was revoked, nothing of the run is stored. Returns the ids of the stored runs. Two runs must not have a response under the same key. `jobSql` is the
  * `sql` of a `JobInsert`.
  */
 export async function insertRuns(
@@ -97,7 +102,7 @@ function storedBefore(error: unknown, rows: readonly NewRunRows[]): ReadonlySet<
 }
 
 function statementOf(jobSql: string, rows: readonly NewRunRows[]): Statement {
-  const parts = [GIVEN, ANSWERED, CREATED, LOGGED, SEARCHED, NEW_JOBS, `stored_jobs AS (${jobSql})`];
+  const parts = [GIVEN, ALIVE, ANSWERED, CREATED, LOGGED, SEARCHED, NEW_JOBS, `stored_jobs AS (${jobSql})`];
   return {
     text: `WITH ${parts.join(",")} SELECT id FROM created`,
     values: [JSON.stringify(rows.map(sentAs))],
@@ -105,12 +110,13 @@ function statementOf(jobSql: string, rows: readonly NewRunRows[]): Statement {
 }
 
 function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
-  const { answer, events, progress } = change;
+  const { answer, apiKeyId, events, progress } = change;
   return {
     ...valuesOf(ORIGIN_COLUMNS, origin),
     ...valuesOf(PROGRESS_COLUMNS, progress),
     events: events.map(({ turn, body }, index) => ({ seq: index + 1, turn, body })),
     jobs,
+    api_key_id: apiKeyId,
     principal_id: answer?.principalId,
     key: answer?.key,
     request_hash: answer?.requestHash,

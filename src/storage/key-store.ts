@@ -1,8 +1,9 @@
+import { AppError } from "../core/errors.ts";
 import type { TeamId } from "../core/ids.ts";
 import type { ApiKey, KeyHolder } from "../core/people/api-key.ts";
 import type { KeyStore } from "../core/people/people-stores.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { Tx } from "./database.ts";
+import type { Statements, Tx } from "./database.ts";
 import { type ApiKey as ApiKeyRow, type Principal as PrincipalRow, Prisma } from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
 import { selectList } from "./rows.ts";
@@ -64,12 +65,26 @@ export class PrismaKeyStore implements KeyStore {
     return changed;
   }
 
+  requireAlive(id: string): Promise<void> {
+    return requireKeyAlive(this.#deps.database, id);
+  }
+
   async touch(id: string, at: Date, hash?: string): Promise<void> {
     await this.#deps.database.rows({ text: TOUCH, values: [id, at] });
     if (hash === undefined) {
       return;
     }
     await this.#deps.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
+  }
+}
+
+/** Locks the row, so that a revocation waits for the end of the transaction. */
+const FIND_ALIVE = "SELECT id FROM api_keys WHERE id = $1::uuid AND revoked_at IS NULL FOR SHARE";
+
+export async function requireKeyAlive(statements: Pick<Statements, "rows">, id: string): Promise<void> {
+  const alive = await statements.rows({ text: FIND_ALIVE, values: [id] });
+  if (alive.length === 0) {
+    throw new AppError("authentication_required", "The API key was revoked.");
   }
 }
 

@@ -15,6 +15,7 @@ import { addFiles } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
+import { requireKeyAlive } from "./key-store.ts";
 import { runOf } from "./run-columns.ts";
 import {
   type FrequentPair,
@@ -56,6 +57,7 @@ export class PrismaRunStore implements RunStore {
           return made.size > 0;
         });
     if (!isMade) {
+      await this.#requireKey(database, change);
       throw new UniqueConflict("idempotencyKey");
     }
     this.#tell(origin.id, change);
@@ -72,7 +74,7 @@ export class PrismaRunStore implements RunStore {
         return this.#tryChange(statementsOf(tx), id, decide);
       }));
     if (changed === undefined) {
-      throw new AppError("conflict", "The run has changed meanwhile.");
+      throw new AppError("resource_unavailable", "The run has changed meanwhile.");
     }
     if (changed.by !== undefined) {
       this.#tell(id, changed.by);
@@ -88,7 +90,17 @@ export class PrismaRunStore implements RunStore {
       return { run: subject.run };
     }
     const run = await this.#store(statements, subject, change);
+    if (run === undefined) {
+      await this.#requireKey(statements, change);
+    }
     return run && { run, by: change };
+  }
+
+  /** Tells why nothing was stored, if it was the caller's key. */
+  async #requireKey(statements: Statements, { apiKeyId }: RunChange): Promise<void> {
+    if (apiKeyId !== undefined) {
+      await requireKeyAlive(statements, apiKeyId);
+    }
   }
 
   async #store(

@@ -14,8 +14,11 @@ export interface ApiKeyCacheDeps {
   readonly log: { warn(facts: object, message: string): void };
 }
 
-/** A revoked key is forgotten at once by a notification. If that is lost, a recently used key works for this time. */
-const LIFETIME_MS = 5_000;
+/**
+ * A revoked key is forgotten at once by a notification. If that is lost, a recently used key reads for this time, and
+ * an open stream until its next check of the caller. Nothing is written with a revoked key: each write looks at it.
+ */
+export const KEY_LIFETIME_MS = 2_500;
 const ENTRIES_MAX = 10_000;
 const TOUCH_MS = 60_000;
 
@@ -99,7 +102,7 @@ export class ApiKeyCache {
 
   async #query(hash: string, nowMs: number): Promise<KeyHolder | undefined> {
     const holder = this.#deps.keys.findByHash(hash);
-    const entry = { holder, untilMs: nowMs + LIFETIME_MS };
+    const entry = { holder, untilMs: nowMs + KEY_LIFETIME_MS };
     this.#store(hash, entry);
     const isKey = (await holder.catch(() => undefined)) !== undefined;
     // Unknown keys are not cached, because there can be any number of them. The entry may already be a newer one.

@@ -6,7 +6,10 @@ import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import type { ApiLimits } from "../api-deps.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
-export type StreamLimits = Pick<ApiLimits, "streamBufferBytes" | "streamStallMs" | "heartbeatMs">;
+export type StreamLimits = Pick<
+  ApiLimits,
+  "streamBufferBytes" | "streamStallMs" | "heartbeatMs" | "callerCheckMs"
+>;
 
 const RECONNECT_MS = 1_000;
 const HEADERS = {
@@ -29,6 +32,7 @@ export class EventStream {
   readonly #request: FastifyRequest;
   readonly #limits: StreamLimits;
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #callerCheck: NodeJS.Timeout;
   readonly #unsubscribe: Unsubscribe | undefined;
   readonly #onceOver: (() => void)[] = [];
   /** Aborts a wait for the reader. Most streams never need it. */
@@ -46,7 +50,9 @@ export class EventStream {
     this.#raw.once("close", () => this.#finish());
     const check = oneAtATime(() => this.#checkCaller());
     this.#unsubscribe = request.caller?.onAccessChange(check);
-    this.#heartbeat = setInterval(() => this.#beat(check), limits.heartbeatMs);
+    this.#heartbeat = setInterval(() => this.#beat(), limits.heartbeatMs);
+    // A notification may be lost, and an expiring key causes none.
+    this.#callerCheck = setInterval(check, limits.callerCheckMs);
     if (this.#raw.destroyed) {
       this.#finish();
     }
@@ -126,6 +132,7 @@ export class EventStream {
     }
     this.#isOver = true;
     clearInterval(this.#heartbeat);
+    clearInterval(this.#callerCheck);
     this.#unsubscribe?.();
     this.#stalling?.abort();
     for (const listener of this.#onceOver) {
@@ -133,15 +140,13 @@ export class EventStream {
     }
   }
 
-  /** Also checks the caller, because a notification may be lost and an expiring key causes none. */
-  #beat(check: () => void): void {
+  #beat(): void {
     if (!this.#raw.writableNeedDrain) {
       this.#raw.write(": still here\n\n");
     }
-    check();
   }
 
-  /** Ends the stream if the key was revoked. If the check fails, the next heartbeat repeats it. */
+  /** Ends the stream if the key was revoked. If the check fails, the next one repeats it. */
   async #checkCaller(): Promise<void> {
     const { caller, log } = this.#request;
     try {

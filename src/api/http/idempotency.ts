@@ -6,7 +6,7 @@ import type { FollowUpResult, TransactionExtras } from "../../core/runs/run-serv
 import type { SecretBox } from "../../core/secrets/secret-box.ts";
 import { type Storage, UniqueConflict } from "../../core/storage.ts";
 import type { KeyHasher } from "../auth/api-keys.ts";
-import { holderOf } from "../auth/authentication.ts";
+import { callerOf, holderOf } from "../auth/authentication.ts";
 import { StatusError } from "./errors.ts";
 
 interface Operation {
@@ -37,7 +37,7 @@ interface PreparedWrite<Body> {
 
 interface RunTransaction<Body> {
   /** Does the work and stores `extras` in the same transaction. */
-  perform(extras: Pick<TransactionExtras, "remembers">): Promise<FollowUpResult>;
+  perform(extras: Pick<TransactionExtras, "apiKeyId" | "remembers">): Promise<FollowUpResult>;
   /** With a key it is called inside the transaction, which stores the answer. */
   answer(result: FollowUpResult): Body;
 }
@@ -90,9 +90,9 @@ export class Idempotency {
     const requestKey = this.#keyOf(request, write);
     if (requestKey === undefined) {
       const { answer, perform } = await prepared(write);
-      return answer(await perform({}));
+      return answer(await perform(apiKeyOf(request)));
     }
-    const perform = async () => performAndStore(requestKey, await prepared(write));
+    const perform = async () => performAndStore(requestKey, await prepared(write), apiKeyOf(request));
     return write.isAtomic === true
       ? this.#perform(reply, requestKey, undefined, perform)
       : this.#performUnlessStored(reply, requestKey, undefined, perform);
@@ -105,12 +105,12 @@ export class Idempotency {
     reply.code(status);
     const requestKey = this.#keyOf(request, write);
     if (requestKey === undefined) {
-      return storage.atomically((stores) => write.perform(stores));
+      return storage.atomically((stores) => performWithKey(request, stores, write));
     }
     const secretOf = isSecret ? holderOf(request).key.id : undefined;
     return this.#performUnlessStored(reply, requestKey, secretOf, () =>
       storage.atomically(async (stores) => {
-        const body = await write.perform(stores);
+        const body = await performWithKey(request, stores, write);
         await stores.answers.remember({
           ...requestKey,
           status,
@@ -152,7 +152,8 @@ export class Idempotency {
         throw error;
       }
     }
-    throw new AppError("conflict", "The same request is still in progress.", { retryAfterMs: 200 });
+    const message = "The same request is still in progress.";
+    throw new AppError("conflict", message, { retryable: true, retryAfterMs: 200 });
   }
 
   /** Returns undefined if the request has no key. */
@@ -203,6 +204,25 @@ function ownerOf({ principalId, key }: IdempotencyKey): string {
   return `answer:${principalId}:${key}`;
 }
 
+/** Guests of a share link have no key. */
+function apiKeyOf(request: FastifyRequest): Pick<TransactionExtras, "apiKeyId"> {
+  const { holder } = callerOf(request);
+  return holder === undefined ? {} : { apiKeyId: holder.key.id };
+}
+
+/** Does the work only if the caller's key was not revoked meanwhile, in any process. */
+async function performWithKey<Body>(
+  request: FastifyRequest,
+  stores: Storage,
+  write: Write<Body>,
+): Promise<Body> {
+  const { apiKeyId } = apiKeyOf(request);
+  if (apiKeyId !== undefined) {
+    await stores.keys.requireAlive(apiKeyId);
+  }
+  return write.perform(stores);
+}
+
 async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Body>> {
   return "prepare" in write ? write.prepare() : write;
 }
@@ -211,9 +231,11 @@ async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Bod
 async function performAndStore<Body>(
   requestKey: IdempotencyKey,
   { answer, perform }: RunTransaction<Body>,
+  apiKey: Pick<TransactionExtras, "apiKeyId">,
 ): Promise<Body> {
   const stored: Body[] = [];
   await perform({
+    ...apiKey,
     remembers: (run, followUpId) => {
       const body = answer({ run, followUpId });
       stored.push(body);

@@ -64,6 +64,11 @@ export interface KeyStore {
     id: string,
     decide: (key: ApiKey) => ApiKey,
   ): Promise<{ readonly before: ApiKey; readonly after: ApiKey } | undefined>;
+  /**
+   * Throws `authentication_required` if the key was revoked. Otherwise it cannot be revoked until the transaction
+   * ends, so nothing is written with a key after its revocation was answered.
+   */
+  requireAlive(id: string): Promise<void>;
   /** Records that the key was used. With `hash`, the key is stored under that hash from now on. */
   touch(id: string, at: Date, hash?: string): Promise<void>;
 }

@@ -39,6 +39,7 @@ export class RunEdit {
   #binding: ThreadBinding | undefined;
   #inboxResult: InboxResult | undefined;
   #answer: IdempotentResponse | undefined;
+  #apiKeyId: string | undefined;
   #inputs: readonly RunInput[] = [];
   readonly #artifacts: Artifact[] = [];
   #showCard = false;
@@ -199,6 +200,11 @@ export class RunEdit {
     this.#answer = answer;
   }
 
+  /** Makes the change depend on this API key: nothing is stored if it was revoked. */
+  requireKey(apiKeyId: string): void {
+    this.#apiKeyId = apiKeyId;
+  }
+
   done(): RunChange {
     this.#postCards();
     return {
@@ -212,6 +218,7 @@ export class RunEdit {
       binding: this.#binding,
       inboxResult: this.#inboxResult,
       answer: this.#answer,
+      ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),
     };

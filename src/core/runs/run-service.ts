@@ -53,6 +53,8 @@ export interface TransactionExtras {
   readonly binds?: ThreadBinding;
   /** Posted to the thread `threadId` only. */
   readonly says?: { readonly threadId: string; readonly notices: readonly Notice[] };
+  /** The API key of the caller. If it was revoked, nothing is stored. */
+  readonly apiKeyId?: string;
   /** Builds the response that is stored under the caller's idempotency key. */
   readonly remembers?: (run: Run, followUpId: string | undefined) => IdempotentResponse;
 }
@@ -266,9 +268,12 @@ export class RunService {
 
   #add(
     edit: RunEdit,
-    { inboxResult, binds, says, remembers }: TransactionExtras,
+    { apiKeyId, inboxResult, binds, says, remembers }: TransactionExtras,
     followUpId: string | undefined,
   ): void {
+    if (apiKeyId !== undefined) {
+      edit.requireKey(apiKeyId);
+    }
     if (binds !== undefined) {
       edit.bind(binds);
     }

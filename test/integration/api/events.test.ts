@@ -283,7 +283,7 @@ describe.each([
     new EventReader(await openAt(on, pathOf(id), options));
 
   test("an open stream sends heartbeats and ends soon after its key is revoked", async () => {
-    await using quick = await disposable({ heartbeatMs: 20 });
+    await using quick = await disposable({ heartbeatMs: 20, callerCheckMs: 20 });
     const key = await quick.harness.addUser("ann");
     const id = await createRun(quick.harness, {}, { key });
     const stream = await open(quick.harness, id, { key });
@@ -296,7 +296,7 @@ describe.each([
   });
 
   test("an open stream ends when its key expires, not earlier, and other streams continue", async () => {
-    await using quick = await disposable({ heartbeatMs: 20 });
+    await using quick = await disposable({ heartbeatMs: 20, callerCheckMs: 20 });
     const body = { name: "for a day", scopes: ["runs:read"], expires_in_days: 1 };
     const { key } = (await call(quick.harness, "/api/v1/agent/keys", { body })).body;
     const id = await createRun(quick.harness);

@@ -167,7 +167,7 @@ describe("the cookie of the pages", () => {
   });
 
   test("the cookie and its stream end with the key that opened them", async () => {
-    const own = await startHarness({ limits: { heartbeatMs: 20 } });
+    const own = await startHarness({ limits: { heartbeatMs: 20, callerCheckMs: 20 } });
     const id = await createRun(own);
     const signedIn = await call(own, "/signin", { body: { key: own.key }, key: null });
     const options = { key: null, headers: { cookie: cookieOf(signedIn) } };

@@ -13,7 +13,7 @@ let routes: readonly string[];
 beforeAll(async () => {
   routes = namesOf(
     await collectRoutes(async () => {
-      harness = await startHarness({ limits: { heartbeatMs: 20 } });
+      harness = await startHarness({ limits: { heartbeatMs: 20, callerCheckMs: 20 } });
     }),
   );
 });

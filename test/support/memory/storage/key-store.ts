@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { AppError } from "../../../../src/core/errors.ts";
 import type { TeamId } from "../../../../src/core/ids.ts";
 import { type ApiKey, type KeyHolder, SCOPES } from "../../../../src/core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
@@ -54,6 +55,15 @@ export class InMemoryKeyStore implements KeyStore {
       const after = decide(before);
       replace(tx, id, () => after);
       return { before, after };
+    });
+  }
+
+  requireAlive(id: string): Promise<void> {
+    return this.#database.transaction(({ tables }) => {
+      const [, key] = tables.keys.entries().find(([, one]) => one.id === id) ?? [];
+      if (key === undefined || key.revokedAt !== undefined) {
+        throw new AppError("authentication_required", "The API key was revoked.");
+      }
     });
   }
 

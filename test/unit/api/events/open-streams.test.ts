@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { EventStream } from "../../../../src/api/events/event-stream.ts";
 import { OpenStreams } from "../../../../src/api/events/open-streams.ts";
 
-const LIMITS = { heartbeatMs: 60_000, streamBufferBytes: 1, streamStallMs: 1 };
+const LIMITS = { heartbeatMs: 60_000, callerCheckMs: 60_000, streamBufferBytes: 1, streamStallMs: 1 };
 
 function open(streams: OpenStreams, id: string): EventStream {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));

@@ -18,7 +18,7 @@ const CONTRACT: Readonly<Record<ErrorCode, readonly [number, boolean, "FAILED" |
   content_policy_violation: [403, false, "FAILED"],
   integration_not_configured: [400, false, "FAILED"],
   resource_not_found: [404, false, "FAILED"],
-  conflict: [409, true, "FAILED"],
+  conflict: [409, false, "FAILED"],
   operation_not_supported: [422, false, "FAILED"],
   resource_unavailable: [503, true, "ERROR"],
   internal_error: [500, true, "ERROR"],
@@ -116,7 +116,12 @@ test("unknown members of an error are absent", () => {
 describe("retry headers", () => {
   test.each<[string, AppError, string | undefined, string | undefined]>([
     ["is a second where nobody knows better", new AppError("resource_unavailable", "x"), "1", "1000"],
-    ["is what was asked for", new AppError("conflict", "x", { retryAfterMs: 200 }), "1", "200"],
+    [
+      "is what was asked for",
+      new AppError("conflict", "x", { retryable: true, retryAfterMs: 200 }),
+      "1",
+      "200",
+    ],
     [
       "is said for too many requests",
       new StatusError(429, "resource_unavailable", "x", { retryAfterMs: 1_001 }),
