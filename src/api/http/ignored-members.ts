@@ -44,9 +44,14 @@ export function ignoredOf(
   return paths.length === 0 ? {} : { ignored: paths };
 }
 
-/** Returns the paths of the members of `body` that `schema` does not name, and of those that have no effect. */
+const NO_MEMBERS = z.object({});
+
+/**
+ * Returns the paths of the members of `body` that `schema` does not name, and of those that have no effect. Without a
+ * schema, no member has an effect.
+ */
 export function ignoredMembersOf(schema: unknown, body: unknown): readonly string[] {
-  const known = schema instanceof z.ZodType ? schema : z.unknown();
+  const known = schema instanceof z.ZodType ? schema : NO_MEMBERS;
   const paths = pathsIn(known, body, { path: "", body: isObject(body) ? body : {} });
   return shortened(paths);
 }

@@ -166,6 +166,9 @@ describe("the header Errand-Ignored", () => {
       body: { message: "m", tone: "kind" },
     });
 
+    const cancelled = await call(harness, `${RUNS}/${body.run_id}/cancel`, { body: { why: "done" } });
+
+    expect([cancelled.status, headerOf(cancelled)]).toEqual([200, "why"]);
     expect([environment.status, headerOf(environment)]).toEqual([201, "dry,config.colour"]);
     expect([followUp.status, headerOf(followUp)]).toEqual([200, "tone"]);
   });
