@@ -209,7 +209,7 @@ describe("the timeline", () => {
 
     const { status } = await call(harness, `${AGENT}/runs/${runId}/timeline`, { method: "HEAD" });
 
-    expect(status).toBe(404);
+    expect(status).toBe(405);
   });
 
   test("the timeline of a colleague's private run is not found", async () => {
