@@ -12,6 +12,7 @@ import {
   type PromptImage,
   STOP_REASONS,
   type StopReason,
+  type TokenUsage,
   type TurnEnd,
 } from "../../core/agents/agent-runner.ts";
 import type { Gateway } from "../../core/agents/gateway.ts";
@@ -184,8 +185,6 @@ interface Turn {
   cancelled: boolean;
   readonly models: ModelWatch;
 }
-
-type TokenUsage = NonNullable<TurnEnd["usage"]>;
 
 const NONE: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 

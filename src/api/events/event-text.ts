@@ -1,11 +1,12 @@
 import type { LoggedEvent } from "../../core/runs/event-log.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
+import { membersWithApiNames } from "../schemas/event-names.ts";
 import type { EventJson, LoggedEventJson } from "../schemas/run-event.ts";
 import { encodeCursor } from "./log-cursor.ts";
 
 /** Converts an event to the format of the API. */
 export function eventJson({ seq, turn, at, body }: RunEvent): EventJson {
-  return { ...body, seq, turn, at: at.toISOString() };
+  return { ...membersWithApiNames(body), seq, turn, at: at.toISOString(), kind: body.kind };
 }
 
 export function eventText(event: RunEvent): string {

@@ -8,6 +8,7 @@ import {
   type Message,
   type Step,
 } from "../../core/conversations/conversation.ts";
+import { withApiNames } from "./event-names.ts";
 import { Timestamp } from "./text.ts";
 
 const Category = z.enum(ACTION_CATEGORIES).describe("The kind of action.");
@@ -109,9 +110,17 @@ function messageOf({ role, content, at }: Message) {
 }
 
 function blockOf(block: Block): z.output<typeof ContentBlock> {
-  if (block.type !== "action_result") {
-    return block;
+  switch (block.type) {
+    case "text":
+    case "action":
+      return block;
+    case "action_result": {
+      const { actionId, isContent, output, ...rest } = block;
+      return { ...rest, action_id: actionId, output: isContent === true ? withApiNames(output) : output };
+    }
+    case "event":
+      return { ...block, data: withApiNames(block.data) };
+    default:
+      return block satisfies never;
   }
-  const { actionId, ...rest } = block;
-  return { ...rest, action_id: actionId };
 }

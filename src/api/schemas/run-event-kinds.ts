@@ -4,13 +4,14 @@ import { ERROR_CODES } from "../../core/errors.ts";
 import { INPUT_KINDS } from "../../core/inputs/run-input.ts";
 import type { RunEventBody, RunEventKind } from "../../core/runs/events.ts";
 import { RUN_MODES } from "../../core/runs/run.ts";
+import type { ApiName } from "./event-names.ts";
 import { FAILURE_REASON } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";
 
 type Body<Kind extends RunEventKind> = Extract<RunEventBody, { readonly kind: Kind }>;
 /** Exactly the members of a kind. */
 type Members<Kind extends RunEventKind> = {
-  readonly [Name in Exclude<keyof Body<Kind>, "kind">]-?: z.ZodType;
+  readonly [Name in Exclude<keyof Body<Kind>, "kind"> as ApiName<Name & string>]-?: z.ZodType;
 };
 type Kinds = { readonly [Kind in RunEventKind]: { readonly says: string; readonly members: Members<Kind> } };
 
@@ -23,7 +24,7 @@ const maybe = (description: string) => text(description).optional();
 const Status = z
   .object({
     message: text("A text for people."),
-    errorCode: z.enum(ERROR_CODES).optional().describe("A code for programs: one of the codes of `Error`."),
+    error_code: z.enum(ERROR_CODES).optional().describe("A code for programs: one of the codes of `Error`."),
     retryable: flag("Whether a repeat of the same run may succeed.").optional(),
     reason: maybe(FAILURE_REASON),
     remedy: maybe("What you can do about it."),
@@ -34,19 +35,19 @@ const Status = z
 const RequestFile = z.object({
   path: text("The path in the workspace."),
   kind: z.enum(INPUT_KINDS).describe("The kind of input."),
-  mimeType: text("The media type."),
-  sizeBytes: count("The size in bytes."),
+  mime_type: text("The media type."),
+  size_bytes: count("The size in bytes."),
 });
 
 const Question = z
   .object({
-    permissionId: text("The id in the path of the request that answers the question."),
-    toolCallId: maybe("The tool call that the question is about."),
+    permission_id: text("The id in the path of the request that answers the question."),
+    tool_call_id: maybe("The tool call that the question is about."),
     title: text("The question of the agent."),
     options: z
       .array(
         z.object({
-          optionId: text("The value of the answer."),
+          option_id: text("The value of the answer."),
           name: text("A text for people."),
           kind: z.enum(PERMISSION_KINDS).describe("Whether the option allows or rejects, and for how long."),
         }),
@@ -64,22 +65,22 @@ const Made = z
     }),
     z.object({
       type: z.literal("PLAN"),
-      documentUid: text("The plan's id."),
+      document_uid: text("The plan's id."),
       title: maybe("A title for people."),
     }),
     z.object({
       type: z.literal("FILE"),
-      filePath: text("The path in the workspace."),
-      fileName: text("The last segment of the path."),
-      mimeType: text("The media type, derived from the file's name."),
+      filepath: text("The path in the workspace."),
+      filename: text("The last segment of the path."),
+      mime_type: text("The media type, derived from the file's name."),
     }),
     z.object({
       type: z.literal("SCREENSHOT"),
-      mimeType: text("The media type, derived from the file's name."),
+      mime_type: text("The media type, derived from the file's name."),
     }),
     z.object({
       type: z.literal("EXTERNAL_REFERENCE"),
-      referenceType: text("The kind of reference, as the agent names it."),
+      reference_type: text("The kind of reference, as the agent names it."),
       url: text("The URL where it can be viewed."),
       title: maybe("A title for people."),
     }),
@@ -91,19 +92,28 @@ const ToolContent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("diff"),
     path: text("The path of the file."),
-    oldText: z.string().nullable().describe("The old text. null if the file is new."),
-    newText: text("The new text."),
+    old_text: z.string().nullable().describe("The old text. null if the file is new."),
+    new_text: text("The new text."),
   }),
   z.object({
     type: z.literal("terminal"),
-    terminalId: text("The agent's id of the terminal."),
+    terminal_id: text("The agent's id of the terminal."),
     output: maybe("The output of the terminal."),
   }),
   z.object({ type: z.literal("other"), data: anything("The content as the agent sent it.") }),
 ]);
 
+const TokenUsage = z
+  .object({
+    input_tokens: count("The tokens that the models read."),
+    output_tokens: count("The tokens that the models wrote."),
+    total_tokens: count("All tokens."),
+  })
+  .optional()
+  .describe("The tokens of the turn, if they are known.");
+
 const SPEECH = {
-  messageId: maybe("The same for all parts of one message."),
+  message_id: maybe("The same for all parts of one message."),
   text: text("The text or a part of it."),
 };
 const REASON = { reason: text("The reason, for people.") };
@@ -132,7 +142,7 @@ export const RUN_EVENT_KINDS: Kinds = {
   "workspace.step": {
     says: "A step that prepares the workspace. Later events with the same id continue it.",
     members: {
-      stepId: text("The step's id."),
+      step_id: text("The step's id."),
       title: text("The title of the step."),
       status: z.enum(["running", "completed", "failed"]).describe("The state of the step."),
       output: maybe("The output, or a further part of it."),
@@ -163,7 +173,7 @@ export const RUN_EVENT_KINDS: Kinds = {
   "turn.started": {
     says: "The agent received a prompt.",
     members: {
-      followUpIds: z
+      followup_ids: z
         .array(z.string())
         .describe("The follow-ups in the prompt. Empty if the prompt is the run's own."),
       again: flag("Whether the turn is repeated because its worker was lost."),
@@ -173,23 +183,23 @@ export const RUN_EVENT_KINDS: Kinds = {
   "turn.ended": {
     says: "The agent finished a turn.",
     members: {
-      stopReason: text("The agent's reason; `end_turn` if it finished normally."),
+      stop_reason: text("The agent's reason; `end_turn` if it finished normally."),
       answer: text("The agent's final answer. May be empty."),
-      usage: anything("The tokens of the turn, if the agent reports them."),
+      usage: TokenUsage,
     },
   },
   "followup.received": {
     says: "The run received a follow-up.",
     members: {
-      followUpId: text("The follow-up's id."),
+      followup_id: text("The follow-up's id."),
       message: text("The text of the follow-up."),
-      authorId: text("The uid of the principal that wrote it."),
+      author_id: text("The uid of the principal that wrote it."),
       delivery: text("`queue`, `interrupt` or `steer`."),
     },
   },
   "followup.steered": {
     says: "The agent received a follow-up during its turn.",
-    members: { followUpId: text("The follow-up's id.") },
+    members: { followup_id: text("The follow-up's id.") },
   },
   "permission.requested": {
     says: "The agent asks for permission, and the run waits for the answer.",
@@ -198,8 +208,8 @@ export const RUN_EVENT_KINDS: Kinds = {
   "permission.answered": {
     says: "A permission request was answered.",
     members: {
-      permissionId: text("The question's id."),
-      optionId: z
+      permission_id: text("The question's id."),
+      option_id: z
         .string()
         .nullable()
         .describe("The chosen option. null if the answer is a rejection that the agent does not offer."),
@@ -207,23 +217,23 @@ export const RUN_EVENT_KINDS: Kinds = {
   },
   "approval.requested": {
     says: "A policy requires approval before the run starts.",
-    members: { policyId: text("The policy's id."), ...REASON },
+    members: { policy_id: text("The policy's id."), ...REASON },
   },
   "approval.decided": {
     says: "The run was approved or refused.",
     members: {
       approved: flag("false: the run was refused."),
-      decidedBy: text("The uid of the principal that decided."),
+      decided_by: text("The uid of the principal that decided."),
       comment: maybe("A comment on the decision."),
     },
   },
   "thread.bound": {
     says: "The run was bound to a thread.",
-    members: { adapter: text("The adapter of the thread."), threadId: text("The thread's id.") },
+    members: { adapter: text("The adapter of the thread."), thread_id: text("The thread's id.") },
   },
   "artifact.added": {
     says: "The run produced an artifact or a newer version of it.",
-    members: { artifactId: text("The artifact's id."), version: count("1, 2, 3 …"), artifact: Made },
+    members: { artifact_uid: text("The artifact's id."), version: count("1, 2, 3 …"), artifact: Made },
   },
   "artifact.left_out": {
     says: "Files in `artifacts/` that were not stored.",
@@ -238,17 +248,17 @@ export const RUN_EVENT_KINDS: Kinds = {
   "agent.tool_call": {
     says: "The known part of a tool call. A later event with the same id replaces the members that it contains.",
     members: {
-      toolCallId: text("The agent's id of the tool call."),
+      tool_call_id: text("The agent's id of the tool call."),
       title: maybe("A title for people."),
-      toolKind: maybe("`read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch` or `other`."),
+      tool_kind: maybe("`read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch` or `other`."),
       status: z.enum(TOOL_STATUSES).optional().describe("The state of the tool call."),
       content: z.array(ToolContent).optional().describe("The content of the tool call."),
       locations: z
         .array(z.object({ path: text("The path of the file."), line: count("The line number.").optional() }))
         .optional()
         .describe("The files that the tool call works on."),
-      rawInput: anything("The input of the tool."),
-      rawOutput: anything("The output of the tool."),
+      raw_input: anything("The input of the tool."),
+      raw_output: anything("The output of the tool."),
     },
   },
   "agent.plan": {
@@ -270,7 +280,7 @@ export const RUN_EVENT_KINDS: Kinds = {
     members: {
       used: z.number().describe("The tokens in the agent's context."),
       size: z.number().describe("The size of the agent's context in tokens."),
-      costUsd: z.number().optional().describe("The cost in US dollars that the agent reports."),
+      cost_usd: z.number().optional().describe("The cost in US dollars that the agent reports."),
     },
   },
   "agent.title": { says: "The agent chose a title for its work.", members: { title: text("The title.") } },
@@ -283,7 +293,7 @@ export const RUN_EVENT_KINDS: Kinds = {
   },
   "agent.permission_granted": {
     says: "The agent asked for permission, and the run's permission policy granted it.",
-    members: { title: text("The question of the agent."), optionId: text("The option that was chosen.") },
+    members: { title: text("The question of the agent."), option_id: text("The option that was chosen.") },
   },
   "agent.other": {
     says: "Other information from the agent.",

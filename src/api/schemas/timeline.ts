@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { TimelineEntry } from "../../core/conversations/timeline.ts";
 import { nameUuid } from "../http/name-uuid.ts";
+import { membersWithApiNames } from "./event-names.ts";
 import { Timestamp } from "./text.ts";
 
 const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
@@ -46,7 +47,7 @@ export function timelineEventOf({ event, attempt }: TimelineEntry): z.output<typ
     ...(attempt === undefined ? {} : { execution_id: nameUuid(`${runId}/attempt/${attempt}`) }),
     event_type: kind,
     occurred_at: at.toISOString(),
-    ...(Object.keys(payload).length === 0 ? {} : { payload: withoutWords(payload) }),
+    ...(Object.keys(payload).length === 0 ? {} : { payload: membersWithApiNames(withoutWords(payload)) }),
   };
 }
 

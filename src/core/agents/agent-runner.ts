@@ -85,11 +85,13 @@ export type StopReason = (typeof STOP_REASONS)[number];
 export interface TurnEnd {
   readonly stopReason: StopReason;
   /** The usage of this turn only. */
-  readonly usage?: {
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-    readonly totalTokens: number;
-  };
+  readonly usage?: TokenUsage;
+}
+
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
 }
 
 /** Receives what an agent reports while it works, in order. */

@@ -58,5 +58,7 @@ export type Block =
       readonly name: string;
       readonly state: ActionState;
       readonly output: unknown;
+      /** Present if the output is a list of `ToolContent`. Otherwise it is a text or the agent's own value. */
+      readonly isContent?: true;
     }
   | { readonly type: "event"; readonly name: string; readonly data: unknown };

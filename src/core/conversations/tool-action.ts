@@ -12,6 +12,8 @@ export interface ToolAction {
   readonly endedAs?: "completed" | "failed";
 }
 
+type ActionResult = Extract<Block, { readonly type: "action_result" }>;
+
 /** By ACP's kind of tool. An `other` tool usually comes from an MCP server. */
 const CATEGORIES: ReadonlyMap<string, ActionCategory> = new Map([
   ["execute", "command"],
@@ -32,7 +34,7 @@ export function actionBlocks(action: ToolAction): readonly [action: Block, resul
   const state = stateOf(action);
   return [
     { type: "action", id, category, name, input: shortened(inputOf(call)) },
-    { type: "action_result", actionId: id, category, name, state, output: shortened(outputOf(call)) },
+    { type: "action_result", actionId: id, category, name, state, ...outputOf(call) },
   ];
 }
 
@@ -59,12 +61,14 @@ function inputOf({ rawInput, locations }: ToolCallUpdate): unknown {
 }
 
 /** Plain text if the output consists only of text. */
-function outputOf({ content = [], rawOutput }: ToolCallUpdate): unknown {
+function outputOf({ content = [], rawOutput }: ToolCallUpdate): Pick<ActionResult, "output" | "isContent"> {
   if (content.length === 0) {
-    return rawOutput ?? "";
+    return { output: shortened(rawOutput ?? "") };
   }
   const texts = content.map(textOf);
-  return texts.every((text) => text !== undefined) ? texts.join("\n") : content;
+  return texts.every((text) => text !== undefined)
+    ? { output: shortened(texts.join("\n")) }
+    : { output: shortened(content), isContent: true };
 }
 
 function textOf(content: ToolContent): string | undefined {

@@ -1,4 +1,4 @@
-import type { TurnEnd } from "../agents/agent-runner.ts";
+import type { TokenUsage, TurnEnd } from "../agents/agent-runner.ts";
 import type { Gateway, ModelUsage } from "../agents/gateway.ts";
 import type { RunEventBody } from "../runs/events.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
@@ -8,8 +8,6 @@ export interface Usage {
   readonly tokens: number;
   readonly costUsd: number;
 }
-
-type TurnUsage = NonNullable<TurnEnd["usage"]>;
 
 /** More than any turn uses, and small enough that sums stay exact. */
 const TOKENS_MAX = 1_000_000_000_000;
@@ -92,7 +90,7 @@ function tokensOf({ usage }: TurnEnd): number {
   return Number.isInteger(tokens) && tokens > 0 && tokens <= TOKENS_MAX ? tokens : 0;
 }
 
-function since(before: ModelUsage, now: ModelUsage): TurnUsage {
+function since(before: ModelUsage, now: ModelUsage): TokenUsage {
   return {
     inputTokens: now.inputTokens - before.inputTokens,
     outputTokens: now.outputTokens - before.outputTokens,

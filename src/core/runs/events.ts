@@ -1,4 +1,4 @@
-import type { AgentUpdate, PermissionRequest } from "../agents/agent-runner.ts";
+import type { AgentUpdate, PermissionRequest, TokenUsage } from "../agents/agent-runner.ts";
 import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { RunId } from "../ids.ts";
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
@@ -45,7 +45,7 @@ export type RunEventBody =
       readonly kind: "turn.ended";
       readonly stopReason: string;
       readonly answer: string;
-      readonly usage?: unknown;
+      readonly usage?: TokenUsage;
     }
   | {
       readonly kind: "followup.received";

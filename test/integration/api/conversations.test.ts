@@ -74,6 +74,36 @@ describe("a conversation", () => {
     });
   });
 
+  test("members in blocks are snake_case, except in values that an agent chose", async () => {
+    const runId = await createRun(harness);
+    const edit = { type: "diff", path: "a", oldText: null, newText: "b" } as const;
+    await tell(
+      runId,
+      START,
+      {
+        kind: "agent.tool_call",
+        toolCallId: "1",
+        toolKind: "edit",
+        rawInput: { filePath: "a" },
+        content: [edit],
+      },
+      { kind: "agent.tool_call", toolCallId: "2", rawOutput: { exitCode: 0 } },
+      { kind: "artifact.added", artifactId: "u", version: 1, artifact: { type: "PLAN", documentUid: "d" } },
+    );
+
+    const { steps } = await conversationOf(runId);
+
+    const blocks = steps[0].messages.flatMap(({ content }: { content: unknown[] }) => content);
+    expect(blocks).toMatchObject([
+      { type: "text" },
+      { type: "action", input: { filePath: "a" } },
+      { type: "action_result", output: [{ type: "diff", path: "a", old_text: null, new_text: "b" }] },
+      { type: "action" },
+      { type: "action_result", output: { exitCode: 0 } },
+      { type: "event", data: { artifact_uid: "u", artifact: { document_uid: "d" } } },
+    ]);
+  });
+
   test("a conversation spans several runs, and each caller sees the runs that they may see", async () => {
     const [ann, ben] = [await harness.addUser("ann"), await harness.addUser("ben")];
     const first = await createRun(harness, { prompt: "one" }, { key: ann });
@@ -163,7 +193,7 @@ describe("the timeline", () => {
     const types = body.events.map(({ event_type }: { event_type: string }) => event_type);
     expect(types).toEqual(["run.created", "attempt.started", "turn.started", "turn.ended"]);
     expect(body.events[0]).toMatchObject({ run_id: runId, payload: { state: "QUEUED" } });
-    expect(body.events[3].payload).toEqual({ stopReason: "end_turn" });
+    expect(body.events[3].payload).toEqual({ stop_reason: "end_turn" });
     expect((await call(harness, path)).body).toEqual(body);
     const ids = body.events.map(({ event_uuid }: { event_uuid: string }) => event_uuid);
     expect(new Set(ids).size).toBe(4);
@@ -198,7 +228,7 @@ describe("the timeline", () => {
 
     expect(body.events.slice(1)).toMatchObject(
       ["1", "2", "3", "4", "5", "6"].map((followUpId) => ({
-        payload: { followUpId, message: followUp.message },
+        payload: { followup_id: followUpId, message: followUp.message },
       })),
     );
     expect([refused.status, refused.body.code]).toEqual([503, "resource_unavailable"]);

@@ -98,16 +98,14 @@ function followUpIdIn({ body }: ApiAnswer): string {
 }
 
 function receivedIn(events: readonly LoggedEvent[]): readonly string[] {
-  return events
-    .filter(({ kind }) => kind === "followup.received")
-    .map(({ followUpId }) => String(followUpId));
+  return events.filter(({ kind }) => kind === "followup.received").map(({ followup_id: id }) => String(id));
 }
 
 /** The follow-ups in the order of the turns that took them. */
 function takenIn(events: readonly LoggedEvent[]): readonly string[] {
   return events
     .filter(({ kind }) => kind === "turn.started")
-    .flatMap(({ followUpIds }) => followUpIds as string[]);
+    .flatMap(({ followup_ids: ids }) => ids as string[]);
 }
 
 async function untilAllTaken(api: ApiClient, runId: string): Promise<void> {

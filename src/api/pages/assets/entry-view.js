@@ -50,11 +50,11 @@ function planLine({ content, status }) {
   return element("li", { text: `${MARKS[status] ?? "☐"} ${content}` });
 }
 
-function toolLine({ title, toolCallId, toolKind, status = "pending" }) {
+function toolLine({ title, tool_call_id: toolCallId, tool_kind: toolKind, status = "pending" }) {
   return `${TOOL_MARKS[status] ?? "·"} ${title ?? toolKind ?? toolCallId ?? "Tool call"} (${status})`;
 }
 
-function toolDeps({ content = [], locations = [], rawInput }) {
+function toolDeps({ content = [], locations = [], raw_input: rawInput }) {
   const places = locations.map(({ path, line }) => (line === undefined ? path : `${path}:${line}`));
   const parts = places.length === 0 ? [] : [element("p", { className: "facts", text: places.join(", ") })];
   if (content.length === 0 && rawInput !== undefined) {
@@ -75,7 +75,7 @@ function toolPart(part) {
 
 const LINE_CLASSES = { "+": "added", "-": "removed", " ": "kept" };
 
-function diffView({ path, oldText, newText }) {
+function diffView({ path, old_text: oldText, new_text: newText }) {
   const lines = lineDiff(oldText, newText).map(({ sign, text }) =>
     element("span", { className: LINE_CLASSES[sign], text: `${sign}${text}\n` }),
   );

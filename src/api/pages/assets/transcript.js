@@ -30,7 +30,7 @@ export class Transcript {
   }
 
   /** Appends to the last entry if it has the same kind and message, because agents send messages in parts. */
-  speak(kind, { seq, turn, text, messageId }) {
+  speak(kind, { seq, turn, text, message_id: messageId }) {
     const last = this.#entries.at(-1);
     if (last?.kind === kind && last.turn === turn && last.messageId === messageId) {
       last.text += text;
@@ -63,10 +63,10 @@ const TAKE = {
       from,
       to,
       reason: reason ?? status?.message,
-      code: status?.errorCode,
+      code: status?.error_code,
     }),
   "turn.started": (log, { seq, turn }) => log.put(`turn:${seq}`, { kind: "line", text: `Turn ${turn}` }),
-  "turn.ended": (log, { seq, stopReason }) =>
+  "turn.ended": (log, { seq, stop_reason: stopReason }) =>
     stopReason === "end_turn"
       ? undefined
       : log.put(`end:${seq}`, { kind: "line", text: `The turn ended: ${stopReason}` }),
@@ -74,37 +74,38 @@ const TAKE = {
     log.put(`attempt:${seq}`, { kind: "line", text: withReason("Attempt ended", reason) }),
   "agent.started": (log, { seq, agent, version }) =>
     log.put(`agent:${seq}`, { kind: "line", text: `Agent: ${[agent, version].filter(Boolean).join(" ")}` }),
-  "followup.received": (log, { followUpId, message }) =>
+  "followup.received": (log, { followup_id: followUpId, message }) =>
     log.put(`followup:${followUpId}`, { kind: "followup", text: message }),
   "approval.requested": (log, { seq, reason }) =>
     log.put(`approval:${seq}`, { kind: "line", text: withReason("Waits for approval", reason) }),
   "changes.not_kept": (log, { seq, reason }) =>
     log.put(`kept:${seq}`, { kind: "line", text: reason || "What it changed could not be kept." }),
-  "workspace.step": (log, { stepId, title, status, output = "" }) => {
+  "workspace.step": (log, { step_id: stepId, title, status, output = "" }) => {
     const key = `step:${stepId}`;
     const known = log.find(key);
     // The output of a step that starts again replaces the earlier output.
     const before = known?.status === "running" ? known.content[0].text : "";
     const content = [{ type: "text", text: before + output }];
-    return log.put(key, { kind: "tool", toolKind: "execute", title, status, content });
+    return log.put(key, { kind: "tool", tool_kind: "execute", title, status, content });
   },
-  "permission.requested": (log, { request: { permissionId, title, options } }) =>
+  "permission.requested": (log, { request: { permission_id: permissionId, title, options } }) =>
     log.put(`permission:${permissionId}`, { kind: "question", title, options, answer: undefined }),
-  "permission.answered": (log, { permissionId, optionId }) => {
+  "permission.answered": (log, { permission_id: permissionId, option_id: optionId }) => {
     const options = log.find(`permission:${permissionId}`)?.options ?? [];
-    const answer = options.find((option) => option.optionId === optionId)?.name ?? optionId;
+    const answer = options.find((option) => option.option_id === optionId)?.name ?? optionId;
     return log.put(`permission:${permissionId}`, { kind: "question", answer });
   },
   "agent.message": (log, event) => log.speak("message", event),
   "agent.thought": (log, event) => log.speak("thought", event),
   "agent.plan": (log, { turn, entries }) => log.put(`plan:${turn}`, { kind: "plan", entries }),
-  "agent.usage": (log, { used, size, costUsd }) => log.put("usage", { kind: "usage", used, size, costUsd }),
+  "agent.usage": (log, { used, size, cost_usd: costUsd }) =>
+    log.put("usage", { kind: "usage", used, size, costUsd }),
   "agent.notice": (log, { seq, severity, text }) =>
     log.put(`notice:${seq}`, { kind: "line", text: `${severity}: ${text}` }),
   "agent.permission_granted": (log, { seq, title }) =>
     log.put(`granted:${seq}`, { kind: "line", text: `Allowed: ${title}` }),
-  "agent.tool_call": (log, { turn, toolCallId, seq, at, kind, ...members }) =>
-    log.put(`tool:${turn}:${toolCallId}`, { kind: "tool", ...members }),
+  "agent.tool_call": (log, { turn, seq, at, kind, ...members }) =>
+    log.put(`tool:${turn}:${members.tool_call_id}`, { kind: "tool", ...members }),
 };
 
 /** The kinds of events that the page shows. */

@@ -92,12 +92,12 @@ test("parts of a message become one entry, and so do updates of a tool call", as
 
   source.send(1, "agent.message", { text: "Hel" });
   source.send(2, "agent.message", { text: "lo <script>" });
-  source.send(3, "agent.tool_call", { toolCallId: "t", title: "Write a", status: "pending" });
-  source.send(3, "agent.tool_call", { toolCallId: "t", title: "seen before" });
+  source.send(3, "agent.tool_call", { tool_call_id: "t", title: "Write a", status: "pending" });
+  source.send(3, "agent.tool_call", { tool_call_id: "t", title: "seen before" });
   source.send(4, "agent.tool_call", {
-    toolCallId: "t",
+    tool_call_id: "t",
     status: "completed",
-    content: [{ type: "diff", path: "a", oldText: "1\n2\n", newText: "1\n3\n" }],
+    content: [{ type: "diff", path: "a", old_text: "1\n2\n", new_text: "1\n3\n" }],
   });
 
   expect(log().map(({ className }) => className)).toEqual(["message", "tool"]);
@@ -107,7 +107,7 @@ test("parts of a message become one entry, and so do updates of a tool call", as
 
 test("the page shows each kind of event", async () => {
   const source = await openPage();
-  const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
+  const options = [{ option_id: "y", name: "Yes", kind: "allow_once" }];
 
   source.send(1, "agent.started", { agent: "demo", version: "1" });
   source.send(2, "agent.thought", { text: "hm" });
@@ -117,15 +117,15 @@ test("the page shows each kind of event", async () => {
       { content: "two", status: "pending" },
     ],
   });
-  source.send(4, "agent.usage", { used: 5, size: 10, costUsd: 0.5 });
-  source.send(5, "permission.requested", { request: { permissionId: "p", title: "May I?", options } });
-  source.send(6, "permission.answered", { permissionId: "p", optionId: "y" });
-  source.send(7, "followup.received", { followUpId: "f", message: "more" });
-  source.send(8, "turn.ended", { stopReason: "refusal", answer: "" });
+  source.send(4, "agent.usage", { used: 5, size: 10, cost_usd: 0.5 });
+  source.send(5, "permission.requested", { request: { permission_id: "p", title: "May I?", options } });
+  source.send(6, "permission.answered", { permission_id: "p", option_id: "y" });
+  source.send(7, "followup.received", { followup_id: "f", message: "more" });
+  source.send(8, "turn.ended", { stop_reason: "refusal", answer: "" });
   source.send(9, "run.state", {
     from: "INPROGRESS",
     to: "FAILED",
-    status: { message: "Refused.", errorCode: "invalid_request" },
+    status: { message: "Refused.", error_code: "invalid_request" },
   });
   source.send(10, "approval.requested", { policyId: "p", reason: "It costs." });
 

@@ -32,7 +32,11 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
   "changes.not_kept": { reason: "r" },
   "agent.started": { agent: "demo", version: "1", session: "s", resumed: false },
   "turn.started": { followUpIds: ["f"], again: false, mode: "plan" },
-  "turn.ended": { stopReason: "end_turn", answer: "", usage: { totalTokens: 1 } },
+  "turn.ended": {
+    stopReason: "end_turn",
+    answer: "",
+    usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+  },
   "followup.received": { followUpId: "f", message: "m", authorId: "a", delivery: "queue" },
   "followup.steered": { followUpId: "f" },
   "permission.requested": {
@@ -60,18 +64,18 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
       { type: "text", text: "t" },
       { type: "diff", path: "p", oldText: null, newText: "n" },
       { type: "terminal", terminalId: "t", output: "o" },
-      { type: "other", data: { of: "any shape" } },
+      { type: "other", data: { ofAgents: "any shape" } },
     ],
     locations: [{ path: "p", line: 1 }],
-    rawInput: { of: "any shape" },
-    rawOutput: ["too"],
+    rawInput: { ofAgents: "any shape" },
+    rawOutput: [{ ofAgents: "too" }],
   },
   "agent.plan": { entries: [{ content: "c", status: "pending", priority: "high" }] },
   "agent.usage": { used: 1, size: 2, costUsd: 0.5 },
   "agent.title": { title: "t" },
   "agent.notice": { severity: "info", text: "t" },
   "agent.permission_granted": { title: "t", optionId: "o" },
-  "agent.other": { name: "n", data: 1 },
+  "agent.other": { name: "n", data: { ofAgents: 1 } },
 };
 const KINDS = Object.keys(EVENTS) as RunEventKind[];
 
@@ -89,6 +93,35 @@ test.each(KINDS)("the members of %s are described, and no others", (kind) => {
   );
 });
 
+test("member names are snake_case, except in values that an agent chose", () => {
+  const names = new Set(KINDS.flatMap((kind) => namesIn(told(kind))));
+
+  expect(Array.from(names).filter((name) => !/^[a-z][a-z0-9_]*$/.test(name))).toEqual(["ofAgents"]);
+  expect(told("agent.tool_call")).toMatchObject({
+    tool_call_id: "t",
+    content: [
+      {},
+      { old_text: null, new_text: "n" },
+      { terminal_id: "t" },
+      { data: { ofAgents: "any shape" } },
+    ],
+    raw_input: { ofAgents: "any shape" },
+    raw_output: [{ ofAgents: "too" }],
+  });
+});
+
+test("members have the names that they have elsewhere in the API", () => {
+  const artifact = { type: "FILE", filePath: "a/b", fileName: "b", mimeType: "text/plain" } as const;
+  const event = shown({ kind: "artifact.added", artifactId: "a", version: 1, artifact });
+
+  expect(told("turn.started")).toMatchObject({ followup_ids: ["f"] });
+  expect(told("followup.received")).toMatchObject({ followup_id: "f" });
+  expect(event).toMatchObject({
+    artifact_uid: "a",
+    artifact: { type: "FILE", filepath: "a/b", filename: "b", mime_type: "text/plain" },
+  });
+});
+
 test("the schema accepts an unknown kind with any members", () => {
   const event = { ...told("agent.title"), kind: "moon.landed", crew: 3 };
 
@@ -96,7 +129,18 @@ test("the schema accepts an unknown kind with any members", () => {
 });
 
 function told(kind: RunEventKind): object {
-  const body = { kind, ...EVENTS[kind] } as RunEventBody;
+  return shown({ kind, ...EVENTS[kind] } as RunEventBody);
+}
+
+function shown(body: RunEventBody): object {
   const [runId, at] = ["0198f3a2-6c1e-7b90-8f53-2f1f6e0c9a11" as RunId, new Date(0)];
   return eventJson({ runId, seq: 1, turn: 0, at, body });
+}
+
+function namesIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) {
+    return [];
+  }
+  const names = Array.isArray(value) ? [] : Object.keys(value);
+  return [...names, ...Object.values(value).flatMap(namesIn)];
 }
