@@ -7,7 +7,7 @@ import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
-import { LoggedEventPage } from "../schemas/run-event.ts";
+import { EventStreamText, LoggedEventPage } from "../schemas/run-event.ts";
 import { type EventStream, wantsPage } from "./event-stream.ts";
 import { loggedEventJson, resetText } from "./event-text.ts";
 import { type FollowingAll, followAll } from "./follow-all.ts";
@@ -46,8 +46,8 @@ const SCHEMA = {
     200: {
       description: "The events behind `after`.",
       content: {
-        "text/event-stream": { schema: z.string() },
         "application/json": { schema: LoggedEventPage },
+        "text/event-stream": { schema: EventStreamText },
       },
     },
     ...problems(400, 401, 403, 429, 503),

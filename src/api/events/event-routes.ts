@@ -8,7 +8,7 @@ import { viewerOf } from "../auth/authentication.ts";
 import { RunParams, requireRunId } from "../routes/ids.ts";
 import { limitInQuery, numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
-import { RunEventPage } from "../schemas/run-event.ts";
+import { EventStreamText, RunEventPage } from "../schemas/run-event.ts";
 import { allEventsRoute } from "./all-events-route.ts";
 import { wantsPage } from "./event-stream.ts";
 import { eventJson, resetText } from "./event-text.ts";
@@ -50,8 +50,8 @@ const SCHEMA = {
     200: {
       description: "The events behind `after`.",
       content: {
-        "text/event-stream": { schema: z.string() },
         "application/json": { schema: RunEventPage },
+        "text/event-stream": { schema: EventStreamText },
       },
     },
     ...problems(400, 401, 403, 404, 429, 503),

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { nameInnerSchemas } from "./openapi-names.ts";
 import { describeResponses } from "./openapi-responses.ts";
+import { describeUnions } from "./openapi-unions.ts";
 
 interface Document {
   readonly paths?: object;
@@ -14,9 +16,11 @@ type Schemas = Readonly<Record<string, unknown>>;
 export function tidyDocument<T extends object>(document: T): T {
   const { components = {}, paths = {} }: Document = document;
   const schemas = oneOfEach(components.schemas ?? {}, paths);
-  const whole = { ...document, components: { ...components, schemas } };
+  const whole = tidied({ ...document, components: { ...components, schemas } });
+  const named = nameInnerSchemas(whole.components.schemas);
+  const complete = describeUnions({ ...whole, components: { ...whole.components, schemas: named } }, named);
   // The type does not change, because only the content of the document differs.
-  return describeResponses(tidied(whole)) as T;
+  return describeResponses(complete) as unknown as T;
 }
 
 const INCOMING = /Input$/;

@@ -18,7 +18,7 @@ const EXAMPLE = {
   expires_at: "2026-06-01T09:00:00.000Z",
 };
 
-const KeyScope = z.enum(SCOPES).meta({
+export const KeyScope = z.enum(SCOPES).meta({
   id: "KeyScope",
   description:
     "What a key allows at most. A write scope includes the read scope; `admin` includes all scopes.",

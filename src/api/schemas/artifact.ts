@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Artifact } from "../../core/artifacts/artifact.ts";
+import type { Artifact, ArtifactType } from "../../core/artifacts/artifact.ts";
 import { Timestamp } from "./text.ts";
 
 const ArtifactUid = z.uuid().describe("The artifact's id.");
@@ -7,12 +7,22 @@ const MimeType = z.string().describe("The media type, derived from the file's na
 const Title = z.string().optional().describe("A title for people.");
 const PageUrl = z.string().describe("The URL where it can be viewed.");
 
-function typed<Type extends string, Data extends z.ZodType>(type: Type, data: Data) {
-  return z.object({
-    artifact_type: z.literal(type),
-    created_at: Timestamp.describe("When the artifact was first created. Newer versions keep this time."),
-    data: data.describe("Details that depend on the type."),
-  });
+const IDS: Readonly<Record<ArtifactType, string>> = {
+  FILE: "FileArtifact",
+  PULL_REQUEST: "PullRequestArtifact",
+  PLAN: "PlanArtifact",
+  SCREENSHOT: "ScreenshotArtifact",
+  EXTERNAL_REFERENCE: "ExternalReferenceArtifact",
+};
+
+function typed<Type extends ArtifactType, Data extends z.ZodType>(type: Type, data: Data) {
+  return z
+    .object({
+      artifact_type: z.literal(type),
+      created_at: Timestamp.describe("When the artifact was first created. Newer versions keep this time."),
+      data: data.describe("Details that depend on the type."),
+    })
+    .meta({ id: IDS[type], description: `An artifact of the type \`${type}\`.` });
 }
 
 export const ArtifactItem = z

@@ -14,35 +14,67 @@ import { Timestamp } from "./text.ts";
 const Category = z.enum(ACTION_CATEGORIES).describe("The kind of action.");
 const Name = z.string().describe("The name that the agent uses.");
 
-const ContentBlock = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string().describe("The text.") }),
-  z.object({
+const TextBlock = z
+  .object({ type: z.literal("text"), text: z.string().describe("The text.") })
+  .meta({ id: "TextBlock", description: "A part of a message in words." });
+const ActionBlock = z
+  .object({
     type: z.literal("action"),
     id: z.string().describe("The id by which the result refers to the action."),
     category: Category,
     name: Name,
     input: z.unknown().describe("The input of the action. Long texts are cut."),
-  }),
-  z.object({
+  })
+  .meta({ id: "ActionBlock", description: "An action of the agent." });
+const ActionResultBlock = z
+  .object({
     type: z.literal("action_result"),
     action_id: z.string().describe("The id of the action."),
     category: Category,
     name: Name,
     state: z.enum(ACTION_STATES).describe("`denied`: a person or a policy refused the action."),
     output: z.unknown().describe("The output so far. Long texts are cut."),
-  }),
-  z.object({
+  })
+  .meta({ id: "ActionResultBlock", description: "The result of an action, so far." });
+const EventBlock = z
+  .object({
     type: z.literal("event"),
     name: z.string().describe("What happened. New names may be added."),
     data: z.unknown().describe("The members of this event."),
-  }),
-]);
+  })
+  .meta({ id: "EventBlock", description: "An event of the run that belongs to the conversation." });
+const ContentBlock = z
+  .discriminatedUnion("type", [TextBlock, ActionBlock, ActionResultBlock, EventBlock])
+  .meta({
+    id: "ContentBlock",
+    description: "A part of a message. `type` names its kind.",
+    examples: [{ type: "text", text: "Find out why the build is red and mend it" }],
+  });
 
-const ConversationMessage = z.object({
-  role: z.enum(MESSAGE_ROLES).describe("The author of the message."),
-  content: z.array(ContentBlock).describe("The parts of the message, in order."),
-  timestamp: Timestamp.optional().describe("When the message began."),
-});
+const ConversationMessage = z
+  .object({
+    role: z.enum(MESSAGE_ROLES).describe("The author of the message."),
+    content: z.array(ContentBlock).describe("The parts of the message, in order."),
+    timestamp: Timestamp.optional().describe("When the message began."),
+  })
+  .meta({
+    id: "ConversationMessage",
+    description: "A message of the user, the agent, a tool or the system.",
+  });
+
+const ConversationStep = z
+  .object({
+    id: z.string().describe("An id that is the same at each read."),
+    description: z.string().optional().describe("The subject of the step, in one line."),
+    summary: z.string().optional().describe("The agent's final answer, shortened if it is long."),
+    started_at: Timestamp.optional().describe("When the step started. Absent while it waits."),
+    completed_at: Timestamp.optional().describe("When the step ended. Absent while it is in progress."),
+    messages: z.array(ConversationMessage).describe("Ordered by the time at which each message began."),
+    get steps(): z.ZodArray<z.ZodType> {
+      return z.array(ConversationStep).describe("Steps within this one. Always empty in this version.");
+    },
+  })
+  .meta({ id: "ConversationStep", description: "One turn." });
 
 const EXAMPLE = {
   conversation_id: "0195b2a4-5c1f-7d90-a4c3-2e6f8b1d0a7c",
@@ -69,17 +101,7 @@ export const ConversationResponse = z
   .object({
     conversation_id: z.uuid().describe("The conversation's id. All its runs have the same."),
     steps: z
-      .array(
-        z.object({
-          id: z.string().describe("An id that is the same at each read."),
-          description: z.string().optional().describe("The subject of the step, in one line."),
-          summary: z.string().optional().describe("The agent's final answer, shortened if it is long."),
-          started_at: Timestamp.optional().describe("When the step started. Absent while it waits."),
-          completed_at: Timestamp.optional().describe("When the step ended. Absent while it is in progress."),
-          messages: z.array(ConversationMessage).describe("Ordered by the time at which each message began."),
-          steps: z.array(z.unknown()).describe("Steps within this one. Always empty in this version."),
-        }),
-      )
+      .array(ConversationStep)
       .describe("One step per turn, of all runs of the conversation, the oldest first."),
   })
   .meta({

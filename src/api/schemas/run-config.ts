@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
+import { ONE_OF } from "../openapi/openapi-unions.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
 import { withoutEffect } from "./without-effect.ts";
 
@@ -21,6 +22,33 @@ function isRemote({ url }: Members): boolean {
 function isProgram({ command }: Members): boolean {
   return typeof command === "string" && command !== "";
 }
+const Arguments = z.array(z.string());
+const Values = z.record(z.string(), z.string());
+/** The variants of `MCPServerConfig` in the document. Requests are checked as a whole, so that errors are clear. */
+const MCP_VARIANTS = [
+  z
+    .looseObject({
+      command: z.string().describe("A program that speaks MCP on its standard streams."),
+      args: Arguments.optional().describe("The arguments of the program. They must not refer to secrets."),
+      env: Values.optional().describe(SECRETS),
+    })
+    .meta({
+      id: "MCPServerProgram",
+      description: "A program in the sandbox, next to the agent.",
+    }),
+  z
+    .looseObject({
+      url: z.string().describe("The URL of the server."),
+      headers: Values.optional().describe(SECRETS),
+    })
+    .meta({
+      id: "MCPServerAddress",
+      description: "A remote server. The agent reaches it without access to its keys.",
+    }),
+  z
+    .looseObject({ warp_id: z.string().describe("The id or name of the server.") })
+    .meta({ id: "MCPServerReference", description: "A shared server." }),
+];
 
 const McpServerConfig = z
   .looseObject({
@@ -52,6 +80,7 @@ const McpServerConfig = z
     id: "MCPServerConfig",
     description: "An MCP server for the agent: exactly one of `command`, `url` and `warp_id`.",
     examples: [MCP_SERVER_EXAMPLE],
+    [ONE_OF]: MCP_VARIANTS.map((variant) => variant.meta()?.id),
   });
 
 const McpServers = z.record(z.string(), McpServerConfig).superRefine((servers, context) => {

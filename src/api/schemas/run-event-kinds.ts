@@ -56,52 +56,68 @@ const Question = z
   })
   .describe("The question. `GET /agent/runs/{runId}` also contains it while the run waits.");
 
-const Made = z
+const variant = <Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) =>
+  z.object(shape).meta({ id, description });
+
+const ArtifactDetails = z
   .discriminatedUnion("type", [
-    z.object({
+    variant("PullRequestDetails", "A pull request.", {
       type: z.literal("PULL_REQUEST"),
       url: text("The URL where it can be viewed."),
       branch: text("The branch that the pull request merges."),
     }),
-    z.object({
+    variant("PlanDetails", "A plan.", {
       type: z.literal("PLAN"),
       document_uid: text("The plan's id."),
       title: maybe("A title for people."),
     }),
-    z.object({
+    variant("FileDetails", "A file.", {
       type: z.literal("FILE"),
       filepath: text("The path in the workspace."),
       filename: text("The last segment of the path."),
       mime_type: text("The media type, derived from the file's name."),
     }),
-    z.object({
+    variant("ScreenshotDetails", "A screenshot.", {
       type: z.literal("SCREENSHOT"),
       mime_type: text("The media type, derived from the file's name."),
     }),
-    z.object({
+    variant("ExternalReferenceDetails", "A reference to another system.", {
       type: z.literal("EXTERNAL_REFERENCE"),
       reference_type: text("The kind of reference, as the agent names it."),
       url: text("The URL where it can be viewed."),
       title: maybe("A title for people."),
     }),
   ])
-  .describe("Details that depend on the type.");
+  .meta({
+    id: "ArtifactDetails",
+    description: "Details of an artifact that depend on its type.",
+    examples: [{ type: "PULL_REQUEST", url: "https://github.com/acme/web/pull/7", branch: "errand/tidy" }],
+  });
 
-const ToolContent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: text("The text.") }),
-  z.object({
-    type: z.literal("diff"),
-    path: text("The path of the file."),
-    old_text: z.string().nullable().describe("The old text. null if the file is new."),
-    new_text: text("The new text."),
-  }),
-  z.object({
-    type: z.literal("terminal"),
-    terminal_id: text("The agent's id of the terminal."),
-    output: maybe("The output of the terminal."),
-  }),
-  z.object({ type: z.literal("other"), data: anything("The content as the agent sent it.") }),
-]);
+const ToolContent = z
+  .discriminatedUnion("type", [
+    variant("TextContent", "A text.", { type: z.literal("text"), text: text("The text.") }),
+    variant("DiffContent", "A change of a file.", {
+      type: z.literal("diff"),
+      path: text("The path of the file."),
+      old_text: z.string().nullable().describe("The old text. null if the file is new."),
+      new_text: text("The new text."),
+    }),
+    variant("TerminalContent", "The output of a terminal.", {
+      type: z.literal("terminal"),
+      terminal_id: text("The agent's id of the terminal."),
+      output: maybe("The output of the terminal."),
+    }),
+    variant("OtherContent", "Content of a kind that Errand does not know.", {
+      type: z.literal("other"),
+      data: anything("The content as the agent sent it."),
+    }),
+  ])
+  .meta({
+    id: "ToolContent",
+    description: "Content of a tool call.",
+    examples: [{ type: "text", text: "4 tests passed" }],
+  });
 
 const TokenUsage = z
   .object({
@@ -233,7 +249,11 @@ export const RUN_EVENT_KINDS: Kinds = {
   },
   "artifact.added": {
     says: "The run produced an artifact or a newer version of it.",
-    members: { artifact_uid: text("The artifact's id."), version: count("1, 2, 3 …"), artifact: Made },
+    members: {
+      artifact_uid: text("The artifact's id."),
+      version: count("1, 2, 3 …"),
+      artifact: ArtifactDetails,
+    },
   },
   "artifact.left_out": {
     says: "Files in `artifacts/` that were not stored.",

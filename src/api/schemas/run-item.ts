@@ -57,12 +57,14 @@ export const RunCreatorInfo = z
     examples: [RUN_ITEM_EXAMPLE.creator],
   });
 
-export const Scope = z.object({
-  type: z
-    .enum(["User", "Team"])
-    .describe("`Team`: all members of the team. `User`: the creator and administrators."),
-  uid: z.string().optional().describe("The uid of the creator, if the type is `User`."),
-});
+export const Scope = z
+  .object({
+    type: z
+      .enum(["User", "Team"])
+      .describe("`Team`: all members of the team. `User`: the creator and administrators."),
+    uid: z.string().optional().describe("The uid of the creator, if the type is `User`."),
+  })
+  .meta({ id: "Scope", description: "Who can see something.", examples: [{ type: "Team" }] });
 
 const RequestUsage = z.object({
   total_tokens: z

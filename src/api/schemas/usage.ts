@@ -13,9 +13,12 @@ const EXAMPLE = {
   inference_cost_usd: 3.75,
 } as const;
 
+const UsageGroup = z
+  .enum(USAGE_GROUPS)
+  .meta({ id: "UsageGroup", description: "What the runs of a row have in common.", examples: ["day"] });
 const Groups = z.preprocess(
   (value) => (typeof value === "string" ? [value] : value),
-  z.array(z.enum(USAGE_GROUPS)).min(1),
+  z.array(UsageGroup).min(1),
 );
 
 export const UsageQuery = z.object({

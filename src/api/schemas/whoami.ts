@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SCOPES } from "../../core/people/api-key.ts";
+import { KeyScope } from "./api-key.ts";
 import { PrincipalItem } from "./principal.ts";
 import { Timestamp } from "./text.ts";
 
@@ -33,7 +33,7 @@ const Key = z.object({
   id: z.uuid().describe("The key's id."),
   name: z.string().describe("The name that the owner chose."),
   hint: z.string().describe("The beginning of the key."),
-  scopes: z.array(z.enum(SCOPES)).describe("The scopes of the key."),
+  scopes: z.array(KeyScope).describe("The scopes of the key."),
   expires_at: Timestamp.optional().describe("When the key expires. Absent if it does not expire."),
 });
 

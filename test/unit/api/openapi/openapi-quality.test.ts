@@ -129,22 +129,113 @@ describe("every schema", () => {
 
   test("each named schema has a description and valid examples", () => {
     const judge = new AnswerJudge(document);
+    const roots = new Set(JSON.stringify(document.paths).match(/(?<="#\/components\/schemas\/)[^"]+/g));
     const bad = Object.entries<Anything>(document.components.schemas).flatMap(
       ([name, { description, examples = [] }]) => [
         ...(description ? [] : [`${name} has no description`]),
-        ...(examples.length > 0 ? [] : [`${name} has no example`]),
+        ...(examples.length > 0 || !roots.has(name) ? [] : [`${name} has no example`]),
         ...examples.flatMap((example: unknown) => judge.judgeNamed(name, example) ?? []),
       ],
     );
 
     expect(bad).toEqual([]);
   });
+
+  test("each object and each variant of a union has a name, so that generated types have one", () => {
+    const places = schemasIn(document).filter(({ path, schema }) => {
+      const isVariant = /\/(?:anyOf|oneOf|allOf)\/\d+$/.test(path) && schema.type !== "null" && !schema.$ref;
+      const isInner = !/^\/components\/schemas\/[^/]+$/.test(path) && schema.properties !== undefined;
+      return isInner || (isVariant && (schema.enum !== undefined || schema.type === "object"));
+    });
+
+    expect(places.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("each union of objects with a tag has a discriminator that names every known variant", () => {
+    const unions = schemasIn(document).flatMap(({ path, schema }) => {
+      const variants = (schema.oneOf ?? schema.anyOf ?? []).map(({ $ref }: Anything) => $ref).filter(Boolean);
+      return variants.length > 1 ? [{ name: path.split("/").at(-1), variants, ...schema.discriminator }] : [];
+    });
+
+    expect(unions.map(({ name, propertyName }) => [name, propertyName])).toEqual(
+      expect.arrayContaining([
+        ["ArtifactItem", "artifact_type"],
+        ["ContentBlock", "type"],
+        ["MCPServerConfig", undefined],
+        ["RunEvent", "kind"],
+        ["ToolContent", "type"],
+      ]),
+    );
+    for (const { propertyName, mapping = {}, variants } of unions) {
+      const tags = variants.flatMap((reference: string) => {
+        const tag = schemaAt(reference).properties[propertyName]?.const;
+        return tag === undefined ? [] : [[tag, reference]];
+      });
+      expect(mapping).toEqual(Object.fromEntries(tags));
+    }
+  });
+
+  test("each member has a name in snake_case", () => {
+    const names = schemasIn(document).flatMap(({ schema }) => Object.keys(schema.properties ?? {}));
+
+    expect(names.filter((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name))).toEqual([]);
+  });
+
+  test("each reference names a schema of the document", () => {
+    const references = text.match(/(?<=#\/components\/schemas\/)[^"]+/g) ?? [];
+
+    expect(references.filter((name) => document.components.schemas[name] === undefined)).toEqual([]);
+  });
+});
+
+test("event streams are described: one message, its id, and how to resume", () => {
+  const streams = operations().filter(
+    ({ operation }) => operation.responses[200]?.content?.["text/event-stream"],
+  );
+
+  expect(streams.map(({ name }) => name)).toEqual([
+    "GET /api/v1/agent/events",
+    "GET /api/v1/agent/runs/{runId}/events",
+  ]);
+  for (const { operation } of streams) {
+    const { content } = operation.responses[200];
+    const message = schemaAt(content["text/event-stream"].schema["x-item-schema"].$ref);
+    // Generated clients take the first type, and only a page is a value.
+    expect(Object.keys(content)).toEqual(["application/json", "text/event-stream"]);
+    expect(message.properties.id.description).toContain("Last-Event-ID");
+    expect(message.properties.data.contentSchema.anyOf).toContainEqual({
+      $ref: "#/components/schemas/RunEvent",
+    });
+    expect(operation.parameters.map(({ name }: Anything) => name)).toContain("Last-Event-ID");
+  }
 });
 
 test("the OpenAPI document does not depend on the address of the server", () => {
   expect(document.servers).toEqual([{ url: "/", description: "This server." }]);
   expect(text).not.toMatch(/127\.0\.0\.1|localhost/);
 });
+
+interface Place {
+  readonly path: string;
+  readonly schema: Anything;
+}
+
+/** Every object of the document that may be a schema. Examples are data. */
+function schemasIn(value: Anything, path = ""): Place[] {
+  if (typeof value !== "object" || value === null) {
+    return [];
+  }
+  const inner = Object.entries(value).filter(([name]) => !/^examples?$|^contentSchema$/.test(name));
+  const isMap = path.endsWith("/properties");
+  return [
+    ...(Array.isArray(value) || isMap ? [] : [{ path, schema: value }]),
+    ...inner.flatMap(([name, member]) => schemasIn(member, `${path}/${name}`)),
+  ];
+}
+
+function schemaAt(reference: string): Anything {
+  return document.components.schemas[reference.split("/").at(-1) ?? ""];
+}
 
 /** Returns the paths of members without a description, neither their own nor that of the schema they refer to. */
 function undescribed(schema: Anything, path: string): string[] {
