@@ -20,6 +20,7 @@ const SLOW = [
   "test/integration/sandboxes/bubblewrap-hostile.test.ts",
   "test/integration/workspace/{changes,docker-workspace,hostile-repositories,large-checkpoints,reuse}.test.ts",
   "test/e2e/agents-at-work.test.ts",
+  "test/e2e/generated-clients.test.ts",
   "test/e2e/redelivery.test.ts",
 ];
 

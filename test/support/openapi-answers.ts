@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
+import { strictEventProblem, strictProblem } from "./strict-reader.ts";
 
 /** An HTTP answer of the service, as far as the OpenAPI document describes it. */
 export interface HttpAnswer {
@@ -45,11 +46,19 @@ export class AnswerJudge {
     this.#paths = Object.keys(document.paths).map((path) => ({ path, pattern: patternOf(path) }));
   }
 
-  /** Undefined: the answer agrees with the document. */
+  /** Undefined: the answer agrees with the document, and a strict client can read it. */
   mismatch(answer: HttpAnswer): string | undefined {
-    const reason = this.#reason(answer);
+    const reason = this.#reason(answer) ?? strictProblem(answer);
     const { method, path, status, body } = answer;
     return reason && `${method} ${path} → ${status}: ${reason}\n${JSON.stringify(body)?.slice(0, 500)}`;
+  }
+
+  /** Undefined: an event of a stream agrees with the document, and a strict client can read it. */
+  eventMismatch(event: unknown): string | undefined {
+    const name = Object(event).kind === "reset" ? "StreamReset" : "RunEvent";
+    const reason =
+      this.judgeNamed(name, event) ?? (name === "RunEvent" ? strictEventProblem(event) : undefined);
+    return reason && `An event of a stream: ${reason}\n${JSON.stringify(event)?.slice(0, 500)}`;
   }
 
   judgeNamed(name: string, body: unknown): string | undefined {

@@ -2,14 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { AnswerJudge, type OpenapiDocument } from "./openapi-answers.ts";
 
-/** All JSON answers of a server, checked against its own document. */
+/** All JSON answers and events of a server, checked against its own document and read by a strict client. */
 export interface WatchedAnswers {
-  /** Throws if an answer differed from the document. */
+  /** Throws if an answer was wrong. */
   verify(): void;
 }
 
 export function watchAnswers(server: FastifyInstance): WatchedAnswers {
   const mismatches: string[] = [];
+  /** Many readers get the same events, and each event is judged once. */
+  const events = new Set<string>();
   let judge: AnswerJudge | undefined;
   // A worker has no API and no document.
   if (!server.hasDecorator("swagger")) {
@@ -20,31 +22,37 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
     const { method = "", url: path = "" } = request;
     keepBody(response, (bytes) => {
       const contentType = String(response.getHeader("content-type") ?? "");
+      judge ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
+      for (const event of eventsIn(contentType, bytes)) {
+        if (!events.has(event)) {
+          mismatches.push(judge.eventMismatch(JSON.parse(event)) ?? "");
+          events.add(event);
+        }
+      }
       if (!/[/+]json\b/.test(contentType) || method === "HEAD") {
         return;
       }
-      judge ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
       const body: unknown = JSON.parse(bytes.toString());
-      const mismatch = judge.mismatch({
-        method,
-        path,
-        status: response.statusCode,
-        contentType,
-        body,
-      });
-      if (mismatch !== undefined) {
-        mismatches.push(mismatch);
-      }
+      const answer = { method, path, status: response.statusCode, contentType, body };
+      mismatches.push(judge.mismatch(answer) ?? "");
     });
   });
   return {
     verify: () => {
-      if (mismatches.length === 0) {
-        return;
+      const reasons = mismatches.filter((reason) => reason !== "");
+      if (reasons.length > 0) {
+        throw new Error(`Answers that break the OpenAPI document or the contract:\n${reasons.join("\n")}`);
       }
-      throw new Error(`Answers that the OpenAPI document does not allow:\n${mismatches.join("\n")}`);
     },
   };
+}
+
+/** The events of a stream or of a transcript, as JSON. */
+function eventsIn(contentType: string, bytes: Buffer): readonly string[] {
+  if (contentType.startsWith("text/event-stream")) {
+    return Array.from(bytes.toString().matchAll(/^data: (.*)$/gm), ([, data = ""]) => data);
+  }
+  return contentType.startsWith("application/x-ndjson") ? bytes.toString().split("\n").filter(Boolean) : [];
 }
 
 /** Every answer goes through `write` and `end`. */

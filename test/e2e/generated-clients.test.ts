@@ -1,0 +1,133 @@
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { npmWith, pythonWith, reasonToSkipPython, runIn } from "../support/client-tools.ts";
+import { type Service, startService } from "../support/service.ts";
+import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
+
+const DOCUMENT = resolve(import.meta.dirname, "../../docs/openapi.json");
+const PROGRAMS = resolve(import.meta.dirname, "../fixtures/generated-clients");
+const NODE_TYPES = resolve(import.meta.dirname, "../../node_modules/@types");
+const INSTALL_MS = 300_000;
+
+/** What each program prints. */
+const READ = {
+  state: "SUCCEEDED",
+  title: "By a generated client",
+  listed: [true],
+  files: ["report.txt"],
+  states: ["PENDING", "CLAIMED", "INPROGRESS", "SUCCEEDED"],
+  firstBlock: "write artifacts/report.txt found",
+  missing: "resource_not_found",
+};
+
+const withoutPython = await reasonToSkipPython();
+let database: TestDatabase;
+let folder: string;
+let service: Service;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "errand-clients-"));
+  database = await createTestDatabase();
+  service = await startService(join(folder, "data"), {
+    DATABASE_URL: database.url,
+    ERRAND_SECRET_KEY: "the secret key of a test, 32 characters and more",
+    ERRAND_AGENT: "demo",
+    ERRAND_SANDBOX: "local",
+  });
+});
+
+afterAll(async () => {
+  await service.end("SIGTERM");
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("a client that is generated from the document", () => {
+  test("a client of openapi-typescript and openapi-fetch type-checks, and creates, lists and reads runs", {
+    timeout: INSTALL_MS,
+  }, async () => {
+    const directory = join(folder, "typescript");
+    const bin = await npmWith(
+      directory,
+      ...["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"],
+    );
+    await runIn(directory, join(bin, "openapi-typescript"), DOCUMENT, "--output", "api.d.ts");
+    // Not named main.ts there, because its imports exist only beside a generated client.
+    await copyFile(join(PROGRAMS, "main.ts.txt"), join(directory, "main.ts"));
+    await writeFile(join(directory, "package.json"), JSON.stringify({ type: "module" }));
+    const compilerOptions = {
+      ...{
+        module: "nodenext",
+        target: "es2022",
+        strict: true,
+        noEmit: true,
+        allowImportingTsExtensions: true,
+      },
+      ...{ types: ["node"], typeRoots: [NODE_TYPES], lib: ["es2024", "dom"] },
+    };
+    await writeFile(
+      join(directory, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, files: ["main.ts"] }),
+    );
+
+    await runIn(directory, join(bin, "tsc"));
+    const printed = await runIn(directory, process.execPath, "main.ts", service.url, service.apiKey);
+
+    expect(JSON.parse(printed)).toEqual(READ);
+  });
+
+  test.skipIf(withoutPython)(
+    `a client of openapi-python-client imports whole, and creates, lists and reads runs${skipped()}`,
+    { timeout: INSTALL_MS },
+    async () => {
+      const directory = join(folder, "python");
+      const bin = await pythonWith(directory, "openapi-python-client==0.29.1");
+      // The generator formats the client with ruff, which it finds by the path.
+      await runIn(
+        directory,
+        "env",
+        `PATH=${bin}${delimiter}${process.env.PATH}`,
+        ...[join(bin, "openapi-python-client"), "generate", "--path", DOCUMENT],
+        ...["--meta", "none", "--output-path", join(directory, "errand_client")],
+      );
+      await copyFile(join(PROGRAMS, "main.py"), join(directory, "main.py"));
+
+      const printed = await runIn(directory, join(bin, "python"), "main.py", service.url, service.apiKey);
+
+      expect(JSON.parse(printed)).toEqual(READ);
+    },
+  );
+});
+
+describe("the public Python client", () => {
+  test.skipIf(withoutPython).each(["0.11.0", "0.15.0"])(
+    `version %s creates, follows, lists and cancels runs${skipped()}`,
+    { timeout: INSTALL_MS },
+    async (version) => {
+      const directory = join(folder, `public-${version}`);
+      const bin = await pythonWith(directory, `oz-agent-sdk==${version}`);
+      const program = join(PROGRAMS, "public_client.py");
+
+      const printed = await runIn(
+        directory,
+        ...[join(bin, "python"), program, service.url, service.apiKey, `By version ${version}`],
+      );
+
+      expect(JSON.parse(printed)).toMatchObject({
+        state: "SUCCEEDED",
+        title: `By version ${version}`,
+        artifacts: ["FILE"],
+        listed: [`By version ${version}`],
+        schedules: ["nightly"],
+        missing: 404,
+        cancelled: true,
+      });
+    },
+  );
+});
+
+function skipped(): string {
+  return withoutPython === undefined ? "" : ` (skipped: ${withoutPython})`;
+}
