@@ -40,7 +40,7 @@ describe("the outbox dispatcher", () => {
 
   test("the dispatcher waits as long as the platform asks", async () => {
     harness.adapter.deliverFaults.push({
-      error: new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 }),
+      error: new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 30_000 }),
     });
     await say(aReply("one"));
     await harness.start();
@@ -54,7 +54,7 @@ describe("the outbox dispatcher", () => {
 
   test("the dispatcher keeps the order while it waits, and other threads continue", async () => {
     const other = aThread();
-    const busy = new AppError("conflict", "Slow down.", { retryAfterMs: 30_000 });
+    const busy = new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 30_000 });
     harness.adapter.deliverFaults.push({ error: busy });
     await say(aReply("one"), aReply("two"));
     await harness.start();
