@@ -5,6 +5,7 @@ import type { IdempotencyStore } from "./idempotency/idempotency-store.ts";
 import type { InboxLog } from "./inbox/inbox-log.ts";
 import type { InboxStore } from "./inbox/inbox-store.ts";
 import type { OutboxStore } from "./outbox/outbox-store.ts";
+import type { NamedAgent } from "./people/named-agent.ts";
 import type {
   AdministratorKeys,
   IdentityStore,
@@ -40,6 +41,7 @@ export interface Storage {
   readonly people: PeopleStore;
   readonly identities: IdentityStore;
   readonly keys: KeyStore;
+  readonly namedAgents: RecordStore<NamedAgent>;
   readonly administrators: AdministratorKeys;
   readonly installations: InstallationStore;
   readonly shareLinks: ShareLinkStore;

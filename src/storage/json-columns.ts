@@ -7,14 +7,15 @@ import type { PrincipalId, RunId } from "../core/ids.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
 import { POLICY_ACTIONS, type PolicyMatch } from "../core/policies/policy.ts";
 import type { RoutingMatch } from "../core/routing/routing-rule.ts";
-import type {
-  Approval,
-  Budget,
-  McpServerConfig,
-  PendingPermission,
-  Provenance,
-  RunConfig,
-  StatusMessage,
+import {
+  type Approval,
+  type Budget,
+  CONFIG_LAYERS,
+  type McpServerConfig,
+  type PendingPermission,
+  type Provenance,
+  type RunConfig,
+  type StatusMessage,
 } from "../core/runs/run.ts";
 import { RUN_SOURCES } from "../core/runs/sources.ts";
 import { RUN_STATES } from "../core/runs/states.ts";
@@ -85,12 +86,13 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
   permission_policy: z.exactOptional(z.enum(["allow", "ask"])),
 } satisfies MembersOf<RunConfig>);
 
+/** Members that have no effect and are given back. */
+export const OTHER_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = recordOf(z.unknown());
+
 export const METADATA: z.ZodType<Readonly<Record<string, string>>> = textByName;
 
 export const PROVENANCE: z.ZodType<Provenance> = z.looseObject({
-  config_layers: z.exactOptional(
-    recordOf(z.enum(["request", "conversation", "routing_rule", "skill", "default"])),
-  ),
+  config_layers: z.exactOptional(recordOf(z.enum(CONFIG_LAYERS))),
 } satisfies MembersOf<Provenance>);
 
 const REPOSITORY = z.looseObject({ owner: z.string(), name: z.string() });

@@ -57,6 +57,12 @@ type Columns<T> = {
       }[keyof RunRow];
 };
 
+/** A list that is never NULL in the row. An empty one is an absent member. */
+const LIST = {
+  toRow: (values: readonly string[] = []) => values,
+  fromRow: (values: readonly string[]) => (values.length === 0 ? undefined : values),
+};
+
 /**
  * The table of a run's columns. The insert, the update, the select list and the mapping of rows follow from it: a new
  * column needs one line here, besides `schema.prisma` and its migration.
@@ -70,6 +76,9 @@ const ORIGIN: Columns<RunOrigin> = {
   mode: { type: "text" },
   source: { type: "text" },
   creatorId: { type: "uuid" },
+  executorId: { type: "uuid" },
+  requesterId: { type: "uuid" },
+  secretNames: { type: "text[]", ...LIST },
   teamOwned: { type: "boolean" },
   config: { type: "jsonb", schema: RUN_CONFIG },
   agent: { type: "text" },
@@ -88,6 +97,7 @@ const ORIGIN: Columns<RunOrigin> = {
 
 const PROGRESS: Columns<RunProgress> = {
   state: { type: "text" },
+  stateSince: { type: "timestamptz" },
   statusMessage: { type: "jsonb", schema: STATUS_MESSAGE },
   startedAt: { type: "timestamptz" },
   endedAt: { type: "timestamptz" },
@@ -96,6 +106,7 @@ const PROGRESS: Columns<RunProgress> = {
   attempt: { type: "int" },
   lostAttempts: { type: "int" },
   agentSession: { type: "text", field: "agentSessionId" },
+  agentVersion: { type: "text" },
   checkpoint: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },
   approval: { type: "jsonb", schema: APPROVAL },
@@ -107,6 +118,7 @@ const PROGRESS: Columns<RunProgress> = {
     fromRow: (types) => (types.length === 0 ? undefined : (types as RunProgress["artifactTypes"])),
   },
   answer: { type: "text" },
+  warnings: { type: "text[]", ...LIST },
   lastWrite: { type: "uuid", field: "lastWriteId" },
 };
 

@@ -91,7 +91,7 @@ export function routingRuleRoutes(
       requireUsable(deps, request.body.config);
       const routed = routedRequestOf(request.body);
       const routing = route(inOrder(await storage.routingRules.list(viewerOf(request).teamId)), routed);
-      return routingResult(routing, routedConfig(routed.config, routing));
+      return routingResult(routing, routedConfig({ request: routed.config }, routing));
     });
   };
 }

@@ -133,7 +133,7 @@ async function sayStarted({ clean, lease }: AttemptServices, session: AgentSessi
   });
   const version = agent.version === undefined ? {} : { version: agent.version };
   const { run } = await lease.write((edit) => {
-    edit.set({ agentSession: sessionId });
+    edit.set({ agentSession: sessionId, agentVersion: agent.version });
     edit.record({ kind: "agent.started", agent: agent.name, ...version, session: sessionId, resumed });
   });
   return run;

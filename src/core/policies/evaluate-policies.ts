@@ -63,6 +63,13 @@ export function evaluatePolicies(policies: readonly Policy[], action: ActionRequ
   return { ...unmatched(action), considered };
 }
 
+const STRICTNESS: readonly PolicyEffect[] = ["allow", "require_approval", "deny"];
+
+/** The stricter of two verdicts on one action; the first one if both have the same effect. */
+export function stricter(one: Verdict, other: Verdict): Verdict {
+  return STRICTNESS.indexOf(other.effect) > STRICTNESS.indexOf(one.effect) ? other : one;
+}
+
 /** Throws an error with the reason if the action is not allowed. */
 export function requireAllowed({ effect, reason }: Verdict): void {
   if (effect !== "deny") {

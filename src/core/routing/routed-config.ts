@@ -14,12 +14,25 @@ export interface RoutedConfig {
   };
 }
 
-/** The request's own configuration. Missing values come from its conversation, then from the routing rule. */
-export function routedConfig(request: RunConfig, routing: Routing, before: RunConfig = {}): RoutedConfig {
+/** The configurations that a request combines, strongest first. */
+export interface ConfigSources {
+  readonly request: RunConfig;
+  /** The defaults of the named agent that executes the run. */
+  readonly agent?: RunConfig | undefined;
+  /** What the run inherits from its conversation. The agent program is inherited even if it is not among it. */
+  readonly conversation?: RunConfig | undefined;
+}
+
+/** The request's own configuration. Missing values come from the other sources, and last from the routing rule. */
+export function routedConfig(sources: ConfigSources, routing: Routing): RoutedConfig {
   const { considered, reason, rule } = routing;
-  const config = { ...ruleConfig(routing), ...before, ...request };
+  const { agent = {}, conversation, request } = sources;
+  const { harness, ...ruled } = ruleConfig(routing);
+  const ofRule = conversation !== undefined || harness === undefined ? ruled : { ...ruled, harness };
+  const config = { ...ofRule, ...conversation, ...agent, ...request };
   const routed = { environment: config.environment_id ?? null, rule: rule?.name ?? null, reason };
-  const config_layers = layersOf({ request: request, conversation: before, routing_rule: config });
+  const inherited = conversation && { harness: {}, ...conversation };
+  const config_layers = layersOf({ request, agent, conversation: inherited ?? {}, routing_rule: config });
   return { config, provenance: { ...(considered.length === 0 ? {} : { routing: routed }), config_layers } };
 }
 

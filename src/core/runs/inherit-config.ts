@@ -2,6 +2,8 @@ import type { Provenance, Run, RunConfig } from "./run.ts";
 
 export interface InheritedConfig {
   readonly config: RunConfig;
+  /** The agent program of the previous run, unless the request names another one. */
+  readonly formerAgent?: string;
   readonly provenance: Provenance;
   readonly teamOwned: boolean;
 }
@@ -22,10 +24,9 @@ export function inheritConfig(before: Run, asked: RunConfig): InheritedConfig {
   const { agent, config, provenance, teamOwned } = before;
   const type = asked.harness?.type ?? agent;
   const left = type === agent ? OF_THE_ERRAND : [...OF_THE_ERRAND, ...OF_THE_AGENT];
-  // Recorded even if nobody chose the agent, because the default agent may have changed.
-  const told: RunConfig = { ...config, harness: { ...config.harness, type: agent } };
   return {
-    config: membersOf(told, (name) => !left.includes(name)),
+    ...(type === agent ? { formerAgent: agent } : {}),
+    config: membersOf(config, (name) => !left.includes(name)),
     provenance: membersOf(provenance, (name) => OF_THE_PLACE.includes(name)),
     teamOwned,
   };

@@ -1,5 +1,6 @@
-import { newId, type RunId } from "../ids.ts";
+import { newId, type PrincipalId, type RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
+import type { NamedAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
 import { approvalMessage } from "./decide-approval.ts";
@@ -25,11 +26,24 @@ export interface NewRun {
   /** Their bytes are already stored. */
   readonly inputs?: readonly RunInput[];
   readonly source: RunSource;
-  readonly creator: Pick<Viewer, "id" | "teamId" | "type"> & Partial<Pick<Viewer, "administrator">>;
+  readonly creator: Requester;
+  /** The principal that requests the run in the name of `creator`. */
+  readonly requester?: Requester;
+  /** The id of the named agent that executes the run. Default: the caller, if it is a named agent. */
+  readonly agentUid?: PrincipalId;
+  /** The named agent that executes the run, once it was found. */
+  readonly namedAgent?: NamedAgent;
+  /**
+   * The agent program of the run that this one continues or repeats. It is used if the configuration names none,
+   * because the default may have changed.
+   */
+  readonly formerAgent?: string;
   readonly scheduleId?: string;
   readonly triggerUrl?: string;
   readonly provenance?: Provenance;
 }
+
+type Requester = Pick<Viewer, "id" | "teamId" | "type"> & Partial<Pick<Viewer, "administrator">>;
 
 /** Chooses agents, as far as creating a run needs it. */
 export interface AgentChoice {
@@ -51,9 +65,10 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
     prompt: request.prompt,
     source: request.source,
     creatorId: request.creator.id,
+    ...executionOf(request),
     teamOwned: request.teamOwned ?? true,
     config,
-    agent: agents.choose(config),
+    agent: agents.choose(withFormerAgent(config, request)),
     metadata: request.metadata ?? {},
     ancestorIds: request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds],
     conversationId: request.continues?.conversationId ?? newId(now),
@@ -67,6 +82,29 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
     ...(request.scheduleId === undefined ? {} : { scheduleId: request.scheduleId }),
     ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
   };
+}
+
+/** Recorded only where it differs from the creator. */
+function executionOf({
+  creator,
+  namedAgent,
+  requester = creator,
+}: NewRun): Pick<RunOrigin, "executorId" | "requesterId" | "secretNames"> {
+  const executorId = namedAgent?.id ?? requester.id;
+  const secretNames = namedAgent?.secretNames ?? [];
+  return {
+    ...(executorId === creator.id ? {} : { executorId }),
+    ...(requester.id === creator.id ? {} : { requesterId: requester.id }),
+    ...(secretNames.length === 0 ? {} : { secretNames }),
+  };
+}
+
+/** The stored configuration stays as the caller wrote it. */
+function withFormerAgent(config: RunConfig, { formerAgent }: NewRun): RunConfig {
+  if (formerAgent === undefined || config.harness?.type !== undefined) {
+    return config;
+  }
+  return { ...config, harness: { ...config.harness, type: formerAgent } };
 }
 
 /** The caller's configuration, completed by the skill. */
@@ -91,6 +129,7 @@ export function newRunSubject(origin: RunOrigin, approval?: Approval): RunSubjec
     ...(approval === undefined
       ? ({ state: "QUEUED" } as const)
       : ({ state: "BLOCKED", approval, statusMessage: approvalMessage(approval) } as const)),
+    stateSince: origin.createdAt,
     turn: 0,
     turnOpen: false,
     attempt: 0,

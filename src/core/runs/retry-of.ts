@@ -11,8 +11,8 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     teamOwned,
     metadata,
     parent: run,
-    // The default agent may have changed.
-    config: { ...config, harness: { ...config.harness, type: agent } },
+    config,
+    formerAgent: agent,
     isRouted: true,
     provenance: provenanceOf(run),
     ...(context === undefined ? {} : { context }),

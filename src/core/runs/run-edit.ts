@@ -20,6 +20,9 @@ export interface EditTools {
   readonly writer: NoticeWriter;
 }
 
+/** The first problems say more than those that follow from them. */
+const WARNINGS_MAX = 20;
+
 /**
  * Builds one decision about one run. Only this class changes the state of a run: it checks the transition table and
  * adds everything that a transition causes (the event, the cards in the run's threads, the jobs), so that no caller
@@ -61,7 +64,8 @@ export class RunEdit {
     const from = this.#progress.state;
     requireTransition(from, to);
     this.record({ kind: "run.state", from, to, ...why });
-    this.#progress = { ...this.#progress, state: to, statusMessage: why.status, ...this.#stamps(to) };
+    const changed = { state: to, stateSince: this.#tools.now, statusMessage: why.status };
+    this.#progress = { ...this.#progress, ...changed, ...this.#stamps(to) };
     this.#showCard = true;
     if (isEnded(to)) {
       this.#postOutcome(why.status);
@@ -112,8 +116,18 @@ export class RunEdit {
     this.#events.push({ turn: this.#progress.turn, body });
   }
 
-  set(members: Partial<Omit<RunProgress, "state" | "statusMessage" | "startedAt" | "endedAt">>): void {
+  set(
+    members: Partial<Omit<RunProgress, "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt">>,
+  ): void {
     this.#progress = { ...this.#progress, ...members };
+  }
+
+  /** Shows the user of the run a problem that does not end it. The same text again changes nothing. */
+  warn(text: string): void {
+    const { warnings = [] } = this.#progress;
+    if (!warnings.includes(text)) {
+      this.set({ warnings: [...warnings, text].slice(0, WARNINGS_MAX) });
+    }
   }
 
   grantLease(lease: LeaseGrant): void {

@@ -3,8 +3,9 @@ import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import type { RunId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
+import { agentConfig, findExecutingAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
-import { evaluatePolicies, requireAllowed, type Verdict } from "../policies/evaluate-policies.ts";
+import { evaluatePolicies, requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
 import { route } from "../routing/route.ts";
@@ -38,7 +39,7 @@ import { requireKeepableConfig } from "./supported-config.ts";
 import { requireVisible } from "./visibility.ts";
 
 export interface RunServiceDeps extends RunRules {
-  readonly storage: Pick<Storage, "environments" | "runs">;
+  readonly storage: Pick<Storage, "environments" | "namedAgents" | "people" | "runs">;
   readonly clock: Clock;
   readonly writer: NoticeWriter;
   readonly agents: AgentChoice;
@@ -98,13 +99,12 @@ export class RunService {
   /** Does everything except storing the run. It may take a while, so it must not run inside a transaction. */
   async prepare(request: NewRun, from: RequestOrigin = { source: request.source }): Promise<PreparedRun> {
     const { agents, clock, storage } = this.#deps;
-    const routed = await this.#routed(request, from);
+    const routed = await this.#routed(await this.#withAgent(request), from);
     requireMcpServers(routed.config ?? {}, "config");
     await requireRunEnvironment(storage.environments, routed);
     const skill = await this.#skillOf(routed);
     const origin = originOf({ ...routed, ...(skill && { skill }) }, agents, clock.now());
-    const judged = await this.#judge({ ...request.creator, administrator: false }, from);
-    const verdict = judged("create", origin);
+    const verdict = await this.#judgeNew(origin, routed, from);
     requireAllowed(verdict);
     return { origin, inputs: request.inputs, approval: approvalOf(verdict), ignored: [] };
   }
@@ -183,9 +183,7 @@ export class RunService {
     const judged = await this.#judge(viewer, extras.from);
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("approve", edit.run));
-      if (!viewer.administrator && edit.run.creatorId === viewer.id) {
-        throw new AppError("not_authorized", "Nobody but an administrator approves a run of their own.");
-      }
+      requireOthersRun(edit.run, viewer);
       decideApproval(edit, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       this.#add(edit, extras, undefined);
     });
@@ -228,18 +226,44 @@ export class RunService {
     return this.#deps.skills.find(spec, { viewer: creator, environmentId: config?.environment_id });
   }
 
+  /** Adds the named agent that executes the run, if any. */
+  async #withAgent(request: NewRun): Promise<NewRun> {
+    const { agentUid, creator, requester = creator } = request;
+    const namedAgent = await findExecutingAgent(this.#deps.storage, requester, agentUid);
+    return namedAgent === undefined ? request : { ...request, namedAgent };
+  }
+
   /** Adds what the run inherits from its conversation, and what the first matching routing rule says. */
   async #routed(request: NewRun, from: RequestOrigin): Promise<NewRun> {
     if (request.isRouted === true) {
       return request;
     }
-    const { config: asked = {}, continues, creator, prompt } = request;
-    const before = continues && inheritConfig(continues, asked);
+    const { config: asked = {}, continues, creator, namedAgent, prompt } = request;
+    const agent = namedAgent && agentConfig(namedAgent, asked);
+    const before = continues && inheritConfig(continues, { ...agent, ...asked });
     const rules = await this.#deps.routing.of(creator.teamId);
-    const routing = route(rules, { ...from, text: prompt, config: { ...before?.config, ...asked } });
-    const routed = routedConfig(asked, routing, before?.config);
+    const known = { ...before?.config, ...agent, ...asked };
+    const routing = route(rules, { ...from, text: prompt, config: known });
+    const routed = routedConfig({ request: asked, agent, conversation: before?.config }, routing);
     const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
     return { ...before, ...request, config: routed.config, provenance };
+  }
+
+  /** The policies apply to everybody who takes part in the request. Nobody uses a right to administer here. */
+  async #judgeNew(origin: RunOrigin, request: NewRun, from: RequestOrigin): Promise<Verdict> {
+    const { creator, namedAgent, requester = creator } = request;
+    const verdictOn = async (one: Pick<Viewer, "id" | "type">) => {
+      const who = { ...one, teamId: creator.teamId, administrator: false };
+      return (await this.#judge(who, from))("create", origin);
+    };
+    let verdict = await verdictOn(creator);
+    if (requester.id !== creator.id) {
+      verdict = stricter(verdict, await verdictOn(requester));
+    }
+    if (namedAgent !== undefined && namedAgent.id !== requester.id) {
+      verdict = stricter(verdict, await verdictOn({ id: namedAgent.id, type: "service_account" }));
+    }
+    return verdict;
   }
 
   /** Evaluates the team's policies. Every change of a run goes through here. */
@@ -286,6 +310,19 @@ export class RunService {
     if (remembers !== undefined) {
       edit.remember(remembers(edit.run, followUpId));
     }
+  }
+}
+
+/**
+ * Nobody approves a run of their own, except an administrator. A member in whose name another principal requested the
+ * run never approves it.
+ */
+function requireOthersRun({ creatorId, executorId, requesterId }: Run, viewer: Viewer): void {
+  if (requesterId !== undefined && creatorId === viewer.id) {
+    throw new AppError("not_authorized", "The member in whose name a run was requested does not approve it.");
+  }
+  if (!viewer.administrator && [creatorId, executorId, requesterId].includes(viewer.id)) {
+    throw new AppError("not_authorized", "Nobody but an administrator approves a run of their own.");
   }
 }
 

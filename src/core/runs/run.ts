@@ -44,7 +44,15 @@ export interface McpServerConfig {
 }
 
 /** The layer that a configuration value came from, strongest first. */
-export type ConfigLayer = "request" | "conversation" | "routing_rule" | "skill" | "default";
+export const CONFIG_LAYERS = [
+  "request",
+  "agent",
+  "conversation",
+  "routing_rule",
+  "skill",
+  "default",
+] as const;
+export type ConfigLayer = (typeof CONFIG_LAYERS)[number];
 
 /**
  * Where a run came from, and why it is configured as it is. The core adds to the named members and keeps all others.
@@ -92,6 +100,12 @@ export interface RunOrigin {
   readonly mode?: RunMode;
   readonly source: RunSource;
   readonly creatorId: PrincipalId;
+  /** The principal that executes the run, if that is not its creator: a named agent, or the requester. */
+  readonly executorId?: PrincipalId;
+  /** The principal that requested the run in the name of its creator. */
+  readonly requesterId?: PrincipalId;
+  /** The only team secrets that the run gets. Absent: all of them. */
+  readonly secretNames?: readonly string[];
   readonly teamOwned: boolean;
   readonly config: RunConfig;
   readonly agent: string;
@@ -114,6 +128,8 @@ export interface RunOrigin {
 /** The part of a run that changes. Only `RunEdit` creates new values of it. */
 export interface RunProgress {
   readonly state: RunState;
+  /** Absent for a run that has kept its state since before this was recorded. */
+  readonly stateSince?: Date;
   readonly statusMessage?: StatusMessage | undefined;
   readonly startedAt?: Date;
   readonly endedAt?: Date | undefined;
@@ -126,6 +142,8 @@ export interface RunProgress {
   /** The number of claims since the last turn that ended. Too many in a row end the run. */
   readonly lostAttempts: number;
   readonly agentSession?: string;
+  /** The version that the agent reported when it last started. */
+  readonly agentVersion?: string | undefined;
   readonly checkpoint?: string;
   readonly permission?: PendingPermission | undefined;
   /** The id of an attempt's last write. A write whose confirmation was lost is recognised by it and not repeated. */
@@ -139,6 +157,8 @@ export interface RunProgress {
   readonly artifactTypes?: readonly ArtifactType[];
   /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */
   readonly answer?: string | undefined;
+  /** What the service noticed and the user of the run should know, the oldest first. Absent when there is nothing. */
+  readonly warnings?: readonly string[];
 }
 
 export interface PendingPermission extends PermissionRequest {

@@ -14,7 +14,7 @@ export interface RunSecretsDeps {
   };
   readonly secretBox: Pick<SecretBox, "open">;
   readonly redactors: RunRedactors;
-  readonly run: Pick<Run, "teamId" | "creatorId">;
+  readonly run: Pick<Run, "teamId" | "creatorId" | "executorId" | "secretNames">;
 }
 
 export type Variables = Readonly<Record<string, string>>;
@@ -36,8 +36,9 @@ export class RunSecrets implements Redactor {
   }
 
   /**
-   * Returns the team's secrets and the personal secrets of the run's creator, which win. A disabled creator's secrets
-   * are left out, because the people who continue the run would receive them.
+   * Returns the team's secrets, or those among them that the run may have, and the personal secrets of the run's
+   * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets. A
+   * disabled creator's secrets are left out too, because the people who continue the run would receive them.
    */
   async open(): Promise<Variables> {
     const { run, storage, redactors } = this.#deps;
@@ -45,8 +46,12 @@ export class RunSecrets implements Redactor {
       storage.secrets.list(run.teamId),
       storage.people.getMany([run.creatorId]),
     ]);
-    const teams = all.filter(isTeamOwned);
-    const personal = all.filter(({ ownerId }) => ownerId === run.creatorId && creator?.disabled === false);
+    const { creatorId, executorId, secretNames } = run;
+    const teams = all.filter(
+      (secret) => isTeamOwned(secret) && (secretNames === undefined || secretNames.includes(secret.name)),
+    );
+    const isOwn = executorId === undefined && secretNames === undefined && creator?.disabled === false;
+    const personal = all.filter(({ ownerId }) => isOwn && ownerId === creatorId);
     const opened = [...teams, ...personal].map((secret) => [secret.name, this.#openOne(secret)] as const);
     // Includes team secrets that a personal secret replaces, because they are secrets too.
     const redactor = redactors.lend(opened.map(([, value]) => value));

@@ -52,6 +52,11 @@ export type Team = Prisma.TeamModel
  */
 export type Principal = Prisma.PrincipalModel
 /**
+ * Model NamedAgent
+ * The defaults of a named agent: a service account that executes runs. Its name is that of the principal.
+ */
+export type NamedAgent = Prisma.NamedAgentModel
+/**
  * Model Identity
  * The account of a principal on another platform, as the adapter names it: `slack:T1:U1`, `github:583231`. A person
  * who belongs to several teams has one principal in each.

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { type Environment, newEnvironmentUid } from "../../../src/core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
+import type { NamedAgent } from "../../../src/core/people/named-agent.ts";
 import type { Policy } from "../../../src/core/policies/policy.ts";
 import type { RecordStore, TeamRecord } from "../../../src/core/records/record-store.ts";
 import type { RoutingRule } from "../../../src/core/routing/routing-rule.ts";
@@ -64,6 +65,27 @@ const KINDS: readonly Describe[] = [
     }),
     change: (secret) => ({ ...secret, ...later(secret), sealed: "v1.0.anew", editorId: anId() }),
     namedLike: (secret, { ownerId, name }) => ({ ...secret, ownerId, name }),
+  }),
+  records<NamedAgent>({
+    kind: "named agents",
+    store: ({ namedAgents }) => namedAgents,
+    make: (teamId) => ({
+      ...stamps(anId(), teamId),
+      id: anId(),
+      description: "Reviews pull requests",
+      config: { base_prompt: "Be strict.", model_id: "m", skills: ["acme/skills:review"] },
+      secretNames: ["TOKEN"],
+      onBehalfOfEnabled: true,
+      others: { credential_strategy: "any" },
+    }),
+    change: ({ description: _description, ...agent }) => ({
+      ...agent,
+      ...later(agent),
+      config: {},
+      secretNames: [],
+      onBehalfOfEnabled: false,
+      others: {},
+    }),
   }),
   records<Schedule>({
     kind: "schedules",

@@ -399,6 +399,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   Team: 'Team',
   Principal: 'Principal',
+  NamedAgent: 'NamedAgent',
   Identity: 'Identity',
   ApiKey: 'ApiKey',
   Run: 'Run',
@@ -442,7 +443,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
+    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -591,6 +592,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PrincipalCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PrincipalCountAggregateOutputType> | number
+        }
+      }
+    }
+    NamedAgent: {
+      payload: Prisma.$NamedAgentPayload<ExtArgs>
+      fields: Prisma.NamedAgentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.NamedAgentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.NamedAgentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>
+        }
+        findFirst: {
+          args: Prisma.NamedAgentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.NamedAgentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>
+        }
+        findMany: {
+          args: Prisma.NamedAgentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>[]
+        }
+        create: {
+          args: Prisma.NamedAgentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>
+        }
+        createMany: {
+          args: Prisma.NamedAgentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.NamedAgentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>[]
+        }
+        delete: {
+          args: Prisma.NamedAgentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>
+        }
+        update: {
+          args: Prisma.NamedAgentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>
+        }
+        deleteMany: {
+          args: Prisma.NamedAgentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.NamedAgentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.NamedAgentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>[]
+        }
+        upsert: {
+          args: Prisma.NamedAgentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NamedAgentPayload>
+        }
+        aggregate: {
+          args: Prisma.NamedAgentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateNamedAgent>
+        }
+        groupBy: {
+          args: Prisma.NamedAgentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NamedAgentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.NamedAgentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NamedAgentCountAggregateOutputType> | number
         }
       }
     }
@@ -2731,6 +2806,21 @@ export const PrincipalScalarFieldEnum = {
 export type PrincipalScalarFieldEnum = (typeof PrincipalScalarFieldEnum)[keyof typeof PrincipalScalarFieldEnum]
 
 
+export const NamedAgentScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  description: 'description',
+  config: 'config',
+  secretNames: 'secretNames',
+  onBehalfOfEnabled: 'onBehalfOfEnabled',
+  others: 'others',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type NamedAgentScalarFieldEnum = (typeof NamedAgentScalarFieldEnum)[keyof typeof NamedAgentScalarFieldEnum]
+
+
 export const IdentityScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -2768,6 +2858,9 @@ export const RunScalarFieldEnum = {
   mode: 'mode',
   source: 'source',
   creatorId: 'creatorId',
+  executorId: 'executorId',
+  requesterId: 'requesterId',
+  secretNames: 'secretNames',
   teamOwned: 'teamOwned',
   config: 'config',
   agent: 'agent',
@@ -2789,6 +2882,7 @@ export const RunScalarFieldEnum = {
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
   state: 'state',
+  stateSince: 'stateSince',
   statusMessage: 'statusMessage',
   startedAt: 'startedAt',
   endedAt: 'endedAt',
@@ -2797,10 +2891,12 @@ export const RunScalarFieldEnum = {
   attempt: 'attempt',
   lostAttempts: 'lostAttempts',
   agentSessionId: 'agentSessionId',
+  agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
   answer: 'answer',
+  warnings: 'warnings',
   totalTokens: 'totalTokens',
   costUsd: 'costUsd',
   lastWriteId: 'lastWriteId',
@@ -3492,6 +3588,7 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   team?: Prisma.TeamOmit
   principal?: Prisma.PrincipalOmit
+  namedAgent?: Prisma.NamedAgentOmit
   identity?: Prisma.IdentityOmit
   apiKey?: Prisma.ApiKeyOmit
   run?: Prisma.RunOmit

@@ -53,6 +53,7 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   Team: 'Team',
   Principal: 'Principal',
+  NamedAgent: 'NamedAgent',
   Identity: 'Identity',
   ApiKey: 'ApiKey',
   Run: 'Run',
@@ -125,6 +126,21 @@ export const PrincipalScalarFieldEnum = {
 export type PrincipalScalarFieldEnum = (typeof PrincipalScalarFieldEnum)[keyof typeof PrincipalScalarFieldEnum]
 
 
+export const NamedAgentScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  description: 'description',
+  config: 'config',
+  secretNames: 'secretNames',
+  onBehalfOfEnabled: 'onBehalfOfEnabled',
+  others: 'others',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type NamedAgentScalarFieldEnum = (typeof NamedAgentScalarFieldEnum)[keyof typeof NamedAgentScalarFieldEnum]
+
+
 export const IdentityScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -162,6 +178,9 @@ export const RunScalarFieldEnum = {
   mode: 'mode',
   source: 'source',
   creatorId: 'creatorId',
+  executorId: 'executorId',
+  requesterId: 'requesterId',
+  secretNames: 'secretNames',
   teamOwned: 'teamOwned',
   config: 'config',
   agent: 'agent',
@@ -183,6 +202,7 @@ export const RunScalarFieldEnum = {
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
   state: 'state',
+  stateSince: 'stateSince',
   statusMessage: 'statusMessage',
   startedAt: 'startedAt',
   endedAt: 'endedAt',
@@ -191,10 +211,12 @@ export const RunScalarFieldEnum = {
   attempt: 'attempt',
   lostAttempts: 'lostAttempts',
   agentSessionId: 'agentSessionId',
+  agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
   answer: 'answer',
+  warnings: 'warnings',
   totalTokens: 'totalTokens',
   costUsd: 'costUsd',
   lastWriteId: 'lastWriteId',

@@ -65,6 +65,8 @@ export type RunMinAggregateOutputType = {
   mode: string | null
   source: string | null
   creatorId: string | null
+  executorId: string | null
+  requesterId: string | null
   teamOwned: boolean | null
   agent: string | null
   configName: string | null
@@ -79,6 +81,7 @@ export type RunMinAggregateOutputType = {
   createdAt: Date | null
   updatedAt: Date | null
   state: string | null
+  stateSince: Date | null
   startedAt: Date | null
   endedAt: Date | null
   turn: number | null
@@ -86,6 +89,7 @@ export type RunMinAggregateOutputType = {
   attempt: number | null
   lostAttempts: number | null
   agentSessionId: string | null
+  agentVersion: string | null
   checkpoint: string | null
   answer: string | null
   totalTokens: bigint | null
@@ -112,6 +116,8 @@ export type RunMaxAggregateOutputType = {
   mode: string | null
   source: string | null
   creatorId: string | null
+  executorId: string | null
+  requesterId: string | null
   teamOwned: boolean | null
   agent: string | null
   configName: string | null
@@ -126,6 +132,7 @@ export type RunMaxAggregateOutputType = {
   createdAt: Date | null
   updatedAt: Date | null
   state: string | null
+  stateSince: Date | null
   startedAt: Date | null
   endedAt: Date | null
   turn: number | null
@@ -133,6 +140,7 @@ export type RunMaxAggregateOutputType = {
   attempt: number | null
   lostAttempts: number | null
   agentSessionId: string | null
+  agentVersion: string | null
   checkpoint: string | null
   answer: string | null
   totalTokens: bigint | null
@@ -159,6 +167,9 @@ export type RunCountAggregateOutputType = {
   mode: number
   source: number
   creatorId: number
+  executorId: number
+  requesterId: number
+  secretNames: number
   teamOwned: number
   config: number
   agent: number
@@ -180,6 +191,7 @@ export type RunCountAggregateOutputType = {
   createdAt: number
   updatedAt: number
   state: number
+  stateSince: number
   statusMessage: number
   startedAt: number
   endedAt: number
@@ -188,10 +200,12 @@ export type RunCountAggregateOutputType = {
   attempt: number
   lostAttempts: number
   agentSessionId: number
+  agentVersion: number
   checkpoint: number
   permission: number
   approval: number
   answer: number
+  warnings: number
   totalTokens: number
   costUsd: number
   lastWriteId: number
@@ -248,6 +262,8 @@ export type RunMinAggregateInputType = {
   mode?: true
   source?: true
   creatorId?: true
+  executorId?: true
+  requesterId?: true
   teamOwned?: true
   agent?: true
   configName?: true
@@ -262,6 +278,7 @@ export type RunMinAggregateInputType = {
   createdAt?: true
   updatedAt?: true
   state?: true
+  stateSince?: true
   startedAt?: true
   endedAt?: true
   turn?: true
@@ -269,6 +286,7 @@ export type RunMinAggregateInputType = {
   attempt?: true
   lostAttempts?: true
   agentSessionId?: true
+  agentVersion?: true
   checkpoint?: true
   answer?: true
   totalTokens?: true
@@ -295,6 +313,8 @@ export type RunMaxAggregateInputType = {
   mode?: true
   source?: true
   creatorId?: true
+  executorId?: true
+  requesterId?: true
   teamOwned?: true
   agent?: true
   configName?: true
@@ -309,6 +329,7 @@ export type RunMaxAggregateInputType = {
   createdAt?: true
   updatedAt?: true
   state?: true
+  stateSince?: true
   startedAt?: true
   endedAt?: true
   turn?: true
@@ -316,6 +337,7 @@ export type RunMaxAggregateInputType = {
   attempt?: true
   lostAttempts?: true
   agentSessionId?: true
+  agentVersion?: true
   checkpoint?: true
   answer?: true
   totalTokens?: true
@@ -342,6 +364,9 @@ export type RunCountAggregateInputType = {
   mode?: true
   source?: true
   creatorId?: true
+  executorId?: true
+  requesterId?: true
+  secretNames?: true
   teamOwned?: true
   config?: true
   agent?: true
@@ -363,6 +388,7 @@ export type RunCountAggregateInputType = {
   createdAt?: true
   updatedAt?: true
   state?: true
+  stateSince?: true
   statusMessage?: true
   startedAt?: true
   endedAt?: true
@@ -371,10 +397,12 @@ export type RunCountAggregateInputType = {
   attempt?: true
   lostAttempts?: true
   agentSessionId?: true
+  agentVersion?: true
   checkpoint?: true
   permission?: true
   approval?: true
   answer?: true
+  warnings?: true
   totalTokens?: true
   costUsd?: true
   lastWriteId?: true
@@ -486,6 +514,9 @@ export type RunGroupByOutputType = {
   mode: string | null
   source: string
   creatorId: string
+  executorId: string | null
+  requesterId: string | null
+  secretNames: string[]
   teamOwned: boolean
   config: runtime.JsonValue
   agent: string
@@ -507,6 +538,7 @@ export type RunGroupByOutputType = {
   createdAt: Date
   updatedAt: Date
   state: string
+  stateSince: Date | null
   statusMessage: runtime.JsonValue | null
   startedAt: Date | null
   endedAt: Date | null
@@ -515,10 +547,12 @@ export type RunGroupByOutputType = {
   attempt: number
   lostAttempts: number
   agentSessionId: string | null
+  agentVersion: string | null
   checkpoint: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
   answer: string | null
+  warnings: string[]
   totalTokens: bigint
   costUsd: runtime.Decimal | null
   lastWriteId: string | null
@@ -566,6 +600,9 @@ export type RunWhereInput = {
   mode?: Prisma.StringNullableFilter<"Run"> | string | null
   source?: Prisma.StringFilter<"Run"> | string
   creatorId?: Prisma.UuidFilter<"Run"> | string
+  executorId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  requesterId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolFilter<"Run"> | boolean
   config?: Prisma.JsonFilter<"Run">
   agent?: Prisma.StringFilter<"Run"> | string
@@ -587,6 +624,7 @@ export type RunWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   state?: Prisma.StringFilter<"Run"> | string
+  stateSince?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   statusMessage?: Prisma.JsonNullableFilter<"Run">
   startedAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
@@ -595,10 +633,12 @@ export type RunWhereInput = {
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
+  warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -630,6 +670,9 @@ export type RunOrderByWithRelationInput = {
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   source?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  executorId?: Prisma.SortOrderInput | Prisma.SortOrder
+  requesterId?: Prisma.SortOrderInput | Prisma.SortOrder
+  secretNames?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   config?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -651,6 +694,7 @@ export type RunOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  stateSince?: Prisma.SortOrderInput | Prisma.SortOrder
   statusMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   startedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -659,10 +703,12 @@ export type RunOrderByWithRelationInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
+  warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   lastWriteId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -698,6 +744,9 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   mode?: Prisma.StringNullableFilter<"Run"> | string | null
   source?: Prisma.StringFilter<"Run"> | string
   creatorId?: Prisma.UuidFilter<"Run"> | string
+  executorId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  requesterId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolFilter<"Run"> | boolean
   config?: Prisma.JsonFilter<"Run">
   agent?: Prisma.StringFilter<"Run"> | string
@@ -718,6 +767,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   state?: Prisma.StringFilter<"Run"> | string
+  stateSince?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   statusMessage?: Prisma.JsonNullableFilter<"Run">
   startedAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
@@ -726,10 +776,12 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
+  warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -761,6 +813,9 @@ export type RunOrderByWithAggregationInput = {
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   source?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  executorId?: Prisma.SortOrderInput | Prisma.SortOrder
+  requesterId?: Prisma.SortOrderInput | Prisma.SortOrder
+  secretNames?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   config?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -782,6 +837,7 @@ export type RunOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  stateSince?: Prisma.SortOrderInput | Prisma.SortOrder
   statusMessage?: Prisma.SortOrderInput | Prisma.SortOrder
   startedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -790,10 +846,12 @@ export type RunOrderByWithAggregationInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
+  warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   lastWriteId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -826,6 +884,9 @@ export type RunScalarWhereWithAggregatesInput = {
   mode?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   source?: Prisma.StringWithAggregatesFilter<"Run"> | string
   creatorId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
+  executorId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
+  requesterId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
+  secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolWithAggregatesFilter<"Run"> | boolean
   config?: Prisma.JsonWithAggregatesFilter<"Run">
   agent?: Prisma.StringWithAggregatesFilter<"Run"> | string
@@ -847,6 +908,7 @@ export type RunScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Run"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Run"> | Date | string
   state?: Prisma.StringWithAggregatesFilter<"Run"> | string
+  stateSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Run"> | Date | string | null
   statusMessage?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   startedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Run"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Run"> | Date | string | null
@@ -855,10 +917,12 @@ export type RunScalarWhereWithAggregatesInput = {
   attempt?: Prisma.IntWithAggregatesFilter<"Run"> | number
   lostAttempts?: Prisma.IntWithAggregatesFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  agentVersion?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntWithAggregatesFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
@@ -882,6 +946,9 @@ export type RunCreateInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -903,6 +970,7 @@ export type RunCreateInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -911,10 +979,12 @@ export type RunCreateInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -946,6 +1016,9 @@ export type RunUncheckedCreateInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -967,6 +1040,7 @@ export type RunUncheckedCreateInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -975,10 +1049,12 @@ export type RunUncheckedCreateInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1008,6 +1084,9 @@ export type RunUpdateInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1029,6 +1108,7 @@ export type RunUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1037,10 +1117,12 @@ export type RunUpdateInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1072,6 +1154,9 @@ export type RunUncheckedUpdateInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1093,6 +1178,7 @@ export type RunUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1101,10 +1187,12 @@ export type RunUncheckedUpdateInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1135,6 +1223,9 @@ export type RunCreateManyInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -1156,6 +1247,7 @@ export type RunCreateManyInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -1164,10 +1256,12 @@ export type RunCreateManyInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1191,6 +1285,9 @@ export type RunUpdateManyMutationInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1212,6 +1309,7 @@ export type RunUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1220,10 +1318,12 @@ export type RunUpdateManyMutationInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1248,6 +1348,9 @@ export type RunUncheckedUpdateManyInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1269,6 +1372,7 @@ export type RunUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1277,10 +1381,12 @@ export type RunUncheckedUpdateManyInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1315,6 +1421,9 @@ export type RunCountOrderByAggregateInput = {
   mode?: Prisma.SortOrder
   source?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  executorId?: Prisma.SortOrder
+  requesterId?: Prisma.SortOrder
+  secretNames?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   config?: Prisma.SortOrder
   agent?: Prisma.SortOrder
@@ -1336,6 +1445,7 @@ export type RunCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  stateSince?: Prisma.SortOrder
   statusMessage?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
@@ -1344,10 +1454,12 @@ export type RunCountOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
+  agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
   answer?: Prisma.SortOrder
+  warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastWriteId?: Prisma.SortOrder
@@ -1387,6 +1499,8 @@ export type RunMaxOrderByAggregateInput = {
   mode?: Prisma.SortOrder
   source?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  executorId?: Prisma.SortOrder
+  requesterId?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   configName?: Prisma.SortOrder
@@ -1401,6 +1515,7 @@ export type RunMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  stateSince?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
@@ -1408,6 +1523,7 @@ export type RunMaxOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
+  agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1434,6 +1550,8 @@ export type RunMinOrderByAggregateInput = {
   mode?: Prisma.SortOrder
   source?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
+  executorId?: Prisma.SortOrder
+  requesterId?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   configName?: Prisma.SortOrder
@@ -1448,6 +1566,7 @@ export type RunMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   state?: Prisma.SortOrder
+  stateSince?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
@@ -1455,6 +1574,7 @@ export type RunMinOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
+  agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1539,6 +1659,10 @@ export type RunUncheckedUpdateManyWithoutCreatorNestedInput = {
   deleteMany?: Prisma.RunScalarWhereInput | Prisma.RunScalarWhereInput[]
 }
 
+export type RunCreatesecretNamesInput = {
+  set: string[]
+}
+
 export type RunCreatemetadataPairsInput = {
   set: string[]
 }
@@ -1549,6 +1673,15 @@ export type RunCreateartifactTypesInput = {
 
 export type RunCreateancestorIdsInput = {
   set: string[]
+}
+
+export type RunCreatewarningsInput = {
+  set: string[]
+}
+
+export type RunUpdatesecretNamesInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type RunUpdatemetadataPairsInput = {
@@ -1572,6 +1705,11 @@ export type IntFieldUpdateOperationsInput = {
   decrement?: number
   multiply?: number
   divide?: number
+}
+
+export type RunUpdatewarningsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type BigIntFieldUpdateOperationsInput = {
@@ -1692,6 +1830,9 @@ export type RunCreateWithoutCreatorInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -1713,6 +1854,7 @@ export type RunCreateWithoutCreatorInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -1721,10 +1863,12 @@ export type RunCreateWithoutCreatorInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1754,6 +1898,9 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -1775,6 +1922,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -1783,10 +1931,12 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1846,6 +1996,9 @@ export type RunScalarWhereInput = {
   mode?: Prisma.StringNullableFilter<"Run"> | string | null
   source?: Prisma.StringFilter<"Run"> | string
   creatorId?: Prisma.UuidFilter<"Run"> | string
+  executorId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  requesterId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolFilter<"Run"> | boolean
   config?: Prisma.JsonFilter<"Run">
   agent?: Prisma.StringFilter<"Run"> | string
@@ -1867,6 +2020,7 @@ export type RunScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Run"> | Date | string
   state?: Prisma.StringFilter<"Run"> | string
+  stateSince?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   statusMessage?: Prisma.JsonNullableFilter<"Run">
   startedAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
@@ -1875,10 +2029,12 @@ export type RunScalarWhereInput = {
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
+  warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -1902,6 +2058,9 @@ export type RunCreateWithoutEventsInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -1923,6 +2082,7 @@ export type RunCreateWithoutEventsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -1931,10 +2091,12 @@ export type RunCreateWithoutEventsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1965,6 +2127,9 @@ export type RunUncheckedCreateWithoutEventsInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -1986,6 +2151,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -1994,10 +2160,12 @@ export type RunUncheckedCreateWithoutEventsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2042,6 +2210,9 @@ export type RunUpdateWithoutEventsInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2063,6 +2234,7 @@ export type RunUpdateWithoutEventsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2071,10 +2243,12 @@ export type RunUpdateWithoutEventsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2105,6 +2279,9 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2126,6 +2303,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2134,10 +2312,12 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2166,6 +2346,9 @@ export type RunCreateWithoutFollowUpsInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -2187,6 +2370,7 @@ export type RunCreateWithoutFollowUpsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -2195,10 +2379,12 @@ export type RunCreateWithoutFollowUpsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2229,6 +2415,9 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -2250,6 +2439,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -2258,10 +2448,12 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2306,6 +2498,9 @@ export type RunUpdateWithoutFollowUpsInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2327,6 +2522,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2335,10 +2531,12 @@ export type RunUpdateWithoutFollowUpsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2369,6 +2567,9 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2390,6 +2591,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2398,10 +2600,12 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2430,6 +2634,9 @@ export type RunCreateWithoutCurrentInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -2451,6 +2658,7 @@ export type RunCreateWithoutCurrentInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -2459,10 +2667,12 @@ export type RunCreateWithoutCurrentInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2493,6 +2703,9 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -2514,6 +2727,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -2522,10 +2736,12 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2570,6 +2786,9 @@ export type RunUpdateWithoutCurrentInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2591,6 +2810,7 @@ export type RunUpdateWithoutCurrentInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2599,10 +2819,12 @@ export type RunUpdateWithoutCurrentInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2633,6 +2855,9 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2654,6 +2879,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2662,10 +2888,12 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2694,6 +2922,9 @@ export type RunCreateWithoutThreadsInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -2715,6 +2946,7 @@ export type RunCreateWithoutThreadsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -2723,10 +2955,12 @@ export type RunCreateWithoutThreadsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2757,6 +2991,9 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -2778,6 +3015,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -2786,10 +3024,12 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2834,6 +3074,9 @@ export type RunUpdateWithoutThreadsInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2855,6 +3098,7 @@ export type RunUpdateWithoutThreadsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2863,10 +3107,12 @@ export type RunUpdateWithoutThreadsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2897,6 +3143,9 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -2918,6 +3167,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2926,10 +3176,12 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2958,6 +3210,9 @@ export type RunCreateWithoutInputsInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -2979,6 +3234,7 @@ export type RunCreateWithoutInputsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -2987,10 +3243,12 @@ export type RunCreateWithoutInputsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3021,6 +3279,9 @@ export type RunUncheckedCreateWithoutInputsInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -3042,6 +3303,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -3050,10 +3312,12 @@ export type RunUncheckedCreateWithoutInputsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3098,6 +3362,9 @@ export type RunUpdateWithoutInputsInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -3119,6 +3386,7 @@ export type RunUpdateWithoutInputsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3127,10 +3395,12 @@ export type RunUpdateWithoutInputsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3161,6 +3431,9 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -3182,6 +3455,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3190,10 +3464,12 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3222,6 +3498,9 @@ export type RunCreateWithoutArtifactsInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -3243,6 +3522,7 @@ export type RunCreateWithoutArtifactsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -3251,10 +3531,12 @@ export type RunCreateWithoutArtifactsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3285,6 +3567,9 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   mode?: string | null
   source: string
   creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -3306,6 +3591,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -3314,10 +3600,12 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3362,6 +3650,9 @@ export type RunUpdateWithoutArtifactsInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -3383,6 +3674,7 @@ export type RunUpdateWithoutArtifactsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3391,10 +3683,12 @@ export type RunUpdateWithoutArtifactsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3425,6 +3719,9 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -3446,6 +3743,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3454,10 +3752,12 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3486,6 +3786,9 @@ export type RunCreateManyCreatorInput = {
   context?: string | null
   mode?: string | null
   source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent: string
@@ -3507,6 +3810,7 @@ export type RunCreateManyCreatorInput = {
   createdAt: Date | string
   updatedAt: Date | string
   state: string
+  stateSince?: Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Date | string | null
   endedAt?: Date | string | null
@@ -3515,10 +3819,12 @@ export type RunCreateManyCreatorInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3542,6 +3848,9 @@ export type RunUpdateWithoutCreatorInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -3563,6 +3872,7 @@ export type RunUpdateWithoutCreatorInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3571,10 +3881,12 @@ export type RunUpdateWithoutCreatorInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3604,6 +3916,9 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -3625,6 +3940,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3633,10 +3949,12 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3666,6 +3984,9 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   agent?: Prisma.StringFieldUpdateOperationsInput | string
@@ -3687,6 +4008,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3695,10 +4017,12 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3799,6 +4123,9 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   mode?: boolean
   source?: boolean
   creatorId?: boolean
+  executorId?: boolean
+  requesterId?: boolean
+  secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
   agent?: boolean
@@ -3820,6 +4147,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   createdAt?: boolean
   updatedAt?: boolean
   state?: boolean
+  stateSince?: boolean
   statusMessage?: boolean
   startedAt?: boolean
   endedAt?: boolean
@@ -3828,10 +4156,12 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
+  warnings?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -3864,6 +4194,9 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   mode?: boolean
   source?: boolean
   creatorId?: boolean
+  executorId?: boolean
+  requesterId?: boolean
+  secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
   agent?: boolean
@@ -3885,6 +4218,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   createdAt?: boolean
   updatedAt?: boolean
   state?: boolean
+  stateSince?: boolean
   statusMessage?: boolean
   startedAt?: boolean
   endedAt?: boolean
@@ -3893,10 +4227,12 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
+  warnings?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -3922,6 +4258,9 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   mode?: boolean
   source?: boolean
   creatorId?: boolean
+  executorId?: boolean
+  requesterId?: boolean
+  secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
   agent?: boolean
@@ -3943,6 +4282,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   createdAt?: boolean
   updatedAt?: boolean
   state?: boolean
+  stateSince?: boolean
   statusMessage?: boolean
   startedAt?: boolean
   endedAt?: boolean
@@ -3951,10 +4291,12 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
+  warnings?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -3980,6 +4322,9 @@ export type RunSelectScalar = {
   mode?: boolean
   source?: boolean
   creatorId?: boolean
+  executorId?: boolean
+  requesterId?: boolean
+  secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
   agent?: boolean
@@ -4001,6 +4346,7 @@ export type RunSelectScalar = {
   createdAt?: boolean
   updatedAt?: boolean
   state?: boolean
+  stateSince?: boolean
   statusMessage?: boolean
   startedAt?: boolean
   endedAt?: boolean
@@ -4009,10 +4355,12 @@ export type RunSelectScalar = {
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
   answer?: boolean
+  warnings?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -4028,7 +4376,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "checkpoint" | "permission" | "approval" | "answer" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -4069,6 +4417,18 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     mode: string | null
     source: string
     creatorId: string
+    /**
+     * The principal that executes the run; null: its creator.
+     */
+    executorId: string | null
+    /**
+     * The principal that requested the run in the name of its creator; null: its creator.
+     */
+    requesterId: string | null
+    /**
+     * The only team secrets that the run gets. Empty: all of them.
+     */
+    secretNames: string[]
     teamOwned: boolean
     config: runtime.JsonValue
     agent: string
@@ -4105,6 +4465,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     createdAt: Date
     updatedAt: Date
     state: string
+    /**
+     * When the run got this state; null for a run that has kept it since before this column.
+     */
+    stateSince: Date | null
     statusMessage: runtime.JsonValue | null
     startedAt: Date | null
     endedAt: Date | null
@@ -4129,6 +4493,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      */
     agentSessionId: string | null
     /**
+     * The version that the agent reported when it last started.
+     */
+    agentVersion: string | null
+    /**
      * The blob that holds the workspace's files after the last turn.
      */
     checkpoint: string | null
@@ -4144,6 +4512,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The agent's final message of the last turn that ended, as threads show it.
      */
     answer: string | null
+    /**
+     * What the service noticed during the run and its user should know.
+     */
+    warnings: string[]
     totalTokens: bigint
     costUsd: runtime.Decimal | null
     /**
@@ -4607,6 +4979,9 @@ export interface RunFieldRefs {
   readonly mode: Prisma.FieldRef<"Run", 'String'>
   readonly source: Prisma.FieldRef<"Run", 'String'>
   readonly creatorId: Prisma.FieldRef<"Run", 'String'>
+  readonly executorId: Prisma.FieldRef<"Run", 'String'>
+  readonly requesterId: Prisma.FieldRef<"Run", 'String'>
+  readonly secretNames: Prisma.FieldRef<"Run", 'String[]'>
   readonly teamOwned: Prisma.FieldRef<"Run", 'Boolean'>
   readonly config: Prisma.FieldRef<"Run", 'Json'>
   readonly agent: Prisma.FieldRef<"Run", 'String'>
@@ -4628,6 +5003,7 @@ export interface RunFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Run", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Run", 'DateTime'>
   readonly state: Prisma.FieldRef<"Run", 'String'>
+  readonly stateSince: Prisma.FieldRef<"Run", 'DateTime'>
   readonly statusMessage: Prisma.FieldRef<"Run", 'Json'>
   readonly startedAt: Prisma.FieldRef<"Run", 'DateTime'>
   readonly endedAt: Prisma.FieldRef<"Run", 'DateTime'>
@@ -4636,10 +5012,12 @@ export interface RunFieldRefs {
   readonly attempt: Prisma.FieldRef<"Run", 'Int'>
   readonly lostAttempts: Prisma.FieldRef<"Run", 'Int'>
   readonly agentSessionId: Prisma.FieldRef<"Run", 'String'>
+  readonly agentVersion: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
+  readonly warnings: Prisma.FieldRef<"Run", 'String[]'>
   readonly totalTokens: Prisma.FieldRef<"Run", 'BigInt'>
   readonly costUsd: Prisma.FieldRef<"Run", 'Decimal'>
   readonly lastWriteId: Prisma.FieldRef<"Run", 'String'>

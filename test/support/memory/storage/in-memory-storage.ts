@@ -1,4 +1,5 @@
 import type { Environment } from "../../../../src/core/environments/environment.ts";
+import type { NamedAgent } from "../../../../src/core/people/named-agent.ts";
 import type { Secret } from "../../../../src/core/secrets/secret.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
@@ -44,6 +45,7 @@ function storageOn(database: InMemoryStatements): Storage {
     people: new InMemoryPeopleStore(database),
     identities: new InMemoryIdentityStore(database),
     keys: new InMemoryKeyStore(database),
+    namedAgents: new InMemoryRecordStore<NamedAgent>(database, "named agent"),
     administrators: new InMemoryAdministratorKeys(database),
     installations: new InMemoryInstallationStore(database),
     shareLinks: new InMemoryShareLinkStore(database),

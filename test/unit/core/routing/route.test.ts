@@ -61,7 +61,7 @@ describe("a routed configuration", () => {
   test("the rule's values fill those missing in the request, and each value names its layer", () => {
     const request = { model_id: "m-asked" };
 
-    const { config, provenance } = routedConfig(request, route([rule], REQUEST));
+    const { config, provenance } = routedConfig({ request }, route([rule], REQUEST));
 
     expect(config).toEqual({ model_id: "m-asked", base_prompt: "Be brief.", environment_id: "env-web" });
     expect(provenance).toEqual({
@@ -78,12 +78,12 @@ describe("a routed configuration", () => {
   test("a routed configuration says that no rule matched if there are rules", () => {
     const slack = aRoutingRule({ match: { integrations: ["slack"] } });
 
-    expect(routedConfig({}, route([slack], REQUEST)).provenance.routing).toEqual({
+    expect(routedConfig({ request: {} }, route([slack], REQUEST)).provenance.routing).toEqual({
       environment: null,
       rule: null,
       reason: "No routing rule matches.",
     });
-    expect(routedConfig({}, route([], REQUEST)).provenance).toEqual({
+    expect(routedConfig({ request: {} }, route([], REQUEST)).provenance).toEqual({
       config_layers: { harness: "default" },
     });
   });
@@ -91,7 +91,9 @@ describe("a routed configuration", () => {
   test("agent and model are taken from the same layer, because a model belongs to its agent", () => {
     const codex = aRoutingRule({ config: { harness: { type: "codex", model_id: "m" } } });
 
-    const { config, provenance } = routedConfig({ harness: { type: "demo" } }, route([codex], REQUEST));
+    const request = { harness: { type: "demo" } };
+
+    const { config, provenance } = routedConfig({ request }, route([codex], REQUEST));
 
     expect(config).toEqual({ harness: { type: "demo" } });
     expect(provenance.config_layers).toEqual({ harness: "request" });

@@ -1,0 +1,32 @@
+import type { PrincipalId, TeamId } from "../core/ids.ts";
+import type { NamedAgent } from "../core/people/named-agent.ts";
+import type { RecordStore } from "../core/records/record-store.ts";
+import type { Statements } from "./database.ts";
+import type { NamedAgent as NamedAgentRow } from "./generated/client.ts";
+import { OTHER_MEMBERS, RUN_CONFIG } from "./json-columns.ts";
+import { PrismaRecordStore } from "./record-store.ts";
+import { parseJson, toJson, withoutNulls } from "./rows.ts";
+
+export function createNamedAgentStore(database: Statements): RecordStore<NamedAgent> {
+  return new PrismaRecordStore<NamedAgent, NamedAgentRow, ReturnType<typeof columnsOf>>(database, {
+    table: (client) => client.namedAgent,
+    columnsOf,
+    recordOf: namedAgentOf,
+  });
+}
+
+function columnsOf({ config, description, others, secretNames, ...columns }: NamedAgent) {
+  const json = { config: toJson(config), others: toJson(others) };
+  return { ...columns, ...json, description: description ?? null, secretNames: [...secretNames] };
+}
+
+function namedAgentOf({ config, others, ...row }: NamedAgentRow): NamedAgent {
+  const place = { table: "named_agents", id: row.id } as const;
+  return withoutNulls<NamedAgent>({
+    ...row,
+    id: row.id as PrincipalId,
+    teamId: row.teamId as TeamId,
+    config: parseJson(RUN_CONFIG, config, { ...place, column: "config" }),
+    others: parseJson(OTHER_MEMBERS, others, { ...place, column: "others" }),
+  });
+}
