@@ -38,7 +38,7 @@ function isLike(glob: string, text: string): boolean {
 function wholeWord(word: string): RegExp {
   const literal = word
     .trim()
-    .replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
+    .replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
     .replace(/\s+/g, "\\s+");
   return new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, "iu");
 }

@@ -64,6 +64,7 @@ describe("words", () => {
     [["release train"], "the Release\n  train leaves"],
     [["straße"], "die Straße"],
     [["c++"], "port it to C++, please"],
+    [["tidy-up"], "Now tidy-up the files"],
   ])("the words %j are found in %j", (words, text) => {
     expect(containsOne(words, text)).toBe(true);
   });
