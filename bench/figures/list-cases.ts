@@ -36,6 +36,7 @@ function filtersOf({ creator, parent, schedule }: KnownIds): readonly ListCase[]
     { name: "name", finds: "name=config-7", findsNothing: "name=nobody" },
     { name: "model_id", finds: "model_id=model-3", findsNothing: "model_id=nobody" },
     { name: "creator", finds: `creator=${creator}`, findsNothing: `creator=${NOBODY}` },
+    { name: "executor", finds: `executor=${creator}`, findsNothing: `executor=${NOBODY}`, isSecond: true },
     { name: "source", finds: "source=API", findsNothing: "source=JIRA" },
     { name: "rare source", finds: "source=LINEAR", isSecond: true },
     {

@@ -11,6 +11,7 @@ import type { SecretBox } from "../core/secrets/secret-box.ts";
 import type { SkillCatalogue } from "../core/skills/skill-catalogue.ts";
 import type { Storage } from "../core/storage.ts";
 import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
+import type { Capacity } from "../core/workers/capacity.ts";
 import type { KeyHasher } from "./auth/api-keys.ts";
 import type { PrincipalCache } from "./auth/principal-cache.ts";
 
@@ -21,6 +22,7 @@ export interface ApiDeps {
   readonly catalogue: AgentCatalogueView;
   readonly doctor: Pick<Doctor, "examine">;
   readonly storage: Storage;
+  readonly capacity: Pick<Capacity, "look">;
   readonly principals: Pick<PrincipalCache, "getMany">;
   readonly blobs: Pick<BlobStore, "put" | "read">;
   readonly secrets: SecretBox;

@@ -18,6 +18,7 @@ import type { SkillLibrary } from "../core/skills/skill-library.ts";
 import type { Storage } from "../core/storage.ts";
 import { NoticeWriter } from "../core/threads/notice-writer.ts";
 import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
+import { Capacity } from "../core/workers/capacity.ts";
 import { RepositoryMirrors } from "../git/repository-mirrors.ts";
 import { createTeamAuthorizer, type TeamAuthorizer } from "../git/team-authorizer.ts";
 import { Destinations } from "../network-policy/destinations.ts";
@@ -141,6 +142,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
       plainLog(bootstrap.logger),
     ),
     storage,
+    capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
     blobs: deps.files,
     secrets: deps.secrets,

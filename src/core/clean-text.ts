@@ -51,6 +51,11 @@ function cleanText(text: string, redact: (text: string) => string): string {
   return cutText(redact(text.replaceAll("\0", "\u2400").toWellFormed()), TEXT_LENGTH_MAX);
 }
 
+/** The longest beginning of the text that has at most `max` bytes of UTF-8. No character is split. */
+export function beginningOf(text: string, max: number): string {
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(max)).read);
+}
+
 export function cutText(text: string, max: number): string {
   if (text.length <= max) {
     return text;

@@ -23,6 +23,17 @@ function sumBefore(length: string, order: string): string {
 const COLUMNS = `run_id AS "runId", seq, turn, at, kind, body, position`;
 const OF_KINDS = "AND kind = ANY($4::text[])";
 
+/** The index of turn ends has the same condition on the kind. */
+const LAST_TURN_END = `
+  SELECT ${COLUMNS} FROM run_events
+  WHERE run_id = $1::uuid AND kind = 'turn.ended' AND body ->> 'stopReason' <> 'cancelled'
+  ORDER BY seq DESC LIMIT 1`;
+
+/** For `RunStore.findTurnEnd`. */
+export function turnEndStatement(id: RunId): Statement {
+  return { text: LAST_TURN_END, values: [id] };
+}
+
 /** The events of a run after a given one, for `RunStore.readEvents`. */
 export function eventsStatement(
   id: RunId,

@@ -31,6 +31,7 @@ const CONDITIONS: Conditions = {
   name: (name) => hashed("name_hash", sql`${name}`, sql`config_name = ${name}`),
   modelId: (modelId) => hashed("model_hash", sql`${modelId}`, sql`model_id = ${modelId}`),
   creatorId: (id) => hashed("creator_hash", sql`${id}::uuid::text`, sql`creator_id = ${id}::uuid`),
+  executorId: (id) => sql`coalesce(executor_id, creator_id) = ${id}::uuid`,
   source: (source) => sql`source = ${source}`,
   createdAfter: (at, { sort }) =>
     sort === "updated_at"

@@ -33,6 +33,7 @@ const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
   "name",
   "modelId",
   "creatorId",
+  "executorId",
   "source",
   "environmentId",
   "skill",

@@ -10,7 +10,7 @@ import { UniqueConflict } from "../core/storage.ts";
 import type { Batcher } from "./batcher.ts";
 import { addNotices, bindThread, settleEvent, storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
-import { eventsStatement } from "./event-pages.ts";
+import { eventsStatement, turnEndStatement } from "./event-pages.ts";
 import { addFiles } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
@@ -146,6 +146,11 @@ export class PrismaRunStore implements RunStore {
     const frequentPairs = new Set(found.map(({ pair }) => pair));
     const rows = await database.rows<RunRow>(listStatement(query, frequentPairs));
     return pageOf(rows.map(runOf), query, end?.newest?.toISOString());
+  }
+
+  async findTurnEnd(id: RunId): Promise<RunEvent | undefined> {
+    const [row] = await this.#deps.database.rows<RunEventRow>(turnEndStatement(id));
+    return row && eventOf(row);
   }
 
   async readEvents(

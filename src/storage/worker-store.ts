@@ -1,5 +1,5 @@
 import type { LiveWorker, Worker } from "../core/workers/worker.ts";
-import type { Load, WorkerStore } from "../core/workers/worker-store.ts";
+import type { HostLoad, WorkerStore } from "../core/workers/worker-store.ts";
 import type { Statements } from "./database.ts";
 import type { Worker as WorkerRow } from "./generated/client.ts";
 
@@ -44,18 +44,18 @@ export class PrismaWorkerStore implements WorkerStore {
     return rows.map(workerOf);
   }
 
-  async load(host: string | undefined): Promise<Load> {
-    const [load] = await this.#database.query(
-      (client) => client.$queryRaw<Load[]>`
-        WITH live AS (
-          SELECT id, capacity FROM workers
-          WHERE last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
-            AND (${host ?? null}::text IS NULL OR worker_host = ${host ?? null}))
-        SELECT (SELECT coalesce(sum(capacity), 0)::int FROM live) AS slots,
-          (SELECT count(*)::int FROM runs
-           WHERE lease_expires_at > clock_timestamp() AND lease_worker IN (SELECT id FROM live)) AS taken`,
+  async listLoads(): Promise<readonly HostLoad[]> {
+    const rows = await this.#database.query(
+      (client) => client.$queryRaw<{ host: string | null; slots: number; taken: number }[]>`
+        WITH leases AS (
+          SELECT lease_worker AS id, count(*) AS held FROM runs
+          WHERE lease_expires_at > clock_timestamp() GROUP BY lease_worker)
+        SELECT worker_host AS host, sum(capacity)::int AS slots, coalesce(sum(held), 0)::int AS taken
+        FROM workers LEFT JOIN leases USING (id)
+        WHERE last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
+        GROUP BY worker_host`,
     );
-    return load ?? { slots: 0, taken: 0 };
+    return rows.map(({ host, ...load }) => (host === null ? load : { host, ...load }));
   }
 }
 

@@ -31,6 +31,7 @@ export class StorageFaults {
         look: (id) => this.#look(() => runs.look(id)),
         find: (key) => runs.find(key),
         list: (query) => runs.list(query),
+        findTurnEnd: (id) => runs.findTurnEnd(id),
         readEvents: (...args) => runs.readEvents(...args),
       },
       leases: {

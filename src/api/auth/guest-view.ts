@@ -25,11 +25,14 @@ export function itemForGuest(item: RunItem): RunItem {
     agent_config,
     approval,
     creator,
+    executor,
     metadata,
     provenance,
     request_usage,
     schedule,
     status_message,
+    waiting_for,
+    warnings,
     ...shown
   } = item;
   const { email, photo_url, ...named } = creator;

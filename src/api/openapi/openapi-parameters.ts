@@ -15,6 +15,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   created_after: TIME,
   created_before: TIME,
   creator: UUID,
+  executor: UUID,
   cursor: "WyIyMDI2LTAzLTAxIl0.c2lnbmF0dXJl",
   deliveryId: UUID,
   environment_id: "4fX9kQ2mZ7rT1wB8cJ3vLp",

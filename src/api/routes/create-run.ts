@@ -1,11 +1,15 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { PrincipalId } from "../../core/ids.ts";
 import { storeInputs } from "../../core/inputs/run-input.ts";
+import { requireOnBehalfOf } from "../../core/people/on-behalf-of.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
-import type { RunConfig } from "../../core/runs/run.ts";
+import type { Run, RunConfig } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import { CLAIMED_SOURCES, type RunSource } from "../../core/runs/sources.ts";
-import { Capacity } from "../../core/workers/capacity.ts";
+import { requireVisible } from "../../core/runs/visibility.ts";
+import { newRunWaitsFor } from "../../core/runs/waiting-for.ts";
+import type { Availability } from "../../core/workers/capacity.ts";
 import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
@@ -14,8 +18,9 @@ import { requestFilesOf } from "../http/request-files.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
+import { waitingForItem } from "../schemas/waiting-for.ts";
 import { findContinued } from "./conversations.ts";
-import { requireRunId } from "./ids.ts";
+import { requireId, requireRunId } from "./ids.ts";
 
 /** Two addresses with the same behaviour, because public clients use either. */
 const ADDRESSES = [
@@ -28,8 +33,7 @@ const DEFAULT_PROMPT = "Continue.";
 
 export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const limits = limitsOf(deps);
-  const capacity = new Capacity({ workers: deps.storage.workers, clock: deps.clock });
-  const response = { 200: RunAgentResponse, ...problems(400, 401, 404, 409, 413, 422, 429, 503) };
+  const response = { 200: RunAgentResponse, ...problems(400, 401, 403, 404, 409, 413, 422, 429, 503) };
   return async (app) => {
     for (const { path, operationId } of ADDRESSES) {
       const schema = { operationId, summary: "Start a run", tags: ["runs"], body: RunAgentRequest, response };
@@ -45,7 +49,8 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             const newRun = await newRunOf(deps, request.body, viewerOf(request));
             const prepared = await deps.runs.prepare({ ...newRun, source });
             // Only now, because a routing rule may choose the worker.
-            const isFull = await capacity.isFull(prepared.origin.config.worker_host);
+            const availabilityOf = await deps.capacity.look();
+            const availability = availabilityOf(prepared.origin.config.worker_host);
             // Only now, because a refused request must not leave files.
             const inputs = await storeInputs(deps.blobs, files);
             return {
@@ -55,7 +60,7 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
               }),
               answer: (result) => ({
                 ...createdOf(result),
-                at_capacity: isFull,
+                ...waitOf(result, availability),
                 ...ignoredOf(request, prepared.ignored),
               }),
             };
@@ -73,25 +78,34 @@ function requireTexts({ config, prompt, title }: RunAgentRequest, limits: ApiLim
 }
 
 async function newRunOf(
-  { runs }: Pick<ApiDeps, "runs">,
+  { runs, storage }: Pick<ApiDeps, "runs" | "storage">,
   request: RunAgentRequest,
-  creator: Viewer,
+  caller: Viewer,
 ): Promise<Omit<NewRun, "source">> {
-  const { title, mode, team, metadata, parent_run_id, conversation_id } = request;
+  const { agent_identity_uid, conversation_id, metadata, mode, on_behalf_of, parent_run_id, team, title } =
+    request;
+  const creator =
+    on_behalf_of === undefined ? caller : await requireOnBehalfOf(storage, caller, on_behalf_of);
+  // Neither the caller nor the creator gets files of a run that the other one may not see.
+  const seenByBoth = async (run: Promise<Run>) => requireVisible(await run, creator);
   return {
     prompt: promptOf(request),
     creator,
+    requester: caller,
     config: configOf(request),
+    ...(agent_identity_uid === undefined
+      ? {}
+      : { agentUid: requireId<PrincipalId>(agent_identity_uid, "agent") }),
     ...(title === undefined ? {} : { title }),
     ...(mode === undefined ? {} : { mode }),
     ...(team === undefined ? {} : { teamOwned: team }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(parent_run_id === undefined
       ? {}
-      : { parent: await runs.get({ id: requireRunId(parent_run_id) }, creator) }),
+      : { parent: await seenByBoth(runs.get({ id: requireRunId(parent_run_id) }, caller)) }),
     ...(conversation_id === undefined
       ? {}
-      : { continues: await findContinued({ runs }, conversation_id, creator) }),
+      : { continues: await seenByBoth(findContinued({ runs }, conversation_id, caller)) }),
   };
 }
 
@@ -110,6 +124,17 @@ function configOf({ config, interactive, skill }: RunAgentRequest): RunConfig {
 
 export function createdOf({ run: { id, state } }: FollowUpResult): RunAgentResponse {
   return { run_id: id, task_id: id, state };
+}
+
+function waitOf(
+  { run }: FollowUpResult,
+  availability: Availability | undefined,
+): Pick<RunAgentResponse, "at_capacity" | "waiting_for"> {
+  const waits = newRunWaitsFor(run, availability);
+  return {
+    ...(availability === undefined ? {} : { at_capacity: availability !== "free" }),
+    ...(waits === undefined ? {} : { waiting_for: waitingForItem(waits) }),
+  };
 }
 
 export function sourceOf(header: string | string[] | undefined): RunSource {

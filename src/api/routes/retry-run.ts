@@ -22,7 +22,7 @@ const SCHEMA = {
     "the original run continued a conversation, the new run continues it from the same point.",
   tags: ["runs"],
   params: RunParams,
-  response: { 200: RunAgentResponse, ...problems(401, 404, 409, 422, 503) },
+  response: { 200: RunAgentResponse, ...problems(401, 403, 404, 409, 422, 503) },
 };
 
 export function retryRunRoutes(deps: RetryDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
@@ -51,7 +51,11 @@ async function newRunOf(
 ): Promise<NewRun> {
   const run = await runs.get({ id }, creator);
   const inputs = await storage.files.inputsOf(id);
-  return retryOf(run, { creator, source, inputs, ...(await continuedRunOf(runs, run, creator)) });
+  const agent = await storage.namedAgents.find(run.teamId, run.executorId ?? run.creatorId);
+  return {
+    ...retryOf(run, { creator, source, inputs, ...(await continuedRunOf(runs, run, creator)) }),
+    ...(agent === undefined ? {} : { agentUid: agent.id }),
+  };
 }
 
 async function continuedRunOf(

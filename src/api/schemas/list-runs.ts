@@ -50,6 +50,12 @@ export const ListRunsQuery = z.object({
   config_name: z.string().optional().describe("An alias of `name`."),
   model_id: z.string().optional().describe("The model of the run's configuration."),
   creator: z.string().optional().describe("The uid of the principal that started the run."),
+  executor: z
+    .string()
+    .optional()
+    .describe(
+      "The uid of the principal that executes the run: its creator, unless the run names another one.",
+    ),
   source: z
     .string()
     .optional()
@@ -93,7 +99,7 @@ export type ListRunsQuery = z.output<typeof ListRunsQuery>;
 
 /** Returns undefined if no run can match a filter. */
 export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
-  const { creator, schedule_id, ancestor_run_id, source } = query;
+  const { creator, executor, schedule_id, ancestor_run_id, source } = query;
   const name = query.name ?? query.config_name;
   const skill = query.skill ?? query.skill_spec;
   if (query.execution_location === "LOCAL" || (source !== undefined && !isSource(source))) {
@@ -103,7 +109,7 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
   if ((query.config_name ?? name) !== name || (query.skill_spec ?? skill) !== skill) {
     return undefined;
   }
-  const ids = [creator, schedule_id, ancestor_run_id].filter((id) => id !== undefined);
+  const ids = [creator, executor, schedule_id, ancestor_run_id].filter((id) => id !== undefined);
   if (ids.some((id) => parseRunId(id) === undefined)) {
     return undefined;
   }
@@ -112,6 +118,7 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
     name,
     modelId: query.model_id,
     creatorId: creator?.toLowerCase() as PrincipalId | undefined,
+    executorId: executor?.toLowerCase() as PrincipalId | undefined,
     source,
     createdAfter: query.created_after,
     createdBefore: query.created_before,

@@ -4,14 +4,17 @@ import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
 import type { Principal } from "../../core/people/principal.ts";
-import type { Run } from "../../core/runs/run.ts";
+import type { Run, RunConfig } from "../../core/runs/run.ts";
+import type { RunResult } from "../../core/runs/run-result.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
+import type { WaitingFor } from "../../core/runs/waiting-for.ts";
 import type { Skill } from "../../core/skills/skill.ts";
 import { ArtifactItem, artifactItemOf } from "./artifact.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
 import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
 import { RunState } from "./run-requests.ts";
 import { Timestamp } from "./text.ts";
+import { RunWaitingFor, waitingForItem } from "./waiting-for.ts";
 
 export const RunSourceType = z.enum(RUN_SOURCES).meta({
   id: "RunSourceType",
@@ -53,7 +56,7 @@ export const RunCreatorInfo = z
   })
   .meta({
     id: "RunCreatorInfo",
-    description: "The principal that started the run.",
+    description: "A principal: the creator or the executor of a run.",
     examples: [RUN_ITEM_EXAMPLE.creator],
   });
 
@@ -116,6 +119,33 @@ const RunPermission = z.object({
     .describe("The answers that the agent offers."),
 });
 
+const RunAgent = z
+  .object({
+    name: z.string().describe("A name of the agent catalogue."),
+    version: z.string().optional().describe("The version that the agent reported when it last started."),
+    model_id: z
+      .string()
+      .optional()
+      .describe("The model of the configuration. Absent: the agent's default model."),
+  })
+  .meta({
+    id: "RunAgent",
+    description: "The agent that does the work of the run.",
+    examples: [{ name: "demo", version: "1.0.0" }],
+  });
+
+const RunResultItem = z
+  .object({
+    text: z.string().describe("The answer, at most 64 KiB of UTF-8."),
+    turn: z.int().describe("The number of the turn."),
+    truncated: z.boolean().optional().describe("true: the answer is longer. The transcript has more of it."),
+  })
+  .meta({
+    id: "RunResult",
+    description: "What the agent answered in the last turn that it finished.",
+    examples: [{ text: "The build is green again.", turn: 1 }],
+  });
+
 export const RunItem = z
   .object({
     run_id: z.uuid().describe("The run's id."),
@@ -130,6 +160,11 @@ export const RunItem = z
       .describe("Whether a worker holds the run. It is true until the processes of the run have ended."),
     source: RunSourceType,
     creator: RunCreatorInfo,
+    executor: RunCreatorInfo.optional().describe(
+      "The principal that executes the run: a named agent, the principal that requested the run in the name of its " +
+        "creator, or the creator itself.",
+    ),
+    agent: RunAgent.optional(),
     started_at: Timestamp.nullable()
       .optional()
       .describe("When the agent first received the prompt. null before that."),
@@ -142,7 +177,10 @@ export const RunItem = z
     session_id: z.uuid().optional().describe("The id of the run's page."),
     session_link: z.string().optional().describe("The URL of the page that shows the run live."),
     conversation_id: z.uuid().optional().describe("The conversation that contains all turns of the run."),
-    agent_config: AmbientAgentConfig.optional(),
+    agent_config: AmbientAgentConfig.optional().describe(
+      "The resolved configuration. `harness` is what a caller asked for, and absent if no caller did; `agent` tells " +
+        "which agent does the work.",
+    ),
     agent_skill: RunSkill.optional().describe("The skill that started the run, as it was at that time."),
     artifacts: z.array(ArtifactItem).optional().describe("The artifacts of the run, the oldest first."),
     schedule: RunSchedule.optional().describe("The schedule that started the run, as it was at that time."),
@@ -150,6 +188,17 @@ export const RunItem = z
     permission: RunPermission.optional().describe(
       "The question that the run waits for. To answer, use `POST …/permissions/{permissionId}` or send a follow-up.",
     ),
+    waiting_for: RunWaitingFor.optional(),
+    result: RunResultItem.optional().describe(
+      "What the agent answered in the last turn that it finished. Absent in lists and before the end of the first turn.",
+    ),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Problems that did not end the run, the oldest first: a pull request that could not be opened, files that " +
+          "were not kept, a missing secret or tool. At most 20.",
+      ),
     parent_run_id: z.uuid().optional().describe("The parent of the run."),
     metadata: z.record(z.string(), z.string()).optional().describe("The metadata of the request."),
     request_usage: RequestUsage.optional().describe("The usage of the model, as far as it is known."),
@@ -165,7 +214,7 @@ export const RunItem = z
       .optional()
       .describe(
         "The verified origin of the run. `config_layers` names the source of each member of `agent_config`: " +
-          "`request` (also for a skill that `skill` names), `conversation` (taken from the run that this run " +
+          "`request` (also for a skill that `skill` names), `agent` (the named agent), `conversation` (taken from the run that this run " +
           "continues), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` " +
           "and `config_layers` of the run that it repeats.",
       ),
@@ -194,13 +243,18 @@ export type ListRunsResponse = z.output<typeof ListRunsResponse>;
 
 export interface RunItemContext {
   readonly creator: Principal | undefined;
+  readonly executor: Principal | undefined;
+  readonly waitingFor: WaitingFor | undefined;
+  /** Not read for lists. */
+  readonly result?: RunResult | undefined;
   readonly sessionLink: string;
   readonly artifacts: readonly Artifact[];
   readonly now: Date;
 }
 
 /** Converts a run to the format of the API. Absent optional members are left out; only `started_at` may be null. */
-export function runItemOf(run: Run, { creator, sessionLink, artifacts, now }: RunItemContext): RunItem {
+export function runItemOf(run: Run, context: RunItemContext): RunItem {
+  const { artifacts, creator, executor, now, result, sessionLink, waitingFor } = context;
   return {
     run_id: run.id,
     task_id: run.id,
@@ -212,22 +266,50 @@ export function runItemOf(run: Run, { creator, sessionLink, artifacts, now }: Ru
     is_sandbox_running: run.lease !== undefined,
     source: run.source,
     creator: creatorInfo(run.creatorId, creator),
+    executor: creatorInfo(run.executorId ?? run.creatorId, executor),
+    agent: agentOf(run),
     started_at: run.startedAt?.toISOString() ?? null,
     session_id: run.sessionId,
     session_link: sessionLink,
     conversation_id: run.conversationId,
-    agent_config: { ...run.config, harness: { ...run.config.harness, type: run.agent } },
+    agent_config: requestedConfig(run),
     scope: run.teamOwned ? { type: "Team" } : { type: "User", uid: run.creatorId },
     // Workers execute all runs, wherever the request came from.
     execution_location: "REMOTE",
     ...(artifacts.length === 0 ? {} : { artifacts: artifacts.map(artifactItemOf) }),
+    ...(waitingFor === undefined ? {} : { waiting_for: waitingForItem(waitingFor) }),
+    ...(result === undefined ? {} : { result: resultItem(result) }),
     ...optionalMembers(run, now),
   };
 }
 
+/**
+ * A harness that no caller asked for is left out, although a named agent or a routing rule may have chosen it: strict
+ * clients refuse the names of agents that they do not know.
+ */
+function requestedConfig({ config, provenance }: Run): RunConfig {
+  const { harness, ...others } = config;
+  const layer = provenance.config_layers?.harness;
+  const isRequested = layer === undefined || layer === "request" || layer === "conversation";
+  return harness === undefined || !isRequested ? others : { ...others, harness };
+}
+
+function agentOf({ agent, agentVersion, config }: Run): RunItem["agent"] {
+  const modelId = config.harness?.model_id ?? config.model_id;
+  return {
+    name: agent,
+    ...(agentVersion === undefined ? {} : { version: agentVersion }),
+    ...(modelId === undefined ? {} : { model_id: modelId }),
+  };
+}
+
+function resultItem({ isTruncated, text, turn }: RunResult): RunItem["result"] {
+  return { text, turn, ...(isTruncated ? { truncated: true } : {}) };
+}
+
 function optionalMembers(run: Run, now: Date): Partial<RunItem> {
   const [parentId] = run.ancestorIds;
-  const { skillSnapshot: skill, startedAt, statusMessage, triggerUrl, metadata, provenance } = run;
+  const { skillSnapshot: skill, startedAt, statusMessage, triggerUrl, metadata, provenance, warnings } = run;
   return {
     ...(startedAt === undefined ? {} : { run_time: durationOf(startedAt, run.endedAt ?? now) }),
     ...(statusMessage === undefined ? {} : { status_message: statusOf(statusMessage) }),
@@ -236,6 +318,7 @@ function optionalMembers(run: Run, now: Date): Partial<RunItem> {
     ...scheduleOf(run),
     ...approvalOf(run),
     ...permissionOf(run),
+    ...(warnings === undefined ? {} : { warnings: [...warnings] }),
     ...(parentId === undefined ? {} : { parent_run_id: parentId }),
     ...(isEmpty(metadata) ? {} : { metadata }),
     ...usageOf(run),

@@ -4,6 +4,7 @@ import { RUN_STATES } from "../../core/runs/states.ts";
 import { AmbientAgentConfig, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes } from "./text.ts";
+import { RunWaitingFor } from "./waiting-for.ts";
 import { withoutEffect } from "./without-effect.ts";
 
 const METADATA_PAIRS = 20;
@@ -97,6 +98,21 @@ export const RunAgentRequest = z
       ({ config, interactive }) => interactive === true && Object(config).permission_policy === "allow",
     ),
     metadata: Metadata.optional(),
+    agent_identity_uid: z
+      .string()
+      .optional()
+      .describe(
+        "The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. " +
+          "Default: the caller, if its key belongs to a named agent.",
+      ),
+    on_behalf_of: z
+      .string()
+      .optional()
+      .describe(
+        "The uid or the email address of an active member, who becomes the creator of the run. The run gets no " +
+          "personal secrets, and the member cannot approve it. For administrators, and for named agents with " +
+          "`on_behalf_of_enabled`.",
+      ),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
   .meta({
@@ -131,6 +147,7 @@ export const RunAgentResponse = z
       .boolean()
       .optional()
       .describe("Whether all workers that can execute the run are busy or none exists."),
+    waiting_for: RunWaitingFor.optional(),
     ignored: z
       .array(z.string())
       .optional()

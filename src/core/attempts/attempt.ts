@@ -100,6 +100,7 @@ export class Attempt {
       return abort.abort({ kind: "failed", failure: gone });
     }
     const variables = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
+    await this.#warnOfMissing(variables);
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
     const attemptContext = await this.#prepare(variables);
     const work = new ChangeCollector(this.#services, attemptContext);
@@ -122,6 +123,19 @@ export class Attempt {
     });
     this.#turns = turns;
     while (abort.reason === undefined && (await turns.next())) {}
+  }
+
+  async #warnOfMissing(variables: Variables): Promise<void> {
+    const { lease, deps } = this.#services;
+    const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(variables, name));
+    if (missing.length === 0) {
+      return;
+    }
+    await lease.write((edit) => {
+      for (const name of missing) {
+        edit.warn(`The secret ${name}, which the agent of this run names, does not exist.`);
+      }
+    });
   }
 
   async #prepare(secrets: Variables): Promise<AttemptContext> {

@@ -14,14 +14,12 @@ import type { LeaseGrant, RunChange } from "./run-change.ts";
 import { runJob } from "./run-job.ts";
 import type { RunSubject } from "./run-store.ts";
 import { isEnded, type RunState, requireTransition } from "./states.ts";
+import { warningOf, withWarning } from "./warnings.ts";
 
 export interface EditTools {
   readonly now: Date;
   readonly writer: NoticeWriter;
 }
-
-/** The first problems say more than those that follow from them. */
-const WARNINGS_MAX = 20;
 
 /**
  * Builds one decision about one run. Only this class changes the state of a run: it checks the transition table and
@@ -114,6 +112,10 @@ export class RunEdit {
 
   record(body: RunEventBody): void {
     this.#events.push({ turn: this.#progress.turn, body });
+    const warning = warningOf(body);
+    if (warning !== undefined) {
+      this.warn(warning);
+    }
   }
 
   set(
@@ -124,10 +126,7 @@ export class RunEdit {
 
   /** Shows the user of the run a problem that does not end it. The same text again changes nothing. */
   warn(text: string): void {
-    const { warnings = [] } = this.#progress;
-    if (!warnings.includes(text)) {
-      this.set({ warnings: [...warnings, text].slice(0, WARNINGS_MAX) });
-    }
+    this.set({ warnings: withWarning(this.#progress.warnings ?? [], text) });
   }
 
   grantLease(lease: LeaseGrant): void {

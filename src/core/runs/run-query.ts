@@ -23,6 +23,8 @@ export interface RunFilters {
   readonly name?: string;
   readonly modelId?: string;
   readonly creatorId?: string;
+  /** The principal that executes the run: its creator, or the one recorded beside it. */
+  readonly executorId?: string;
   readonly source?: RunSource;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;

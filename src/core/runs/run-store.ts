@@ -19,6 +19,8 @@ export interface RunStore {
   look(id: RunId): Promise<RunSubject>;
   find(key: RunKey): Promise<Run | undefined>;
   list(query: RunQuery): Promise<RunPage>;
+  /** The event of the last turn that the agent ended itself. */
+  findTurnEnd(id: RunId): Promise<RunEvent | undefined>;
   /**
    * Events of a run with a sequence number above `after`, in order, at most `limit`, optionally of some kinds only.
    * There are fewer when they are long: the page ends with the event that reaches `EVENTS_LENGTH_MAX`. An empty page

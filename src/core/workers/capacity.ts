@@ -1,49 +1,66 @@
 import type { Clock } from "../ports/clock.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { WorkerStore } from "./worker-store.ts";
+import type { HostLoad, WorkerStore } from "./worker-store.ts";
 
 const KEPT_MS = 1_000;
 const WAIT_MS = 250;
-/** Callers choose the names, so the cache is limited. */
-const KEPT_MAX = 1_000;
 
-interface Kept {
-  readonly isFull: Promise<boolean | undefined>;
-  readonly untilMs: number;
-}
+/** Whether workers can take a run: some can, all are busy, or none is connected. */
+export type Availability = "free" | "busy" | "absent";
+/** Undefined when it is unknown. */
+export type AvailabilityOf = (host: string | undefined) => Availability | undefined;
 
-/** Tells whether a new run would have to wait for a worker, at most a second late. */
+/** Tells whether a run has to wait for a worker, at most a second late. */
 export class Capacity {
-  readonly #workers: Pick<WorkerStore, "load">;
+  readonly #workers: Pick<WorkerStore, "listLoads">;
   readonly #clock: Clock;
-  readonly #kept = new Map<string, Kept>();
+  #kept: { readonly loads: Promise<readonly HostLoad[] | undefined>; readonly untilMs: number } | undefined;
 
-  constructor({ workers, clock }: { readonly workers: Pick<WorkerStore, "load">; readonly clock: Clock }) {
+  constructor({
+    workers,
+    clock,
+  }: {
+    readonly workers: Pick<WorkerStore, "listLoads">;
+    readonly clock: Clock;
+  }) {
     this.#workers = workers;
     this.#clock = clock;
   }
 
-  /** Undefined when it is unknown. No request waits or fails for it. */
-  isFull(host: string | undefined): Promise<boolean | undefined> {
-    const nowMs = this.#clock.now().getTime();
-    const kept = this.#kept.get(host ?? "");
-    if (kept !== undefined && kept.untilMs > nowMs) {
-      return kept.isFull;
-    }
-    if (this.#kept.size >= KEPT_MAX) {
-      this.#kept.clear();
-    }
-    const isFull = withTimeout(this.#look(host), WAIT_MS, { clock: this.#clock });
-    this.#kept.set(host ?? "", { isFull, untilMs: nowMs + KEPT_MS });
-    return isFull;
+  /** No request waits or fails for it. */
+  async look(): Promise<AvailabilityOf> {
+    const loads = await this.#loads();
+    return (host) => loads && availabilityOf(loads, host);
   }
 
-  async #look(host: string | undefined): Promise<boolean | undefined> {
+  #loads(): Promise<readonly HostLoad[] | undefined> {
+    const nowMs = this.#clock.now().getTime();
+    if (this.#kept === undefined || this.#kept.untilMs <= nowMs) {
+      const loads = withTimeout(this.#read(), WAIT_MS, { clock: this.#clock });
+      this.#kept = { loads, untilMs: nowMs + KEPT_MS };
+    }
+    return this.#kept.loads;
+  }
+
+  async #read(): Promise<readonly HostLoad[] | undefined> {
     try {
-      const { slots, taken } = await this.#workers.load(host);
-      return taken >= slots;
+      return await this.#workers.listLoads();
     } catch {
       return undefined;
     }
   }
+}
+
+/** Any worker takes a run that names no host. */
+function availabilityOf(loads: readonly HostLoad[], host: string | undefined): Availability {
+  const usable = loads.filter((load) => host === undefined || load.host === host);
+  const [slots, taken] = [sumOf(usable, "slots"), sumOf(usable, "taken")];
+  if (slots === 0) {
+    return "absent";
+  }
+  return taken >= slots ? "busy" : "free";
+}
+
+function sumOf(loads: readonly HostLoad[], member: "slots" | "taken"): number {
+  return loads.reduce((sum, load) => sum + load[member], 0);
 }

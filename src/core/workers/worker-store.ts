@@ -10,11 +10,13 @@ export interface WorkerStore {
   remove(id: string): Promise<void>;
   /** Workers with a recent heartbeat, oldest first. */
   listLive(): Promise<readonly LiveWorker[]>;
-  /** The load of the live workers that take runs for `host`, or of all workers for a run without a name. */
-  load(host: string | undefined): Promise<Load>;
+  /** The load of the live workers, grouped by the name by which runs ask for them. */
+  listLoads(): Promise<readonly HostLoad[]>;
 }
 
-export interface Load {
+/** The load of the workers with one name, or of those without a name. */
+export interface HostLoad {
+  readonly host?: string;
   readonly slots: number;
   /** The number of runs whose lease they hold. */
   readonly taken: number;

@@ -10,6 +10,7 @@ const HOLDS: Holds = {
   name: ({ config }, name) => config.name === name,
   modelId: ({ config }, modelId) => (config.harness?.model_id ?? config.model_id) === modelId,
   creatorId: ({ creatorId }, asked) => creatorId === asked,
+  executorId: ({ creatorId, executorId }, asked) => (executorId ?? creatorId) === asked,
   source: ({ source }, asked) => source === asked,
   createdAfter: ({ createdAt }, time) => createdAt > time,
   createdBefore: ({ createdAt }, time) => createdAt < time,

@@ -15,6 +15,9 @@ export function describeWorkers(harness: () => StorageHarness): void {
       return (await store().listLive()).filter(({ id }) => ids.includes(id));
     };
 
+    const loadsOf = async (host: string | undefined) =>
+      (await store().listLoads()).filter((load) => load.host === host);
+
     test("workers are listed as they registered, until they are removed", async () => {
       const [named, plain] = [aWorker({ host: "build-box" }), aWorker()];
       for (const worker of [named, plain]) {
@@ -46,7 +49,6 @@ export function describeWorkers(harness: () => StorageHarness): void {
     test("each lease takes one slot of a worker", async () => {
       const host = randomUUID();
       const [one, two] = [aWorker({ host, slots: 3 }), aWorker({ host, slots: 2 })];
-      const before = await store().load(undefined);
       for (const worker of [one, two]) {
         await store().beat(worker);
       }
@@ -54,9 +56,16 @@ export function describeWorkers(harness: () => StorageHarness): void {
       await aRunHeldBy(harness(), two.id);
       await aRunHeldBy(harness(), "a worker that never was");
 
-      expect(await store().load(host)).toEqual({ slots: 5, taken: 2 });
-      expect(await store().load(undefined)).toEqual({ slots: before.slots + 5, taken: before.taken + 2 });
-      expect(await store().load(randomUUID())).toEqual({ slots: 0, taken: 0 });
+      expect(await loadsOf(host)).toEqual([{ host, slots: 5, taken: 2 }]);
+      expect(await loadsOf(randomUUID())).toEqual([]);
+    });
+
+    test("workers without a name share one load", async () => {
+      const before = (await loadsOf(undefined))[0]?.slots ?? 0;
+
+      await store().beat(aWorker({ slots: 3 }));
+
+      expect(await loadsOf(undefined)).toEqual([{ slots: before + 3, taken: expect.any(Number) }]);
     });
 
     test("a silent worker has no slots", async () => {
@@ -64,7 +73,7 @@ export function describeWorkers(harness: () => StorageHarness): void {
       await store().beat(worker);
       await harness().passTime(SILENT_MS);
 
-      expect(await store().load(worker.host)).toEqual({ slots: 0, taken: 0 });
+      expect(await loadsOf(worker.host)).toEqual([]);
     });
   });
 }

@@ -27,6 +27,7 @@ import { SkillCatalogue } from "../../../src/core/skills/skill-catalogue.ts";
 import { SkillFinder } from "../../../src/core/skills/skill-finder.ts";
 import type { Storage } from "../../../src/core/storage.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { Capacity } from "../../../src/core/workers/capacity.ts";
 import { parseAllowList } from "../../../src/network-policy/allow-list.ts";
 import { Destinations } from "../../../src/network-policy/destinations.ts";
 import { createSecretBox } from "../../../src/secrets/secret-box.ts";
@@ -178,6 +179,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     }),
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
     principals: new PrincipalCache({ people: storage.people, pubsub: usedPubsub, clock }),
+    capacity: new Capacity({ workers: storage.workers, clock }),
     storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },
     blobs: createPrismaBlobStore(database, clock),
     secrets,

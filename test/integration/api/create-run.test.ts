@@ -17,7 +17,8 @@ describe("creating a run", () => {
     expect(status).toBe(200);
     const run_id = expect.stringMatching(UUID);
     // No worker runs in this test.
-    expect(body).toEqual({ run_id, task_id: body.run_id, state: "QUEUED", at_capacity: true });
+    const waiting_for = { reason: "capacity", message: "No worker is connected.", since: expect.any(String) };
+    expect(body).toEqual({ run_id, task_id: body.run_id, state: "QUEUED", at_capacity: true, waiting_for });
   });
 
   test("a created run is returned completely, with resolved configuration, by new and old address", async () => {
@@ -42,7 +43,8 @@ describe("creating a run", () => {
       is_sandbox_running: false,
       started_at: null,
       creator: { type: "user", display_name: "Administrator" },
-      agent_config: { ...config, harness: { type: "demo" } },
+      agent: { name: "demo" },
+      agent_config: config,
       metadata: { "a.b": "" },
       scope: { type: "Team" },
       execution_location: "REMOTE",
@@ -69,7 +71,7 @@ describe("creating a run", () => {
     const { body: run } = await call(harness, `/api/v1/agent/runs/${created.run_id}`);
 
     expect(status).toBe(200);
-    expect(run.agent_config).toEqual({ mcp_servers: { a: { command: "c" } }, harness: { type: "demo" } });
+    expect(run.agent_config).toEqual({ mcp_servers: { a: { command: "c" } } });
     expect(run.title).toBe("x");
   });
 
@@ -85,7 +87,7 @@ describe("creating a run", () => {
 
     const { body } = await call(harness, `/api/v1/agent/runs/${id}`);
 
-    expect(body.agent_config).toEqual({ ...config, harness: { type: "demo" } });
+    expect(body.agent_config).toEqual(config);
   });
 
   test.each([

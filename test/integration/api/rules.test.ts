@@ -196,7 +196,6 @@ describe("a routing rule", () => {
       environment_id: ENVIRONMENT,
       model_id: "m",
       base_prompt: "Be brief.",
-      harness: { type: "demo" },
     });
     expect(body.provenance).toEqual({
       routing: {

@@ -121,7 +121,7 @@ describe("a share link", () => {
     const { body, text } = await visit(`${RUNS}/${shared.runId}`, await enter(shared));
 
     expect(text).not.toContain("canary");
-    expect(body).toMatchObject({ prompt: "do it", agent_config: { name: "n", harness: { type: "demo" } } });
+    expect(body).toMatchObject({ prompt: "do it", agent: { name: "demo" }, agent_config: { name: "n" } });
     expect((await call(harness, `${RUNS}/${shared.runId}`)).body.creator.email).toBe("canary@example.com");
   });
 
@@ -141,6 +141,7 @@ describe("a share link", () => {
       edit.record({ kind: "workspace.stored", checkpoint: "canary-8" });
       edit.record({ kind: "agent.usage", used: 1, size: 2, costUsd: 0.987654 });
       edit.record({ kind: "agent.other", name: "usage", data: { cost: "canary-9" } });
+      edit.warn("canary-11");
       const usage = { inputTokens: 1, outputTokens: 987_654, totalTokens: 987_655 };
       edit.record({ kind: "turn.ended", stopReason: "end_turn", answer: "Done.", usage });
       const message = "The budget of this run is used up: 0.987654 of 0.9 US dollars.";

@@ -35,6 +35,7 @@ const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
   ["name", { name: "x" }, "runs_by_name_idx"],
   ["modelId", { modelId: "x" }, "runs_by_model_idx"],
   ["creatorId", { creatorId: PERSON }, "runs_by_creator_idx"],
+  ["executorId", { executorId: PERSON }, "runs_by_executor_idx"],
   ["source", { source: "CLI" }, "runs_by_source_idx"],
   ["createdAfter", { createdAfter: new Date(Date.now() - 4e9) }, "runs_by_update_idx"],
   ["createdBefore", { createdBefore: new Date(Date.now() - 1e10) }, "runs_long_idx"],

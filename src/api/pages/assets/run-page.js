@@ -20,10 +20,7 @@ async function showRun() {
     document.title = `${run.title} · Errand`;
     put("title", run.title);
     put("prompt", run.prompt);
-    put(
-      "facts",
-      [run.source, run.agent_config?.harness?.type, localTime(run.created_at)].filter(Boolean).join(" · "),
-    );
+    put("facts", [run.source, run.agent?.name, localTime(run.created_at)].filter(Boolean).join(" · "));
     showEnd(run);
   } catch (error) {
     put("notice", error.message);

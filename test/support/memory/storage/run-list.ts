@@ -56,6 +56,7 @@ const CHECKS: readonly Check[] = [
   ({ config }, { name }) => isAsked(config.name, name),
   ({ config }, { modelId }) => isAsked(config.harness?.model_id ?? config.model_id, modelId),
   ({ creatorId }, filters) => isAsked(creatorId, filters.creatorId),
+  ({ creatorId, executorId = creatorId }, filters) => isAsked(executorId, filters.executorId),
   ({ source }, filters) => isAsked(source, filters.source),
   ({ skill }, filters) => isAsked(skill, filters.skill),
   ({ createdAt }, { createdAfter }) => createdAfter === undefined || createdAt > createdAfter,

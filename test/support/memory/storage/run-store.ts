@@ -70,6 +70,14 @@ export class InMemoryRunStore implements RunStore {
     );
   }
 
+  findTurnEnd(id: RunId): Promise<RunEvent | undefined> {
+    return this.#database.read(({ events }) =>
+      (events.get(id) ?? []).findLast(
+        ({ body }) => body.kind === "turn.ended" && body.stopReason !== "cancelled",
+      ),
+    );
+  }
+
   readEvents(
     id: RunId,
     after: number,

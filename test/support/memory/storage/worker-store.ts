@@ -1,5 +1,5 @@
 import type { LiveWorker, Worker } from "../../../../src/core/workers/worker.ts";
-import type { Load, WorkerStore } from "../../../../src/core/workers/worker-store.ts";
+import type { HostLoad, WorkerStore } from "../../../../src/core/workers/worker-store.ts";
 import { LIVE_SECONDS } from "../../../../src/storage/worker-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
@@ -28,13 +28,16 @@ export class InMemoryWorkerStore implements WorkerStore {
     return this.#database.read(liveOf);
   }
 
-  load(host: string | undefined): Promise<Load> {
+  listLoads(): Promise<readonly HostLoad[]> {
     return this.#database.read((tables, now) => {
-      const live = liveOf(tables, now).filter((worker) => host === undefined || worker.host === host);
-      const ids = new Set(live.map(({ id }) => id));
       const leased = [...tables.runs.values()].filter(({ leaseUntil = 0 }) => leaseUntil > now);
-      const taken = leased.filter(({ run }) => run.lease !== undefined && ids.has(run.lease.worker)).length;
-      return { slots: live.reduce((sum, { slots }) => sum + slots, 0), taken };
+      const heldBy = (id: string) => leased.filter(({ run }) => run.lease?.worker === id).length;
+      const groups = Map.groupBy(liveOf(tables, now), ({ host }) => host);
+      return Array.from(groups, ([host, workers]) => ({
+        ...(host === undefined ? {} : { host }),
+        slots: workers.reduce((sum, { slots }) => sum + slots, 0),
+        taken: workers.reduce((sum, { id }) => sum + heldBy(id), 0),
+      }));
     });
   }
 }

@@ -37,7 +37,7 @@ const RUN = {
   source: "API",
   state: "QUEUED",
   created_at: "2026-01-01T00:00:00Z",
-  agent_config: { harness: { type: "demo" } },
+  agent: { name: "demo" },
 };
 
 let page: PageDocument;

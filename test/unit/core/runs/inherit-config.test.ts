@@ -25,10 +25,11 @@ async function continueRun(before: Run, request: Partial<NewRun> = {}): Promise<
 test("a run that continues a conversation inherits the configuration of the previous run", async () => {
   const before = await harness.create({ config: CONFIG, provenance: PROVENANCE });
 
-  const { config, provenance } = await continueRun(before);
+  const { agent, config, provenance } = await continueRun(before);
 
   const { name: _name, ...inherited } = CONFIG;
-  expect(config).toEqual({ ...inherited, harness: { type: "scripted" } });
+  expect(agent).toBe("scripted");
+  expect(config).toEqual(inherited);
   expect(provenance).toEqual({
     repository: "acme/shop",
     head: "fix",

@@ -185,7 +185,8 @@ test("a retried run keeps the provenance of its configuration", async () => {
 
   const again = await harness.runs.create(retryOf(run, { creator: bob, source: "API" }));
 
-  expect(again.config).toEqual({ ...run.config, harness: { type: "scripted" } });
+  expect(again.config).toEqual(run.config);
+  expect(again.agent).toBe(run.agent);
   expect(again.provenance).toEqual({
     routing: { environment: null, rule: "all", reason: "The first rule that matches: sources." },
     config_layers: {
@@ -205,7 +206,8 @@ test("a retried run keeps its configuration, even if the rules have changed", as
 
   const again = await harness.runs.create(retryOf(run, { creator: ada, source: "API" }));
 
-  expect(again.config).toEqual({ base_prompt: "x", harness: { type: "scripted" } });
+  expect(again.config).toEqual({ base_prompt: "x" });
+  expect(again.agent).toBe(run.agent);
 });
 
 async function forbid(changes: Partial<Policy>): Promise<void> {

@@ -63,6 +63,38 @@ describe("the secrets of a run", () => {
     expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED" });
   });
 
+  test("a run with a list of secrets gets only those of the team, and a missing one is a warning", async () => {
+    await set(ada, "WANTED", TEAMS);
+    await set(ada, "OTHER", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    const agent = await harness.person("Reviewer");
+    await harness.storage.namedAgents.add({
+      ...{ id: agent.id, teamId: agent.teamId, config: {}, others: {}, onBehalfOfEnabled: false },
+      ...{ secretNames: ["WANTED", "ADAS"], createdAt: agent.createdAt, updatedAt: agent.createdAt },
+    });
+    await harness.start();
+
+    const { id } = await harness.create({ creator: ada, agentUid: agent.id });
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ WANTED: TEAMS }]);
+    expect((await harness.run(id)).warnings).toEqual([
+      "The secret ADAS, which the agent of this run names, does not exist.",
+    ]);
+  });
+
+  test("a run that another principal executes gets no personal secrets", async () => {
+    await set(ada, "TEAMS", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    await set(bob, "BOBS", BOBS, false);
+    await harness.start();
+
+    await harness.create({ creator: ada, requester: bob });
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ TEAMS }]);
+  });
+
   test("the secrets of a run are redacted from its events, answer, questions and end", async () => {
     await set(ada, "BOTH", TEAMS);
     await set(ada, "BOTH", ADAS, false);

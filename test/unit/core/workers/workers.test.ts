@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Capacity } from "../../../../src/core/workers/capacity.ts";
+import { type Availability, Capacity } from "../../../../src/core/workers/capacity.ts";
 import { Heartbeat } from "../../../../src/core/workers/heartbeat.ts";
 import { Maintenance } from "../../../../src/core/workers/maintenance.ts";
 import { hostsOf, type LiveWorker } from "../../../../src/core/workers/worker.ts";
-import type { Load } from "../../../../src/core/workers/worker-store.ts";
+import type { HostLoad } from "../../../../src/core/workers/worker-store.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -82,52 +82,67 @@ test("the job of a run requests the same workers as the run, also when it is cre
 
 describe("capacity", () => {
   const clock = new ManualClock();
-  let requestedNames: (string | undefined)[];
-  let load: Load | Error;
+  let reads: number;
+  let loads: readonly HostLoad[] | Error;
   let capacity: Capacity;
   beforeEach(() => {
-    requestedNames = [];
-    load = { slots: 2, taken: 1 };
-    const look = async (host: string | undefined) => {
-      requestedNames.push(host);
-      if (load instanceof Error) {
-        throw load;
+    reads = 0;
+    loads = [{ slots: 2, taken: 1 }];
+    const listLoads = async () => {
+      reads += 1;
+      if (loads instanceof Error) {
+        throw loads;
       }
-      return load;
+      return loads;
     };
-    capacity = new Capacity({ workers: { load: look }, clock });
+    capacity = new Capacity({ workers: { listLoads }, clock });
   });
 
-  test.each<[Load, boolean]>([
-    [{ slots: 2, taken: 1 }, false],
-    [{ slots: 2, taken: 2 }, true],
-    [{ slots: 0, taken: 0 }, true],
-  ])("the capacity of %j is used up: %s", async (currentLoad, isFull) => {
-    load = currentLoad;
+  test.each<[readonly HostLoad[], string | undefined, Availability]>([
+    [[{ slots: 2, taken: 1 }], undefined, "free"],
+    [[{ slots: 2, taken: 2 }], undefined, "busy"],
+    [
+      [
+        { slots: 2, taken: 2 },
+        { host: "a", slots: 1, taken: 0 },
+      ],
+      undefined,
+      "free",
+    ],
+    [
+      [
+        { slots: 2, taken: 0 },
+        { host: "a", slots: 1, taken: 1 },
+      ],
+      "a",
+      "busy",
+    ],
+    [[{ slots: 2, taken: 0 }], "a", "absent"],
+    [[], undefined, "absent"],
+  ])(
+    "of workers with the load %j, those for the host %s are %s",
+    async (currentLoads, host, availability) => {
+      loads = currentLoads;
 
-    expect(await capacity.isFull(undefined)).toBe(isFull);
-  });
+      expect((await capacity.look())(host)).toBe(availability);
+    },
+  );
 
-  test("the capacity is read at most once per second and name", async () => {
-    await Promise.all([
-      capacity.isFull("a"),
-      capacity.isFull("a"),
-      capacity.isFull("b"),
-      capacity.isFull(undefined),
-    ]);
+  test("the capacity is read at most once per second", async () => {
+    await Promise.all([capacity.look(), capacity.look()]);
     await clock.advance(999);
-    await capacity.isFull("a");
-    expect(requestedNames).toEqual(["a", "b", undefined]);
+    await capacity.look();
+    expect(reads).toBe(1);
     await clock.advance(1);
-    await capacity.isFull("a");
+    await capacity.look();
 
-    expect(requestedNames).toEqual(["a", "b", undefined, "a"]);
+    expect(reads).toBe(2);
   });
 
   test("a failure to read the capacity fails no request", async () => {
-    load = new Error("away");
+    loads = new Error("away");
 
-    expect(await capacity.isFull(undefined)).toBeUndefined();
+    expect((await capacity.look())(undefined)).toBeUndefined();
   });
 });
 

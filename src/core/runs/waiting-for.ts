@@ -1,0 +1,60 @@
+import type { Availability } from "../workers/capacity.ts";
+import type { Run } from "./run.ts";
+
+export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity"] as const;
+export type WaitReason = (typeof WAIT_REASONS)[number];
+
+/** What a run waits for before it can start or continue. */
+export interface WaitingFor {
+  readonly reason: WaitReason;
+  readonly message: string;
+  readonly since: Date;
+}
+
+/** A run that was queued just now is taken at once, although the availability that is known may be a second old. */
+const MOMENT_MS = 2_000;
+
+/** `availability` is that of the workers that may take the run. Undefined: it is unknown. */
+export function waitingFor(
+  run: Run,
+  availability: Availability | undefined,
+  now: Date,
+): WaitingFor | undefined {
+  const since = run.stateSince ?? run.updatedAt;
+  const isRecent = now.getTime() - since.getTime() < MOMENT_MS;
+  const reason = run.state === "BLOCKED" ? decisionOf(run) : workerFor(run, availability, isRecent);
+  return reason && { ...reason, since };
+}
+
+/** The same for a run that was created just now. */
+export function newRunWaitsFor(run: Run, availability: Availability | undefined): WaitingFor | undefined {
+  return waitingFor(run, availability, new Date((run.stateSince ?? run.createdAt).getTime() + MOMENT_MS));
+}
+
+type Reason = Omit<WaitingFor, "since">;
+
+function decisionOf({ approval, permission }: Run): Reason | undefined {
+  if (permission !== undefined) {
+    return { reason: "question", message: `The agent asks: ${permission.title}` };
+  }
+  return approval && { reason: "approval", message: `The run must be approved. ${approval.reason}` };
+}
+
+/** An attempt that has not given up the run yet is no wait for a worker. */
+function workerFor(
+  { config: { worker_host: host }, lease, state }: Run,
+  availability: Availability | undefined,
+  isRecent: boolean,
+): Reason | undefined {
+  if (state !== "QUEUED" || lease !== undefined) {
+    return undefined;
+  }
+  if (availability === "absent" && host !== undefined) {
+    return { reason: "worker_host", message: `No worker with the name ${host} is connected.` };
+  }
+  if (isRecent || availability === undefined || availability === "free") {
+    return undefined;
+  }
+  const message = availability === "absent" ? "No worker is connected." : "All workers are busy.";
+  return { reason: "capacity", message };
+}

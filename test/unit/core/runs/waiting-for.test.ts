@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { Run } from "../../../../src/core/runs/run.ts";
+import { newRunWaitsFor, waitingFor } from "../../../../src/core/runs/waiting-for.ts";
+import type { Availability } from "../../../../src/core/workers/capacity.ts";
+import { aRun } from "../../../support/run-builders.ts";
+
+const SINCE = new Date("2026-03-01T12:00:00.000Z");
+const NOW = new Date("2026-03-01T12:01:00.000Z");
+const QUESTION = { permissionId: "p", title: "May I?", options: [] };
+const APPROVAL = { policyId: "p", reason: "Costs." };
+
+test.each<[string, Partial<Run>, Availability | undefined, string | undefined]>([
+  ["needs approval", { state: "BLOCKED", approval: APPROVAL }, undefined, "approval"],
+  [
+    "asks after its approval",
+    { state: "BLOCKED", approval: APPROVAL, permission: QUESTION },
+    "busy",
+    "question",
+  ],
+  ["names an absent host", { config: { worker_host: "big" } }, "absent", "worker_host"],
+  ["names a busy host", { config: { worker_host: "big" } }, "busy", "capacity"],
+  ["finds all workers busy", {}, "busy", "capacity"],
+  ["finds no worker", {}, "absent", "capacity"],
+  ["finds a free worker", {}, "free", undefined],
+  ["finds workers of unknown load", {}, undefined, undefined],
+  ["is held by a worker", { lease: { token: "t" as never, worker: "w" } }, "busy", undefined],
+  ["is worked on", { state: "INPROGRESS" }, "busy", undefined],
+])("a run that %s waits as expected", (_what, changes, availability, reason) => {
+  const waits = waitingFor(aRun({ stateSince: SINCE, ...changes }), availability, NOW);
+
+  expect(waits?.reason).toBe(reason);
+  expect(waits?.since).toEqual(reason && SINCE);
+});
+
+test("a run that was queued just now does not wait for capacity, unless it was created just now", () => {
+  const run = aRun({ stateSince: SINCE });
+
+  expect(waitingFor(run, "busy", new Date(SINCE.getTime() + 1_000))).toBeUndefined();
+  expect(newRunWaitsFor(run, "busy")).toMatchObject({ reason: "capacity", since: SINCE });
+});
