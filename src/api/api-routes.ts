@@ -14,6 +14,7 @@ import { identityLinkRoutes } from "./routes/identity-links.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
 import { installationRoutes } from "./routes/installations.ts";
 import { keyRoutes } from "./routes/keys.ts";
+import { namedAgentRoutes } from "./routes/named-agents.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { principalRoutes } from "./routes/principals.ts";
 import { readRunRoutes } from "./routes/read-runs.ts";
@@ -65,6 +66,7 @@ export const apiRoutes: readonly Routes[] = [
   whoamiRoutes,
   keyRoutes,
   principalRoutes,
+  namedAgentRoutes,
   teamRoutes,
   identityLinkRoutes,
   installationRoutes,

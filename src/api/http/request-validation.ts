@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError, invalidMember } from "../../core/errors.ts";
+import { isClearable } from "../schemas/clearable.ts";
 import { hasAtMost } from "../schemas/text.ts";
 import { unwrapped } from "../schemas/unwrapped.ts";
 import { DEPTH_MAX } from "./json-structure.ts";
@@ -116,7 +117,7 @@ function cleanObject({ shape }: z.ZodObject, value: object): unknown {
     const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (known === undefined) {
       members.push([name, member]);
-    } else if (member !== null && member !== "") {
+    } else if (member !== null && (member !== "" || isClearable(known))) {
       members.push([name, withoutEmpty(known, member)]);
     }
   }

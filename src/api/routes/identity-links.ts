@@ -17,7 +17,7 @@ import { requireId } from "./ids.ts";
 
 type LinkDeps = Pick<ApiDeps, "clock" | "storage">;
 
-const PATH = "/agent/identities/links";
+const PATH = "/agent/identity-links";
 const tags = ["people"];
 const reading = { scope: "settings:read", acceptsCookie: true } as const;
 const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;

@@ -83,7 +83,7 @@ const McpServerConfig = z
     [ONE_OF]: MCP_VARIANTS.map((variant) => variant.meta()?.id),
   });
 
-const McpServers = z.record(z.string(), McpServerConfig).superRefine((servers, context) => {
+export const McpServers = z.record(z.string(), McpServerConfig).superRefine((servers, context) => {
   for (const [name, server] of Object.entries(servers)) {
     const kinds = MCP_KINDS.filter((kind) => server[kind] !== undefined);
     if (kinds.length === 1) {
@@ -95,7 +95,7 @@ const McpServers = z.record(z.string(), McpServerConfig).superRefine((servers, c
   }
 });
 
-const Harness = z.looseObject({
+export const Harness = z.looseObject({
   type: z.string().optional().describe("A name of the agent catalogue. `oz` is the server's default agent."),
   model_id: z
     .string()

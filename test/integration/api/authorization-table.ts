@@ -173,12 +173,17 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "POST /agent/teams": { needs: "operator", body: aName },
   "GET /agent/teams/:uid": { ...settings.read, operatorSeesAll: true },
   "PATCH /agent/teams/:uid": { ...administration, body: aName, operatorSeesAll: true },
-  "GET /agent/identities/links": settings.read,
-  "POST /agent/identities/links": {
+  "GET /agent/identities": settings.read,
+  "POST /agent/identities": { ...administration, body: aName },
+  "GET /agent/identities/:uid": settings.read,
+  "PUT /agent/identities/:uid": { ...administration, body: () => ({ prompt: "Be brief." }) },
+  "DELETE /agent/identities/:uid": administration,
+  "GET /agent/identity-links": settings.read,
+  "POST /agent/identity-links": {
     ...administration,
     body: (uid) => ({ subject: `test:${randomUUID()}`, principal_uid: uid }),
   },
-  "DELETE /agent/identities/links/:linkId": administration,
+  "DELETE /agent/identity-links/:linkId": administration,
   "GET /agent/installations": settings.read,
   "PATCH /agent/installations/:installationId": {
     ...administration,

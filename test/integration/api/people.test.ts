@@ -126,10 +126,10 @@ describe("an external account", () => {
     const before = await harness.storage.people.ensure(FIRST_TEAM, subject, "mira-gh");
     const uid = await aPrincipal({ display_name: "Mira" });
 
-    const linked = await ask("/identities/links", { body: { subject, principal_uid: uid } });
-    const list = await ask("/identities/links");
+    const linked = await ask("/identity-links", { body: { subject, principal_uid: uid } });
+    const list = await ask("/identity-links");
     const author = await harness.storage.people.ensure(FIRST_TEAM, subject, undefined);
-    const unlinked = await remove(`/identities/links/${linked.body.id}`);
+    const unlinked = await remove(`/identity-links/${linked.body.id}`);
     const fresh = await harness.storage.people.ensure(FIRST_TEAM, subject, "mira-gh");
 
     expect([linked.status, linked.body]).toEqual([
@@ -154,7 +154,7 @@ describe("an external account", () => {
     async (subject) => {
       const { uid } = (await ask("/whoami")).body.principal;
 
-      const answer = await ask("/identities/links", { body: { subject, principal_uid: uid } });
+      const answer = await ask("/identity-links", { body: { subject, principal_uid: uid } });
 
       expect([answer.status, answer.body.issues[0].path]).toEqual([400, "subject"]);
     },
