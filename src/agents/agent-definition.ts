@@ -26,6 +26,8 @@ export interface AgentDefinition {
   readonly countsUsage: "by turn" | "by session";
   /** Whether the model of the agent can use configured MCP servers. */
   readonly acceptsMcpServers: boolean;
+  /** Where the agent looks for skills in its home. Undefined: it does not look for any. */
+  readonly skillFolder?: string;
   /** The built-in agent. It needs no model and may run without a sandbox. */
   readonly isDemo: boolean;
   launch(request: LaunchRequest): AgentLaunch;

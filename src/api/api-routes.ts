@@ -14,6 +14,7 @@ import { identityLinkRoutes } from "./routes/identity-links.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
 import { installationRoutes } from "./routes/installations.ts";
 import { keyRoutes } from "./routes/keys.ts";
+import { mcpServerRoutes } from "./routes/mcp-servers.ts";
 import { namedAgentRoutes } from "./routes/named-agents.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { principalRoutes } from "./routes/principals.ts";
@@ -58,6 +59,7 @@ export const apiRoutes: readonly Routes[] = [
   inboxRoutes,
   environmentRoutes,
   secretRoutes,
+  mcpServerRoutes,
   agentRoutes,
   workerRoutes,
   skillRoutes,

@@ -4,6 +4,7 @@ import type { Environment } from "./environments/environment.ts";
 import type { IdempotencyStore } from "./idempotency/idempotency-store.ts";
 import type { InboxLog } from "./inbox/inbox-log.ts";
 import type { InboxStore } from "./inbox/inbox-store.ts";
+import type { McpServer } from "./mcp-servers/mcp-server.ts";
 import type { OutboxStore } from "./outbox/outbox-store.ts";
 import type { NamedAgent } from "./people/named-agent.ts";
 import type {
@@ -51,6 +52,7 @@ export interface Storage {
   readonly webhooks: WebhookStorage;
   readonly environments: RecordStore<Environment>;
   readonly secrets: RecordStore<Secret>;
+  readonly mcpServers: RecordStore<McpServer>;
   readonly workers: WorkerStore;
   readonly reports: RunReports;
   readonly schedules: RecordStore<Schedule>;

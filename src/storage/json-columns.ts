@@ -5,6 +5,7 @@ import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/environments/e
 import { ERROR_CODES } from "../core/errors.ts";
 import type { PrincipalId, RunId } from "../core/ids.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
+import { SHARE_ACCESSES } from "../core/people/share-link.ts";
 import { POLICY_ACTIONS, type PolicyMatch } from "../core/policies/policy.ts";
 import type { RoutingMatch } from "../core/routing/routing-rule.ts";
 import {
@@ -50,7 +51,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
-const MCP_SERVER = z.looseObject({
+export const MCP_SERVER: z.ZodType<McpServerConfig> = z.looseObject({
   command: text,
   args: z.exactOptional(texts),
   env: z.exactOptional(textByName),
@@ -78,12 +79,14 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
   base_prompt: text,
   environment_id: text,
   skill_spec: text,
+  skills: z.exactOptional(texts),
   worker_host: text,
   idle_timeout_minutes: count,
   harness: z.exactOptional(HARNESS),
   mcp_servers: z.exactOptional(recordOf(MCP_SERVER)),
   budget: z.exactOptional(BUDGET),
   permission_policy: z.exactOptional(z.enum(["allow", "ask"])),
+  session_sharing: z.exactOptional(z.looseObject({ public_access: z.exactOptional(z.enum(SHARE_ACCESSES)) })),
 } satisfies MembersOf<RunConfig>);
 
 /** Members that have no effect and are given back. */
@@ -105,6 +108,8 @@ export const SKILL: z.ZodType<Skill> = z.looseObject({
   commit: z.string(),
   basePrompt: z.string(),
 } satisfies MembersOf<Skill>);
+
+export const SKILLS: z.ZodType<readonly Skill[]> = z.array(SKILL);
 
 export const STATUS_MESSAGE: z.ZodType<StatusMessage> = z.preprocess(
   withCurrentCode,

@@ -14,6 +14,7 @@ import { PrismaInboxStore } from "./inbox-store.ts";
 import { PrismaInstallationStore } from "./installation-store.ts";
 import { PrismaKeyStore } from "./key-store.ts";
 import { PrismaLeaseStore } from "./lease-store.ts";
+import { createMcpServerStore } from "./mcp-server-store.ts";
 import { createNamedAgentStore } from "./named-agent-store.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
@@ -41,6 +42,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     people: new PrismaPeopleStore(deps),
     identities: new PrismaIdentityStore(deps.database),
     keys: new PrismaKeyStore(deps),
+    mcpServers: createMcpServerStore(deps.database),
     namedAgents: createNamedAgentStore(deps.database),
     administrators: new PrismaAdministratorKeys(deps),
     installations: new PrismaInstallationStore(deps),

@@ -9,6 +9,7 @@ import {
   PROVENANCE,
   RUN_CONFIG,
   SKILL,
+  SKILLS,
   STATUS_MESSAGE,
 } from "./json-columns.ts";
 import { columnOf, parseJson, selectList } from "./rows.ts";
@@ -85,6 +86,7 @@ const ORIGIN: Columns<RunOrigin> = {
   metadata: { type: "jsonb", schema: METADATA },
   skill: { type: "text" },
   skillSnapshot: { type: "jsonb", schema: SKILL },
+  skillSnapshots: { type: "jsonb", schema: SKILLS },
   scheduleId: { type: "uuid" },
   triggerUrl: { type: "text" },
   ancestorIds: { type: "uuid[]" },
@@ -117,6 +119,7 @@ const PROGRESS: Columns<RunProgress> = {
     toRow: (types = []) => types,
     fromRow: (types) => (types.length === 0 ? undefined : (types as RunProgress["artifactTypes"])),
   },
+  guestWrote: { type: "boolean" },
   answer: { type: "text" },
   warnings: { type: "text[]", ...LIST },
   lastWrite: { type: "uuid", field: "lastWriteId" },

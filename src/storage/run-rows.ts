@@ -26,6 +26,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     delivery: row.delivery as FollowUpDelivery,
     private: row.private,
     authorId: row.authorId as PrincipalId,
+    byGuest: row.byGuest ? true : null,
     createdAt: row.createdAt,
     turn: row.turn,
   });

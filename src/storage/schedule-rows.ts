@@ -1,4 +1,5 @@
 import type { PrincipalId, TeamId } from "../core/ids.ts";
+import type { RunMode } from "../core/runs/run.ts";
 import type { Schedule } from "../core/schedules/schedule.ts";
 import type { Schedule as ScheduleRow } from "./generated/client.ts";
 import { METADATA, RUN_CONFIG } from "./json-columns.ts";
@@ -14,6 +15,8 @@ export function scheduleOf(row: ScheduleRow): Schedule {
     cron: row.cron,
     enabled: row.enabled,
     prompt: row.prompt,
+    mode: row.mode as RunMode | null,
+    agentUid: row.agentUid as PrincipalId | null,
     config: parseJson(RUN_CONFIG, row.config, { ...place, column: "config" }),
     metadata: parseJson(METADATA, row.metadata, { ...place, column: "metadata" }),
     teamOwned: row.teamOwned,
@@ -28,9 +31,11 @@ export function scheduleOf(row: ScheduleRow): Schedule {
 }
 
 export function scheduleColumns(schedule: Schedule) {
-  const { config, metadata, nextRunAt, lastRanAt, lastSpawnError, ...columns } = schedule;
+  const { agentUid, config, metadata, mode, nextRunAt, lastRanAt, lastSpawnError, ...columns } = schedule;
   return {
     ...columns,
+    mode: mode ?? null,
+    agentUid: agentUid ?? null,
     config: toJson(config),
     metadata: toJson(metadata),
     nextRunAt: nextRunAt ?? null,

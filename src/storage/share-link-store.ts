@@ -1,5 +1,5 @@
 import type { PrincipalId, RunId, TeamId } from "../core/ids.ts";
-import type { ShareLink } from "../core/people/share-link.ts";
+import type { ShareAccess, ShareLink } from "../core/people/share-link.ts";
 import type { ShareLinkStore } from "../core/people/share-link-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import { Prisma, type ShareLink as ShareLinkRow } from "./generated/client.ts";
@@ -58,13 +58,23 @@ export class PrismaShareLinkStore implements ShareLinkStore {
   }
 }
 
-function linkOf({ id, teamId, runId, creatorId, keyId, createdAt, expiresAt }: ShareLinkRow): ShareLink {
+function linkOf({
+  id,
+  teamId,
+  runId,
+  creatorId,
+  keyId,
+  access,
+  createdAt,
+  expiresAt,
+}: ShareLinkRow): ShareLink {
   return withoutNulls<ShareLink>({
     id,
     teamId: teamId as TeamId,
     runId: runId as RunId,
     creatorId: creatorId as PrincipalId,
     keyId,
+    access: access as ShareAccess,
     createdAt,
     expiresAt,
   });

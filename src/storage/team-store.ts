@@ -1,6 +1,6 @@
 import type { TeamId } from "../core/ids.ts";
 import type { TeamStore } from "../core/people/people-stores.ts";
-import type { Team } from "../core/people/team.ts";
+import type { Sharing, Team } from "../core/people/team.ts";
 import { UniqueConflict } from "../core/storage.ts";
 import type { Statements } from "./database.ts";
 import type { Team as TeamRow } from "./generated/client.ts";
@@ -29,10 +29,10 @@ export class PrismaTeamStore implements TeamStore {
     return rows.map(teamOf);
   }
 
-  async put({ id, name, createdAt }: Team): Promise<void> {
+  async put({ id, name, sharing, createdAt }: Team): Promise<void> {
     const [create, update] = [
-      { id, name, createdAt },
-      { name, updatedAt: new Date() },
+      { id, name, sharing, createdAt },
+      { name, sharing, updatedAt: new Date() },
     ];
     try {
       await this.#database.query((client) => client.team.upsert({ where: { id }, create, update }));
@@ -42,6 +42,6 @@ export class PrismaTeamStore implements TeamStore {
   }
 }
 
-function teamOf({ id, name, createdAt }: TeamRow): Team {
-  return { id: id as TeamId, name, createdAt };
+function teamOf({ id, name, sharing, createdAt }: TeamRow): Team {
+  return { id: id as TeamId, name, sharing: sharing as Sharing, createdAt };
 }

@@ -1,6 +1,7 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isSameRepository } from "../core/repositories/repository-name.ts";
+import type { SkillPlace } from "../core/skills/skill.ts";
 import type { InitialContents, PlannedRepository, Preparation } from "../core/workspaces/workspace.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { environmentKey, setupOf } from "./environment-key.ts";
@@ -41,12 +42,9 @@ export class NewWorkspace {
   async make(before: WorkspaceRecord | undefined): Promise<WorkspaceRecord> {
     try {
       await this.#find(before);
-      if (before !== undefined) {
-        return await this.#build(before, undefined);
-      }
-      const key = this.#key();
-      const record = (await this.#reuse(key)) ?? (await this.#build(undefined, key));
-      await this.#noteBase(record);
+      const record = before === undefined ? await this.#makeNew() : await this.#build(before, undefined);
+      // Last, so that neither the prepared environment nor the base has files of this run in its home.
+      await this.#writeSkills("home");
       return record;
     } catch (error) {
       for (const { step } of this.#planned) {
@@ -54,6 +52,13 @@ export class NewWorkspace {
       }
       throw error;
     }
+  }
+
+  async #makeNew(): Promise<WorkspaceRecord> {
+    const key = this.#key();
+    const record = (await this.#reuse(key)) ?? (await this.#build(undefined, key));
+    await this.#noteBase(record);
+    return record;
   }
 
   /**
@@ -175,8 +180,16 @@ export class NewWorkspace {
 
   async #writeBeginning(): Promise<void> {
     const { initialContents, run } = this.#options;
-    await writeSkillFiles(run.directory, initialContents.skill);
+    await this.#writeSkills("directory");
     await writeInputFiles(run.directory, initialContents.files);
+  }
+
+  async #writeSkills(root: SkillPlace["root"]): Promise<void> {
+    const { initialContents, run } = this.#options;
+    const { skills = [] } = initialContents;
+    for (const skill of skills.filter((each) => each.root === root)) {
+      await writeSkillFiles(root === "home" ? run.home : run.directory, skill);
+    }
   }
 
   /** Records the base, so that a checkpoint can leave out what every workspace of this environment has. */
@@ -189,8 +202,9 @@ export class NewWorkspace {
 
   /** What belongs only to this run, as the first folder of its path. */
   #givenPlaces(): readonly string[] {
-    const { files, skill } = this.#options.initialContents;
-    const paths = [...files.map(({ path }) => path), ...(skill === undefined ? [] : [skill.directory])];
+    const { files, skills = [] } = this.#options.initialContents;
+    const inDirectory = skills.filter(({ root }) => root === "directory");
+    const paths = [...files.map(({ path }) => path), ...inDirectory.map(({ directory }) => directory)];
     return [...new Set(paths.flatMap((path) => path.split("/").slice(0, 1)))];
   }
 }

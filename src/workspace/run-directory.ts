@@ -29,13 +29,16 @@ export class RunDirectory {
     return join(this.path, "workspace");
   }
 
+  get home(): string {
+    return join(this.path, "home");
+  }
+
   async workspace(): Promise<Workspace> {
     return this.workspaceOf(await readRecord(this.path));
   }
 
   async workspaceOf({ repositories }: WorkspaceRecord): Promise<Workspace> {
-    const { directory } = this;
-    const home = join(this.path, "home");
+    const { directory, home } = this;
     return { directory, home, workingDirectory: await workingDirectory(directory, repositories) };
   }
 

@@ -43,5 +43,5 @@ export function aSchedule(changes: Partial<Schedule> = {}): Schedule {
 export const REFUSED_CONFIGS: readonly [what: string, config: object, status: number, path: string][] = [
   ["an unknown agent", { harness: { type: "nobody" } }, 400, "harness.type"],
   ["a server of no command", { mcp_servers: { a: { command: " " } } }, 400, "mcp_servers.a"],
-  ["a shared server", { mcp_servers: { a: { warp_id: "w" } } }, 422, "mcp_servers.a.warp_id"],
+  ["a server of two kinds", { mcp_servers: { a: { warp_id: "w", url: "https://x" } } }, 400, "mcp_servers.a"],
 ];

@@ -43,6 +43,7 @@ export class ScriptedAgents implements AgentRunner {
   readonly beforeSteer: (() => Promise<void> | void)[] = [];
   /** Closes to come fail. */
   readonly closeFaults: Error[] = [];
+  skillFolder: NonNullable<AgentRunner["skillFolder"]> = () => undefined;
   /** Sessions that were started and are not closed. */
   open = 0;
   readonly journal: string[];

@@ -43,7 +43,6 @@ const NOT_YET: ReadonlySet<string> = new Set([
   ...["approval.id", "approval.inputs_hash", "approval.inputs"],
   ...["artifact_uid", "data.content", "data.content_type", "data.download_url"],
   ...["data.expires_at", "data.notebook_uid"],
-  ...["access", "share_links.access"],
 ]);
 
 function lastNames({ path }: z.core.$ZodIssue): string {
@@ -539,7 +538,6 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   "PUT /agent/mcp-servers/*": McpServerRecord,
   "GET /agent/notices": paged("notices", Notice),
   "GET /agent/inbox": paged("events", object({ id: text })),
-  "GET /agent/identities/links": list("links"),
   "GET /agent/identity-links": list("links"),
   "GET /agent/audit": paged(
     "entries",

@@ -46,7 +46,10 @@ export interface AcpRunnerOptions {
 
 /** Drives every agent of the catalogue over version 1 of the Agent Client Protocol. */
 export function createAcpRunner(options: AcpRunnerOptions): AgentRunner {
-  return { start: (request, observer) => startSession(options, request, observer) };
+  return {
+    start: (request, observer) => startSession(options, request, observer),
+    skillFolder: (agent) => options.catalogue.get(agent)?.skillFolder,
+  };
 }
 
 async function startSession(

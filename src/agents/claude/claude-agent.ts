@@ -16,6 +16,7 @@ export const claudeAgent: AgentDefinition = {
   reportsCost: true,
   countsUsage: "by turn",
   acceptsMcpServers: true,
+  skillFolder: ".claude/skills",
   isDemo: false,
   launch: ({ address, directory, model }) => ({
     argv: [

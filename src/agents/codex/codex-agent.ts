@@ -30,6 +30,7 @@ export const codexAgent: AgentDefinition = {
   reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
+  skillFolder: ".codex/skills",
   isDemo: false,
   launch: (request) => ({
     argv: [

@@ -16,6 +16,7 @@ export const copilotAgent: AgentDefinition = {
   countsUsage: "by session",
   // With a model that is not GitHub's, the agent ignores them silently.
   acceptsMcpServers: false,
+  skillFolder: ".copilot/skills",
   isDemo: false,
   launch: ({ address, directory, model, permissionPolicy, servers }) => ({
     argv: [

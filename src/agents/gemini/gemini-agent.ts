@@ -13,6 +13,7 @@ export const geminiAgent: AgentDefinition = {
   reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
+  skillFolder: ".gemini/skills",
   isDemo: false,
   launch: ({ address, directory, model, permissionPolicy }) => ({
     argv: [

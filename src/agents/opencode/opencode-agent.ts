@@ -27,6 +27,7 @@ export const opencodeAgent: AgentDefinition = {
   reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
+  skillFolder: ".config/opencode/skills",
   isDemo: false,
   launch: (request) => ({
     argv: [opencodeProgram(request.directory), "acp"],

@@ -13,6 +13,7 @@ export const qwenAgent: AgentDefinition = {
   reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
+  skillFolder: ".qwen/skills",
   isDemo: false,
   launch: ({ address, directory, model, permissionPolicy }) => ({
     argv: [

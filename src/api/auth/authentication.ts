@@ -6,6 +6,7 @@ import { guestOf } from "../../core/people/share-link.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
+import { isFromOtherSite } from "../http/request-site.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import type { Guests } from "./guests.ts";
 import type { SessionCookies } from "./session-cookie.ts";
@@ -34,10 +35,10 @@ declare module "fastify" {
     /** Whether the pages' cookie is accepted. Allowed only for safe methods, so that other sites cannot misuse it. */
     readonly acceptsCookie?: boolean;
     /**
-     * Whether guests of a share link may read this. Allowed only for routes that reveal nothing except the guest's
-     * run.
+     * Which guests of a share link may use this. Allowed only for routes that reveal and change nothing except the
+     * guest's run. `editor`: only guests who may send follow-ups.
      */
-    readonly acceptsGuest?: boolean;
+    readonly acceptsGuest?: "any" | "editor";
     /** Whether the route may revoke a key. The next request of this process must then read the keys again. */
     readonly endsKeys?: boolean;
   }
@@ -126,11 +127,11 @@ async function findCaller(deps: AuthDeps, request: FastifyRequest): Promise<Iden
     const key = BEARER.exec(authorization)?.[1];
     return key === undefined ? undefined : withKey(await deps.keys.findByKey(key));
   }
-  if (request.method !== "GET") {
-    return undefined;
-  }
   const { acceptsCookie, acceptsGuest } = request.routeOptions.config;
-  const guest = acceptsGuest === true ? await findGuest(deps, request) : undefined;
+  if (request.method !== "GET") {
+    return acceptsGuest === "editor" ? findEditor(deps, request) : undefined;
+  }
+  const guest = acceptsGuest === "any" ? await findGuest(deps, request) : undefined;
   if (guest !== undefined || acceptsCookie !== true) {
     return guest;
   }
@@ -145,6 +146,15 @@ function withKey(holder: KeyHolder | undefined): Identity | undefined {
 async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
   const link = await guests.findByCookie(request);
   return link && { id: `${link.id} ${callerNetwork(request.ip)}`, viewer: guestOf(link) };
+}
+
+/**
+ * The browser does not send the cookie with the forms of other sites. Pages of other servers of the same domain are
+ * refused as well.
+ */
+async function findEditor(deps: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
+  const guest = isFromOtherSite(request) ? undefined : await findGuest(deps, request);
+  return guest?.viewer.invitation?.mayFollowUp === true ? guest : undefined;
 }
 
 function callerChecks(deps: AuthDeps, request: FastifyRequest, caller: Identity): CallerChecks {

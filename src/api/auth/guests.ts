@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { ShareLink } from "../../core/people/share-link.ts";
+import type { OpenShareLink } from "../../core/people/share-link.ts";
 import type { ShareLinkService } from "../../core/people/share-link-service.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { KeyHasher } from "./api-keys.ts";
@@ -12,7 +12,7 @@ export interface GuestsDeps extends SignedCookieDeps {
 }
 
 interface Opened {
-  readonly link: ShareLink;
+  readonly link: OpenShareLink;
   readonly tokenHash: string;
 }
 
@@ -48,7 +48,7 @@ export class Guests {
   }
 
   /** Returns the link of the browser's cookie. The link is read each time, because it may have been deleted. */
-  async findByCookie(request: FastifyRequest): Promise<ShareLink | undefined> {
+  async findByCookie(request: FastifyRequest): Promise<OpenShareLink | undefined> {
     const tokenHash = this.#cookie.read(request);
     return tokenHash === undefined ? undefined : this.#deps.links.open(tokenHash);
   }

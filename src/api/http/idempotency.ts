@@ -6,7 +6,7 @@ import type { FollowUpResult, TransactionExtras } from "../../core/runs/run-serv
 import type { SecretBox } from "../../core/secrets/secret-box.ts";
 import { type Storage, UniqueConflict } from "../../core/storage.ts";
 import type { KeyHasher } from "../auth/api-keys.ts";
-import { callerOf, holderOf } from "../auth/authentication.ts";
+import { callerOf, holderOf, viewerOf } from "../auth/authentication.ts";
 import { StatusError } from "./errors.ts";
 
 interface Operation {
@@ -27,6 +27,8 @@ interface RunOperation extends Operation {
    * the stored response in the transaction. That saves a query for each first request.
    */
   readonly isAtomic?: boolean;
+  /** As in `Write`. */
+  readonly isSecret?: boolean;
 }
 
 /** A write whose response needs something that is read before the transaction. */
@@ -92,10 +94,13 @@ export class Idempotency {
       const { answer, perform } = await prepared(write);
       return answer(await perform(apiKeyOf(request)));
     }
-    const perform = async () => performAndStore(requestKey, await prepared(write), apiKeyOf(request));
+    const secretOf = write.isSecret === true ? holderOf(request).key.id : undefined;
+    const storedForm = (body: Body) => this.#stored(body, requestKey, secretOf);
+    const perform = async () =>
+      performAndStore(requestKey, await prepared(write), { ...apiKeyOf(request), storedForm });
     return write.isAtomic === true
-      ? this.#perform(reply, requestKey, undefined, perform)
-      : this.#performUnlessStored(reply, requestKey, undefined, perform);
+      ? this.#perform(reply, requestKey, secretOf, perform)
+      : this.#performUnlessStored(reply, requestKey, secretOf, perform);
   }
 
   /** For any other write. The work and its response are stored in one transaction, which is opened here. */
@@ -114,7 +119,7 @@ export class Idempotency {
         await stores.answers.remember({
           ...requestKey,
           status,
-          body: secretOf === undefined ? body : this.#sealed({ secretOf, body }, requestKey),
+          body: this.#stored(body, requestKey, secretOf),
         });
         return body;
       }),
@@ -169,7 +174,7 @@ export class Idempotency {
       .update(`${target}\n${canonical(request.body)}`)
       .digest("hex");
     const requestHash = hidesBody === true ? this.#deps.hashKey(digest) : digest;
-    return { principalId: holderOf(request).principal.id, key: `${operation} ${key}`, requestHash };
+    return { principalId: viewerOf(request).id, key: `${operation} ${key}`, requestHash };
   }
 
   #replay<Body>(
@@ -185,7 +190,11 @@ export class Idempotency {
     return body as Body;
   }
 
-  #sealed(answer: SecretAnswer, requestKey: IdempotencyKey): string {
+  #stored(body: unknown, requestKey: IdempotencyKey, secretOf: string | undefined): unknown {
+    if (secretOf === undefined) {
+      return body;
+    }
+    const answer: SecretAnswer = { secretOf, body };
     return this.#deps.secrets.seal(JSON.stringify(answer), ownerOf(requestKey));
   }
 
@@ -231,7 +240,7 @@ async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Bod
 async function performAndStore<Body>(
   requestKey: IdempotencyKey,
   { answer, perform }: RunTransaction<Body>,
-  apiKey: Pick<TransactionExtras, "apiKeyId">,
+  { storedForm, ...apiKey }: Pick<TransactionExtras, "apiKeyId"> & { storedForm(body: Body): unknown },
 ): Promise<Body> {
   const stored: Body[] = [];
   await perform({
@@ -239,7 +248,7 @@ async function performAndStore<Body>(
     remembers: (run, followUpId) => {
       const body = answer({ run, followUpId });
       stored.push(body);
-      return { ...requestKey, status: 200, body };
+      return { ...requestKey, status: 200, body: storedForm(body) };
     },
   });
   const body = stored.at(-1);

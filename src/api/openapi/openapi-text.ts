@@ -32,6 +32,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   schedules: "Schedules that start runs repeatedly.",
   rules: "Policies (what is allowed or needs approval) and routing rules (which environment a request gets).",
   threads: "External conversations about runs, and incoming events.",
+  "mcp-servers": "MCP servers that the runs of a team share.",
   environments: "What agents work in, and the secrets that they get.",
   agents: "The agents that can do runs, their models, and the workers that execute runs.",
   skills: "Instructions for agents, stored in repositories.",

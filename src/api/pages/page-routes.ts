@@ -102,7 +102,8 @@ function showRun(
     try {
       const { id } = request.params as { id: string };
       const visibleRun = await find(id, viewer);
-      return fill(run, { runId: visibleRun.id });
+      const mayFollowUp = viewer.invitation?.mayFollowUp === true;
+      return fill(run, { runId: visibleRun.id, mayFollowUp: String(mayFollowUp) });
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "resource_not_found") {
         throw error;

@@ -4,6 +4,7 @@ import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import type { AuthDeps } from "../auth/authentication.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import { readJsonBodies } from "../http/json-body.ts";
+import { isFromOtherSite } from "../http/request-site.ts";
 import { fill, readPage } from "./page-files.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
@@ -70,9 +71,8 @@ function refuse(request: FastifyRequest, reply: FastifyReply, form: string): Fas
 }
 
 /** Another site must not sign a visitor in or out, not even another server of the same domain. */
-function requireOwnPage({ headers }: FastifyRequest): void {
-  const site = headers["sec-fetch-site"];
-  if (site !== "cross-site" && site !== "same-site") {
+function requireOwnPage(request: FastifyRequest): void {
+  if (!isFromOtherSite(request)) {
     return;
   }
   throw new AppError("not_authorized", "Signing in and out is possible only from the server's own pages.");

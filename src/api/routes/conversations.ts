@@ -15,7 +15,7 @@ import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
 import { RunParams, requireId, requireRunId } from "./ids.ts";
 
 const config = { scope: "runs:read", acceptsCookie: true } as const;
-const configOfRun = { ...config, acceptsGuest: true } as const;
+const configOfRun = { ...config, acceptsGuest: "any" } as const;
 const ConversationParams = z.object({ conversationId: z.string().describe("A UUID.") });
 
 const OF_RUN = {

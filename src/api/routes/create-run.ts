@@ -11,7 +11,7 @@ import { requireVisible } from "../../core/runs/visibility.ts";
 import { newRunWaitsFor } from "../../core/runs/waiting-for.ts";
 import type { Availability } from "../../core/workers/capacity.ts";
 import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
+import { holderOf, viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { ignoredOf } from "../http/ignored-members.ts";
 import { requestFilesOf } from "../http/request-files.ts";
@@ -21,6 +21,7 @@ import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { waitingForItem } from "../schemas/waiting-for.ts";
 import { findContinued } from "./conversations.ts";
 import { requireId, requireRunId } from "./ids.ts";
+import { RunSharing } from "./run-sharing.ts";
 
 /** Two addresses with the same behaviour, because public clients use either. */
 const ADDRESSES = [
@@ -45,6 +46,7 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
         return idempotency.writeRunOnce(request, reply, {
           operation: "runs.create",
           isAtomic: files.length === 0,
+          isSecret: request.body.config?.session_sharing?.public_access !== undefined,
           prepare: async () => {
             const newRun = await newRunOf(deps, request.body, viewerOf(request));
             const prepared = await deps.runs.prepare({ ...newRun, source });
@@ -53,13 +55,15 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             const availability = availabilityOf(prepared.origin.config.worker_host);
             // Only now, because a refused request must not leave files.
             const inputs = await storeInputs(deps.blobs, files);
+            const sharing = new RunSharing(deps, holderOf(request), prepared);
             return {
               perform: async (extras) => ({
-                run: await deps.runs.store({ ...prepared, inputs }, extras),
+                run: await sharing.store({ ...prepared, inputs }, extras),
                 followUpId: undefined,
               }),
               answer: (result) => ({
                 ...createdOf(result),
+                ...sharing.member,
                 ...waitOf(result, availability),
                 ...ignoredOf(request, prepared.ignored),
               }),
@@ -111,7 +115,7 @@ async function newRunOf(
 
 /** A skill needs no prompt. */
 function promptOf({ prompt = "", skill, config, conversation_id }: RunAgentRequest): string {
-  const isSkill = skill !== undefined || config?.skill_spec !== undefined;
+  const isSkill = [skill, config?.skill_spec, config?.skills?.[0]].some((spec) => spec !== undefined);
   return prompt.trim() !== "" || isSkill || conversation_id === undefined ? prompt : DEFAULT_PROMPT;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { PrincipalId } from "../../core/ids.ts";
+import type { Viewer } from "../../core/people/principal.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -14,7 +14,10 @@ type FollowUpDeps = Pick<ApiDeps, "limits" | "runs">;
 const SCHEMA = {
   operationId: "submitRunFollowup",
   summary: "Send a follow-up to a run",
-  description: "A follow-up is accepted in every state. It continues a run that has ended.",
+  description:
+    "A follow-up is accepted in every state. It continues a run that has ended. The guest of a share link for " +
+    "editing may send one too, with the cookie that the run's page got. A guest's follow-up never answers a question " +
+    "of the run.",
   tags: ["runs"],
   params: RunParams,
   body: RunFollowupRequest,
@@ -23,7 +26,11 @@ const SCHEMA = {
 
 export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const { promptBytes } = limitsOf(deps);
-  const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+  const config = {
+    scope: "runs:write",
+    acceptsGuest: "editor",
+    describedHeaders: ["Idempotency-Key"],
+  } as const;
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SCHEMA, config }, async (request, reply) => {
       requireBytes("message", request.body.message, promptBytes);
@@ -32,7 +39,7 @@ export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): Fa
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.follow-up",
         target: id,
-        perform: (extras) => deps.runs.followUp(id, viewer, inputOf(request.body, viewer.id), extras),
+        perform: (extras) => deps.runs.followUp(id, viewer, inputOf(request.body, viewer), extras),
         answer: ({ run: { state }, followUpId }) =>
           followUpId === undefined ? { state } : { followup_id: followUpId, state },
       });
@@ -40,12 +47,16 @@ export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): Fa
   };
 }
 
-function inputOf(request: RunFollowupRequest, authorId: PrincipalId): FollowUpInput {
+function inputOf(
+  request: RunFollowupRequest,
+  { id: authorId, invitation }: Pick<Viewer, "id" | "invitation">,
+): FollowUpInput {
   const { message, mode, delivery, visibility } = request;
   return {
     message,
     authorId,
     private: visibility === "private",
+    ...(invitation === undefined ? {} : { byGuest: true }),
     ...(mode === undefined ? {} : { mode }),
     ...(delivery === undefined ? {} : { delivery }),
   };

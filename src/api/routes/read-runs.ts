@@ -41,7 +41,7 @@ export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
         params: RunParams,
         response: { 200: RunItem, ...problems(401, 404, 503) },
       };
-      const getConfig = { ...config, acceptsGuest: !deprecated };
+      const getConfig = deprecated ? config : ({ ...config, acceptsGuest: "any" } as const);
       app.get(`${root}/:runId`, { schema: getSchema, config: getConfig }, async (request) =>
         getRun(deps, request.params.runId, viewerOf(request)),
       );

@@ -46,12 +46,13 @@ export class ResourceHandlers<Service, Row, Id> {
     };
   }
 
-  create({ check, run }: NonNullable<Declared<Service, Row, Id>["create"]>): Handler {
+  create({ check, hidesBody, run }: NonNullable<Declared<Service, Row, Id>["create"]>): Handler {
     return async (request, reply) => {
       check?.(request.body);
       const viewer = viewerOf(request);
       return this.#idempotency.writeOnce(request, reply, {
         operation: this.#operation("create"),
+        ...(hidesBody === undefined ? {} : { hidesBody }),
         status: 201,
         perform: async (storage) =>
           this.#itemOf(await run(this.#resource.serviceOn(storage), viewer, request.body), storage, viewer),
@@ -59,12 +60,13 @@ export class ResourceHandlers<Service, Row, Id> {
     };
   }
 
-  change(verb: string, { check, run }: Change<Service, Row, Id> & Partial<Body>): Handler {
+  change(verb: string, { check, hidesBody, run }: Change<Service, Row, Id> & Partial<Body>): Handler {
     return async (request, reply) => {
       check?.(request.body);
       const [viewer, id] = [viewerOf(request), this.#idOf(request)];
       return this.#idempotency.writeOnce(request, reply, {
         operation: this.#operation(verb),
+        ...(hidesBody === undefined ? {} : { hidesBody }),
         target: this.#resource.id.target(id),
         perform: async (storage) =>
           this.#itemOf(
@@ -76,15 +78,17 @@ export class ResourceHandlers<Service, Row, Id> {
     };
   }
 
-  remove({ run }: Declared<Service, Row, Id>["remove"]): Handler {
+  remove({ run, status: other }: Declared<Service, Row, Id>["remove"]): Handler {
+    const status = other ?? 200;
     return async (request, reply) => {
       const [viewer, id] = [viewerOf(request), this.#idOf(request)];
       return this.#idempotency.writeOnce(request, reply, {
         operation: this.#operation("delete"),
         target: this.#resource.id.target(id),
+        status,
         perform: async (storage) => {
           await run(this.#resource.serviceOn(storage), viewer, id);
-          return SUCCESS;
+          return status === 204 ? null : SUCCESS;
         },
       });
     };

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Storage } from "../../core/storage.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { type ProblemStatus, problems } from "../schemas/problem.ts";
-import { Success } from "../schemas/success.ts";
+import { NoContent, Success } from "../schemas/success.ts";
 import type { Body, Operation, Resource } from "./resource.ts";
 import { ResourceHandlers } from "./resource-handlers.ts";
 
@@ -51,7 +51,8 @@ export function resourceRoutes<
     if (resource.extraRoutes !== undefined) {
       await app.register(resource.extraRoutes);
     }
-    const removing = schemaOf(remove, { 200: Success }, { tags, ...named }, ONE_RECORD);
+    const removed = remove.status === 204 ? { 204: NoContent } : { 200: Success };
+    const removing = schemaOf(remove, removed, { tags, ...named }, ONE_RECORD);
     app.delete(one, { schema: removing, config }, handlers.remove(remove));
     for (const [verb, action] of Object.entries(actions)) {
       app.post(`${one}/${verb}`, changing(action), handlers.change(verb, action));

@@ -48,7 +48,11 @@ export interface Resource<
   readonly update?: Change<Service, Row, Id, Update> & Body<Update>;
   /** Routes that cannot be declared. They are registered before DELETE, so that the document has the usual order. */
   readonly extraRoutes?: FastifyPluginAsyncZod;
-  readonly remove: Operation & { run(service: Service, viewer: Viewer, id: Id): Promise<void> };
+  readonly remove: Operation & {
+    /** The status of the response, which has no content with 204. Default: 200. */
+    readonly status?: 204;
+    run(service: Service, viewer: Viewer, id: Id): Promise<void>;
+  };
   /** Each is a POST without a body to `{path}/{id}/{name of the action}`. */
   readonly actions?: Readonly<Record<string, Change<Service, Row, Id>>>;
 }
@@ -69,6 +73,8 @@ export interface Change<Service, Row, Id, Schema extends z.ZodType = z.ZodType> 
 
 export interface Body<Schema extends z.ZodType = z.ZodType> {
   readonly body: Schema;
+  /** The body contains a secret, so the hash that is stored of it must not allow guessing it. */
+  readonly hidesBody?: boolean;
   /** Throws for what the schema cannot check. Called before the id and the idempotency key are read. */
   check?(body: z.output<Schema>): void;
 }

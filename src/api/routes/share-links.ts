@@ -1,7 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { RunId } from "../../core/ids.ts";
-import type { KeyHolder } from "../../core/people/api-key.ts";
 import { ShareLinkService } from "../../core/people/share-link-service.ts";
 import type { Storage } from "../../core/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
@@ -12,6 +10,7 @@ import { shareUrl } from "../pages/share-token.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   CreateShareLinkRequest,
+  expiryOf,
   IssuedShareLink,
   ListShareLinksResponse,
   shareLinkItem,
@@ -38,12 +37,13 @@ const CREATE = {
   operationId: "createShareLink",
   summary: "Create a share link of a run",
   description:
-    "The link opens the run's page for reading, without an account. Only this response contains the link. It " +
+    "The link opens the run's page without an account. Guests of a link with `access` `EDITOR` may also send " +
+    "follow-ups: these run without personal secrets and never answer a question. Only this response contains the link. It " +
     "stops working when it expires or is deleted, when its creator is disabled or can no longer see the run, and " +
     "when the key that created it is revoked. A run has at most 100 links, including expired ones.",
   tags,
   params: RunParams,
-  body: CreateShareLinkRequest.default({ expires_in_seconds: 7 * 24 * 60 * 60 }),
+  body: CreateShareLinkRequest.default({}),
   response: { 201: IssuedShareLink, ...problems(400, 401, 403, 404, 503) },
 };
 const REMOVE = {
@@ -65,13 +65,20 @@ export function shareLinkRoutes(deps: ShareLinkDeps, idempotency: Idempotency): 
     });
     app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
       const [maker, runId] = [holderOf(request), requireRunId(request.params.runId)];
-      const lifetimeMs = request.body.expires_in_seconds * 1_000;
+      const { access = "VIEWER" } = request.body;
+      const expires = expiryOf(request.body, clock.now());
       return idempotency.writeOnce(request, reply, {
         operation: "share-links.create",
         target: runId,
         status: 201,
         isSecret: true,
-        perform: (storage) => issue({ ...deps, storage }, maker, runId, lifetimeMs),
+        perform: async (storage) => {
+          const token = newShareToken();
+          const newLink = { tokenHash: deps.hashKey(token), access, expires };
+          const service = new ShareLinkService({ storage, clock });
+          const { link, run } = await service.create(maker, runId, newLink);
+          return { ...shareLinkItem(link), url: shareUrl(deps.publicUrl(), run.sessionId, token) };
+        },
       });
     });
     app.delete(`${PATH}/:linkId`, { schema: REMOVE, config: writing }, async (request, reply) => {
@@ -87,16 +94,4 @@ export function shareLinkRoutes(deps: ShareLinkDeps, idempotency: Idempotency): 
       });
     });
   };
-}
-
-async function issue(
-  deps: ShareLinkDeps,
-  maker: KeyHolder,
-  runId: RunId,
-  lifetimeMs: number,
-): Promise<IssuedShareLink> {
-  const token = newShareToken();
-  const newLink = { tokenHash: deps.hashKey(token), lifetimeMs };
-  const { link, run } = await new ShareLinkService(deps).create(maker, runId, newLink);
-  return { ...shareLinkItem(link), url: shareUrl(deps.publicUrl(), run.sessionId, token) };
 }

@@ -6,7 +6,7 @@ import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
-import { ListTeamsResponse, TeamItem, TeamRequest, teamItem } from "../schemas/team.ts";
+import { ListTeamsResponse, TeamItem, TeamRequest, TeamUpdateRequest, teamItem } from "../schemas/team.ts";
 import { requireId } from "./ids.ts";
 
 type TeamDeps = Pick<ApiDeps, "clock" | "storage">;
@@ -43,10 +43,11 @@ const GET = {
 };
 const UPDATE = {
   operationId: "updateTeam",
-  summary: "Rename a team",
+  summary: "Update a team",
+  description: "Changes the name of the team, or what its runs may share with guests.",
   tags,
   params,
-  body: TeamRequest,
+  body: TeamUpdateRequest,
   response: { 200: TeamItem, ...problems(400, 401, 403, 404, 503) },
 };
 
@@ -86,7 +87,7 @@ function writeRoutes({ clock }: Pick<ApiDeps, "clock">, idempotency: Idempotency
         operation: "teams.update",
         target: id,
         perform: async (storage) =>
-          teamItem(await new TeamService({ storage, clock }).rename(viewer, id, request.body.name)),
+          teamItem(await new TeamService({ storage, clock }).update(viewer, id, request.body)),
       });
     });
   };

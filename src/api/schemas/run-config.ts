@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SHARE_ACCESSES } from "../../core/people/share-link.ts";
 import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
 import { ONE_OF } from "../openapi/openapi-unions.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
@@ -15,12 +16,15 @@ const MCP_KINDS = ["command", "url", "warp_id"] as const;
 
 type Members = Readonly<Record<string, unknown>>;
 
-function isRemote({ url }: Members): boolean {
-  return typeof url === "string" && url !== "";
+const SKILLS_MAX = 50;
+
+function isGiven(member: unknown): boolean {
+  return typeof member === "string" && member !== "";
 }
 
-function isProgram({ command }: Members): boolean {
-  return typeof command === "string" && command !== "";
+/** Only a program has arguments and variables. */
+function isNoProgram({ command }: Members): boolean {
+  return !isGiven(command);
 }
 const Arguments = z.array(z.string());
 const Values = z.record(z.string(), z.string());
@@ -50,7 +54,16 @@ const MCP_VARIANTS = [
     .meta({ id: "MCPServerReference", description: "A shared server." }),
 ];
 
-const McpServerConfig = z
+function isNotRemote({ url }: Members): boolean {
+  return !isGiven(url);
+}
+
+/** A schedule has no response that could show the address. */
+function isOfSchedule(_siblings: Members, { agent_config }: Members): boolean {
+  return agent_config !== undefined;
+}
+
+export const McpServerConfig = z
   .looseObject({
     command: z
       .string()
@@ -63,18 +76,18 @@ const McpServerConfig = z
         .array(z.string())
         .optional()
         .describe("The arguments of the program. They must not refer to secrets."),
-      isRemote,
+      isNoProgram,
     ),
-    env: withoutEffect(z.record(z.string(), z.string()).optional().describe(SECRETS), isRemote),
+    env: withoutEffect(z.record(z.string(), z.string()).optional().describe(SECRETS), isNoProgram),
     url: z
       .string()
       .optional()
       .describe("The URL of a remote server. The agent reaches it without access to its keys."),
-    headers: withoutEffect(z.record(z.string(), z.string()).optional().describe(SECRETS), isProgram),
+    headers: withoutEffect(z.record(z.string(), z.string()).optional().describe(SECRETS), isNotRemote),
     warp_id: z
       .string()
       .optional()
-      .describe("A shared server, by its id or name. This server has none: the request is refused with 422."),
+      .describe("An MCP server of the team, by its uid or name: `GET /agent/mcp-servers` lists them."),
   })
   .meta({
     id: "MCPServerConfig",
@@ -171,7 +184,13 @@ export const AmbientAgentConfig = z
       SkillSpec.optional().describe("`owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`."),
       isOtherSkill,
     ),
-    skills: withoutEffect(z.array(z.string()).optional().describe(NOT_USED)),
+    skills: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Skills for the agent, named like `skill_spec`, with which it must not be combined. They are put where the " +
+          `agent looks for skills. Without a prompt the first one is the task. At most ${SKILLS_MAX}.`,
+      ),
     mcp_servers: McpServers.optional().describe(
       "MCP servers for the agent, at most 20. Names have 1 to 64 letters, digits, `_` and `-`.",
     ),
@@ -192,12 +211,16 @@ export const AmbientAgentConfig = z
       z
         .looseObject({
           public_access: z
-            .enum(["VIEWER", "EDITOR"])
+            .enum(SHARE_ACCESSES)
             .optional()
-            .describe("What users outside the team may do."),
+            .describe("What users outside the team may do: see the run, or also send follow-ups."),
         })
         .optional()
-        .describe(NOT_USED),
+        .describe(
+          "Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it " +
+            "(`sharing` of the team), nothing is shared and the response names the member as ignored.",
+        ),
+      isOfSchedule,
     ),
     budget: Budget.optional().describe(
       "The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED " +
@@ -218,3 +241,28 @@ export const AmbientAgentConfig = z
       "them as ignored.",
     examples: [CONFIG_EXAMPLE],
   });
+
+/**
+ * Checks the skills of a configuration in a request. Responses contain both members, if the first of `skills` is the
+ * task.
+ */
+export function checkSkills(
+  { skill_spec, skills = [] }: Pick<z.output<typeof AmbientAgentConfig>, "skill_spec" | "skills">,
+  path: readonly string[],
+  context: z.RefinementCtx,
+): void {
+  const refuse = (message: string, ...place: (string | number)[]) =>
+    context.addIssue({ code: "custom", path: [...path, "skills", ...place], message });
+  if (skill_spec !== undefined && skills.length > 0) {
+    refuse("must not be combined with skill_spec");
+  }
+  if (skills.length > SKILLS_MAX) {
+    refuse(`must name at most ${SKILLS_MAX} skills`);
+  }
+  for (const [index, skill] of skills.entries()) {
+    const problem = skillSpecProblem(skill);
+    if (problem !== undefined) {
+      refuse(problem, index);
+    }
+  }
+}

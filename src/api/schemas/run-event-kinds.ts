@@ -209,7 +209,11 @@ export const RUN_EVENT_KINDS: Kinds = {
     members: {
       followup_id: text("The follow-up's id."),
       message: text("The text of the follow-up."),
-      author_id: text("The uid of the principal that wrote it."),
+      author_id: text("The uid of the principal that wrote it; for a guest, the id of the share link."),
+      author_type: z
+        .literal("guest")
+        .optional()
+        .describe("`guest`: the guest of a share link wrote it. Absent for a principal."),
       delivery: text("`queue`, `interrupt` or `steer`."),
     },
   },

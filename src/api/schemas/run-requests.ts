@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/runs/run.ts";
 import { RUN_STATES } from "../../core/runs/states.ts";
-import { AmbientAgentConfig, SkillSpec } from "./run-config.ts";
+import { AmbientAgentConfig, checkSkills, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes } from "./text.ts";
 import { RunWaitingFor } from "./waiting-for.ts";
@@ -22,7 +22,7 @@ export const RunState = z.enum(RUN_STATES).meta({
   examples: ["QUEUED"],
 });
 
-const NOTHING_TO_DO = "one of prompt, skill, config.skill_spec and conversation_id is needed";
+const NOTHING_TO_DO = "one of prompt, skill, config.skill_spec, config.skills and conversation_id is needed";
 
 export const MetadataKey = z
   .string()
@@ -58,7 +58,7 @@ const Attachment = z.object({
   data: z.string().describe("The bytes, encoded as base64."),
 });
 
-const Mode = z
+export const Mode = z
   .enum(RUN_MODES)
   .describe(
     "The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's " +
@@ -115,10 +115,12 @@ export const RunAgentRequest = z
       ),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
+  .superRefine(({ config = {} }, context) => checkSkills(config, ["config"], context))
   .meta({
     id: "RunAgentRequest",
     description:
-      "A new run. At least one of `prompt`, `skill`, `config.skill_spec` and `conversation_id` is required.",
+      "A new run. At least one of `prompt`, `skill`, `config.skill_spec`, `config.skills` and `conversation_id` is " +
+      "required.",
     examples: [RUN_REQUEST_EXAMPLE],
   });
 export type RunAgentRequest = z.output<typeof RunAgentRequest>;
@@ -127,7 +129,9 @@ interface Work {
   readonly prompt?: string | undefined;
   readonly skill?: string | undefined;
   readonly conversation_id?: string | undefined;
-  readonly config?: { readonly skill_spec?: string | undefined } | undefined;
+  readonly config?:
+    | { readonly skill_spec?: string | undefined; readonly skills?: readonly string[] | undefined }
+    | undefined;
 }
 
 /** A prompt of only spaces counts as absent. */
@@ -135,7 +139,9 @@ function hasWork({ prompt, skill, config, conversation_id }: Work): boolean {
   if (prompt !== undefined && prompt.trim() !== "") {
     return true;
   }
-  return [skill, config?.skill_spec, conversation_id].some((member) => member !== undefined);
+  return [skill, config?.skill_spec, config?.skills?.[0], conversation_id].some(
+    (member) => member !== undefined,
+  );
 }
 
 export const RunAgentResponse = z
@@ -148,6 +154,13 @@ export const RunAgentResponse = z
       .optional()
       .describe("Whether all workers that can execute the run are busy or none exists."),
     waiting_for: RunWaitingFor.optional(),
+    share_url: z
+      .string()
+      .optional()
+      .describe(
+        "The address of the run's page for guests, if `config.session_sharing` asked for it and the team allows it. " +
+          "Only this response contains it. It expires after 7 days.",
+      ),
     ignored: z
       .array(z.string())
       .optional()

@@ -1,14 +1,16 @@
 import { z } from "zod";
 import type { Environment } from "../../core/environments/environment.ts";
+import type { PrincipalId } from "../../core/ids.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import type { Schedule } from "../../core/schedules/schedule.ts";
 import type { NewSchedule } from "../../core/schedules/schedule-service.ts";
+import { requireId } from "../routes/ids.ts";
 import { EnvironmentConfigSchema, environmentConfigJson } from "./environment.ts";
-import { AmbientAgentConfig } from "./run-config.ts";
+import { AmbientAgentConfig, checkSkills } from "./run-config.ts";
 import { CONFIG_EXAMPLE } from "./run-examples.ts";
 import { creatorInfo, RunCreatorInfo, Scope } from "./run-item.ts";
-import { Metadata } from "./run-requests.ts";
+import { Metadata, Mode } from "./run-requests.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 200;
@@ -31,7 +33,7 @@ const EXAMPLE = {
   history: { last_ran: "2026-03-02T03:00:00.210Z", next_run: "2026-03-03T03:00:00.000Z" },
   scope: { type: "Team" },
 };
-const NOTHING_TO_DO = "is required unless agent_config.skill_spec names a skill";
+const NOTHING_TO_DO = "is required unless agent_config names a skill";
 
 const members = {
   name: textOfCharacters(NAME_LENGTH).min(1).describe("The name of the schedule and the title of its runs."),
@@ -43,6 +45,11 @@ const members = {
         "steps are allowed.",
     ),
   prompt: z.string().optional().describe("The prompt of the runs. Required unless a skill is named."),
+  mode: Mode.optional(),
+  agent_uid: z
+    .string()
+    .optional()
+    .describe("The uid of the named agent that executes the runs. Default: the creator."),
   agent_config: AmbientAgentConfig.optional(),
   metadata: Metadata.optional(),
 };
@@ -59,12 +66,14 @@ export const ScheduleRequest = z
       ),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
+  .superRefine(({ agent_config = {} }, context) => checkSkills(agent_config, ["agent_config"], context))
   .meta({ id: "ScheduleRequest", description: "A new schedule.", examples: [REQUEST_EXAMPLE] });
 type ScheduleRequest = z.output<typeof ScheduleRequest>;
 
 export const ScheduleUpdateRequest = z
   .object({ ...members, enabled: z.boolean().describe("Whether the schedule is active.") })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
+  .superRefine(({ agent_config = {} }, context) => checkSkills(agent_config, ["agent_config"], context))
   .meta({
     id: "ScheduleUpdateRequest",
     description: "The new content of the schedule. Members that are left out become empty.",
@@ -84,6 +93,8 @@ export const ScheduleItem = z
     cron_schedule: z.string().describe("Five fields, in UTC."),
     enabled: z.boolean().describe("Whether the schedule is active."),
     prompt: z.string().describe("The prompt of the runs."),
+    mode: Mode.optional(),
+    agent_uid: z.uuid().optional().describe("The uid of the named agent that executes the runs."),
     created_at: Timestamp.describe("When the schedule was created."),
     updated_at: Timestamp.describe("When the schedule was last changed."),
     agent_config: AmbientAgentConfig.optional(),
@@ -116,10 +127,16 @@ export function scheduleEditOf(request: ScheduleUpdateRequest) {
     cron_schedule: cron,
     prompt = "",
     enabled,
+    mode,
+    agent_uid,
     agent_config: config = {},
     metadata = {},
   } = request;
-  return { name, cron, prompt, enabled, config: config as RunConfig, metadata };
+  return {
+    ...{ name, cron, prompt, enabled, config: config as RunConfig, metadata },
+    ...(mode === undefined ? {} : { mode }),
+    ...(agent_uid === undefined ? {} : { agentUid: requireId<PrincipalId>(agent_uid, "agent") }),
+  };
 }
 
 /** The records that schedules name, by id, as far as the viewer can see them. */
@@ -132,10 +149,12 @@ export function scheduleItem(
   schedule: Schedule,
   { people, environments }: ScheduleSurroundings,
 ): ScheduleItem {
-  const { id, name, cron, enabled, prompt, config, metadata, lastSpawnError } = schedule;
+  const { agentUid, config, cron, enabled, id, lastSpawnError, metadata, mode, name, prompt } = schedule;
   const { createdAt, creatorId, lastEditorId, teamOwned, updatedAt } = schedule;
   return {
     ...{ id, name, cron_schedule: cron, enabled, prompt },
+    ...(mode === undefined ? {} : { mode }),
+    ...(agentUid === undefined ? {} : { agent_uid: agentUid }),
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
     agent_config: config,
@@ -162,9 +181,11 @@ function historyOf({ lastRanAt, nextRunAt }: Schedule): NonNullable<ScheduleItem
 
 interface Work {
   readonly prompt?: string | undefined;
-  readonly agent_config?: { readonly skill_spec?: string | undefined } | undefined;
+  readonly agent_config?:
+    | { readonly skill_spec?: string | undefined; readonly skills?: readonly string[] | undefined }
+    | undefined;
 }
 
 function hasWork({ prompt = "", agent_config }: Work): boolean {
-  return prompt.trim() !== "" || agent_config?.skill_spec !== undefined;
+  return prompt.trim() !== "" || (agent_config?.skill_spec ?? agent_config?.skills?.[0]) !== undefined;
 }

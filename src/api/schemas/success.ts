@@ -7,3 +7,6 @@ export const Success = z.object({ success: z.literal(true).describe("The operati
 });
 
 export const SUCCESS = { success: true } as const;
+
+/** The body of a response with the status 204. */
+export const NoContent = z.null().describe("The operation succeeded.");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Team } from "../../core/people/team.ts";
+import { SHARINGS, type Team } from "../../core/people/team.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 100;
@@ -7,13 +7,22 @@ const NAME_LENGTH = 100;
 const EXAMPLE = {
   uid: "00000000-0000-7000-8000-000000000001",
   name: "Platform",
+  sharing: "off",
   created_at: "2026-02-01T08:00:00.000Z",
 };
+
+const Sharing = z
+  .enum(SHARINGS)
+  .describe(
+    "What runs of the team may share with guests because their `config.session_sharing` says so: nothing, a link for " +
+      "viewing, or also a link for editing. Share links for editing exist only with `editor`.",
+  );
 
 export const TeamItem = z
   .object({
     uid: z.uuid().describe("The team's id."),
     name: z.string().describe("Unique on this server."),
+    sharing: Sharing,
     created_at: Timestamp.describe("When the team was created."),
   })
   .meta({
@@ -35,6 +44,14 @@ export const TeamRequest = z
   .object({ name: textOfCharacters(NAME_LENGTH).min(1).describe("Unique on this server.") })
   .meta({ id: "TeamRequest", description: "The name of a team.", examples: [{ name: "Platform" }] });
 
-export function teamItem({ id, name, createdAt }: Team): TeamItem {
-  return { uid: id, name, created_at: createdAt.toISOString() };
+export const TeamUpdateRequest = z
+  .object({ name: TeamRequest.shape.name.optional(), sharing: Sharing.optional() })
+  .meta({
+    id: "TeamUpdateRequest",
+    description: "The members to change. Those that are left out stay as they are.",
+    examples: [{ sharing: "viewer" }],
+  });
+
+export function teamItem({ createdAt, id, name, sharing }: Team): TeamItem {
+  return { uid: id, name, sharing, created_at: createdAt.toISOString() };
 }

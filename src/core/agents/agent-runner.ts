@@ -9,6 +9,8 @@ export interface AgentRunner {
    * whose code decides how the run ends, and `retryable`.
    */
   start(request: AgentStart, observer: AgentObserver): Promise<AgentSession>;
+  /** The folder in its home where the agent looks for skills. Undefined: it does not look for any. */
+  skillFolder?(agent: string): string | undefined;
 }
 
 export interface AgentStart {

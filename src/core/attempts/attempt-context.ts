@@ -1,5 +1,6 @@
 import type { Gateway } from "../agents/gateway.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
+import type { McpServerConfig } from "../runs/run.ts";
 import type { Variables } from "../secrets/run-secrets.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
@@ -18,6 +19,8 @@ export interface AttemptContext extends RunWorkspace {
 export interface AttemptContextRequest {
   readonly given: InputFiles;
   readonly secrets: Variables;
+  /** The run's MCP servers. Those of the team have their values. */
+  readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   readonly signal: AbortSignal;
   readonly tell: (step: WorkspaceStep) => void;
   /** Called as soon as the gateway is open. The caller must close the gateway, whatever fails afterwards. */
@@ -33,7 +36,7 @@ export async function prepareAttemptContext(
   const environment = await retry(clock, WHILE_UNAVAILABLE, () => findEnvironment(storage, run));
   const plan = planOf(run, environment);
   const { given, secrets: variables, signal, tell } = needs;
-  const { forAgent, forGateway } = mcpServersOf(run, variables);
+  const { forAgent, forGateway } = mcpServersOf(needs.mcpServers, variables);
   const network = environment?.config.network ?? "none";
   const gateway = await gateways.open(grantOf(run, plan, { network, mcpServers: forGateway }));
   needs.opened(gateway);

@@ -19,7 +19,7 @@ import type { WorkspaceProvider } from "../workspaces/workspace.ts";
 export interface AttemptDeps {
   readonly storage: Pick<
     Storage,
-    "environments" | "files" | "leases" | "people" | "runs" | "secrets" | "threads"
+    "environments" | "files" | "leases" | "mcpServers" | "people" | "runs" | "secrets" | "threads"
   >;
   readonly agents: AgentRunner;
   readonly gateways: Gateways;

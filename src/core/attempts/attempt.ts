@@ -17,7 +17,7 @@ import { findPreviousRun } from "../workspaces/previous-run.ts";
 import type { CollectedFile } from "../workspaces/workspace.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 import { AttemptAbort, runFailureOf } from "./attempt-abort.ts";
-import { type AttemptContext, prepareAttemptContext } from "./attempt-context.ts";
+import { type AttemptContext, type AttemptContextRequest, prepareAttemptContext } from "./attempt-context.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import type { AttemptServices } from "./attempt-services.ts";
 import { decideFailure, decideHandBack, decideReady } from "./decide-attempt.ts";
@@ -102,7 +102,8 @@ export class Attempt {
     const variables = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
     await this.#warnOfMissing(variables);
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
-    const attemptContext = await this.#prepare(variables);
+    const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
+    const attemptContext = await this.#prepare(variables, mcpServers);
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#work = work;
     const ready = await lease.write((edit) => decideReady(edit, run.checkpoint !== undefined));
@@ -138,11 +139,15 @@ export class Attempt {
     });
   }
 
-  async #prepare(secrets: Variables): Promise<AttemptContext> {
+  async #prepare(
+    secrets: Variables,
+    mcpServers: AttemptContextRequest["mcpServers"],
+  ): Promise<AttemptContext> {
     const { abort, given, meter, deps, recorder } = this.#services;
     const attemptContext = await prepareAttemptContext(deps, {
       given,
       secrets,
+      mcpServers,
       signal: abort.signal,
       tell: (step) => recorder.add(step),
       opened: (gateway) => {

@@ -99,7 +99,7 @@ class SessionObserver implements AgentObserver {
 }
 
 function agentStartOf(
-  { abort }: AttemptServices,
+  { abort, deps }: AttemptServices,
   { before, attemptContext, run, variables }: AgentNeeds,
 ): AgentStart {
   const { agent, config, id: runId } = run;
@@ -107,7 +107,7 @@ function agentStartOf(
   const previousSession = sessionToResume(run, before);
   const modelId = config.harness?.model_id ?? config.model_id;
   const reasoningLevel = config.harness?.reasoning_level;
-  const basePrompt = basePromptOf(run, workspace);
+  const basePrompt = basePromptOf(run, workspace, deps.agents.skillFolder?.(agent));
   return {
     runId,
     agent,

@@ -29,6 +29,8 @@ export interface Viewer {
   readonly displayName?: string;
   /** The only run that the guest of a share link sees. */
   readonly onlyRunId?: RunId;
+  /** For the guest of a share link: who created the link, and whether the guest may send follow-ups. */
+  readonly invitation?: { readonly by: Principal; readonly mayFollowUp: boolean };
 }
 
 /** An operator is an administrator of the first team. Operators may create more teams. */

@@ -6,17 +6,23 @@ import { isVisible, requireVisible } from "../runs/visibility.ts";
 import type { Storage } from "../storage.ts";
 import { type KeyHolder, viewerWith } from "./api-key.ts";
 import type { Viewer } from "./principal.ts";
-import type { ShareLink } from "./share-link.ts";
+import { allowsSharing, type OpenShareLink, type ShareAccess, type ShareLink } from "./share-link.ts";
 
 export interface ShareLinkDeps {
-  readonly storage: Pick<Storage, "people" | "runs" | "shareLinks">;
+  readonly storage: Pick<Storage, "people" | "runs" | "shareLinks" | "teams">;
   readonly clock: Clock;
 }
 
 /** The links of one run, expired ones included while they are listed. */
 const LINKS_MAX = 100;
 
-/** Manages links that show one run to people without an account. Principals who may write to the run create them. */
+export interface NewShareLink {
+  readonly tokenHash: string;
+  readonly access: ShareAccess;
+  readonly expires: { readonly at: Date } | { readonly afterMs: number };
+}
+
+/** Manages links that open one run to people without an account. Principals who may write to the run create them. */
 export class ShareLinkService {
   readonly #deps: ShareLinkDeps;
 
@@ -32,17 +38,20 @@ export class ShareLinkService {
   async create(
     maker: KeyHolder,
     runId: RunId,
-    { tokenHash, lifetimeMs }: { readonly tokenHash: string; readonly lifetimeMs: number },
+    { access, expires, tokenHash }: NewShareLink,
   ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
     const { clock, storage } = this.#deps;
     const run = await this.#getRun(viewerWith(maker), runId);
+    await this.#requireAccess(run, access);
+    // Otherwise several requests at the same time could exceed the limit.
+    await storage.teams.lock(run.teamId);
     if ((await storage.shareLinks.list(run.id)).length >= LINKS_MAX) {
       throw tooMany();
     }
     const createdAt = clock.now();
-    const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
+    const expiresAt = "at" in expires ? expires.at : new Date(createdAt.getTime() + expires.afterMs);
     const whose = { teamId: run.teamId, runId: run.id, creatorId: maker.principal.id, keyId: maker.key.id };
-    const link = { id: newId(createdAt), ...whose, createdAt, expiresAt };
+    const link = { id: newId(createdAt), ...whose, access, createdAt, expiresAt };
     await storage.shareLinks.add(link, tokenHash);
     return { link, run };
   }
@@ -59,7 +68,7 @@ export class ShareLinkService {
    * The link with this token if it is valid: not expired, its creator may still see the run, and the key that made it
    * was not revoked.
    */
-  async open(tokenHash: string): Promise<ShareLink | undefined> {
+  async open(tokenHash: string): Promise<OpenShareLink | undefined> {
     const { clock, storage } = this.#deps;
     const link = await storage.shareLinks.findByHash(tokenHash);
     if (link === undefined || link.expiresAt <= clock.now()) {
@@ -70,7 +79,24 @@ export class ShareLinkService {
       return undefined;
     }
     const run = await storage.runs.find({ id: link.runId });
-    return run !== undefined && isVisible(run, creator) ? link : undefined;
+    if (run === undefined || !isVisible(run, creator)) {
+      return undefined;
+    }
+    return { ...link, creator, mayFollowUp: link.access === "EDITOR" && (await this.#mayEdit(link)) };
+  }
+
+  async #requireAccess(run: Run, access: ShareAccess): Promise<void> {
+    if (access === "EDITOR" && !(await this.#mayEdit(run))) {
+      throw new AppError("feature_not_available", "Your team does not share runs for editing.", {
+        remedy:
+          "Ask an administrator to set `sharing` of the team to `editor`, or create a link for viewing.",
+      });
+    }
+  }
+
+  async #mayEdit({ teamId }: Pick<ShareLink, "teamId">): Promise<boolean> {
+    const team = await this.#deps.storage.teams.find(teamId);
+    return team !== undefined && allowsSharing(team, "EDITOR");
   }
 
   async #getRun(viewer: Viewer, id: RunId): Promise<Run> {

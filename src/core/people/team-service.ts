@@ -3,11 +3,17 @@ import { newId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import { type Storage, UniqueConflict } from "../storage.ts";
 import { isOperator, type Viewer } from "./principal.ts";
-import type { Team } from "./team.ts";
+import type { Sharing, Team } from "./team.ts";
 
 export interface TeamDeps {
   readonly storage: Pick<Storage, "teams">;
   readonly clock: Clock;
+}
+
+/** A member that is undefined stays as it is. */
+export interface TeamEdit {
+  readonly name?: string | undefined;
+  readonly sharing?: Sharing | undefined;
 }
 
 /** Operators see and create all teams. Other principals see only their own. */
@@ -39,11 +45,15 @@ export class TeamService {
       });
     }
     const createdAt = this.#deps.clock.now();
-    return this.#put({ id: newId<TeamId>(createdAt), name, createdAt });
+    return this.#put({ id: newId<TeamId>(createdAt), name, sharing: "off", createdAt });
   }
 
-  async rename(viewer: Viewer, id: TeamId, name: string): Promise<Team> {
-    return this.#put({ ...(await this.get(viewer, id)), name });
+  async update(viewer: Viewer, id: TeamId, edit: TeamEdit): Promise<Team> {
+    await this.get(viewer, id);
+    // Two updates at the same time must not undo each other.
+    await this.#deps.storage.teams.lock(id);
+    const team = await this.get(viewer, id);
+    return this.#put({ ...team, name: edit.name ?? team.name, sharing: edit.sharing ?? team.sharing });
   }
 
   async #put(team: Team): Promise<Team> {

@@ -12,17 +12,20 @@ export interface FollowUpInput {
   readonly mode?: RunMode;
   readonly delivery?: FollowUpDelivery;
   readonly private?: boolean;
+  /** The id of a principal or, for a guest, of the share link. */
   readonly authorId: PrincipalId;
+  /** A guest never answers a question of the run. */
+  readonly byGuest?: true;
 }
 
 /**
  * What a follow-up does depends on the state of its run. Queued or moving: it is held for the next turn. Blocked by a
- * question: it answers the question. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
+ * question: it answers the question, except when a guest wrote it. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
  * Returns the follow-up's id, or undefined when the message was only an answer.
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | undefined {
   const { permission, state } = edit.run;
-  if (state === "BLOCKED" && permission !== undefined) {
+  if (state === "BLOCKED" && permission !== undefined && input.byGuest !== true) {
     return answerByText(edit, permission, input);
   }
   const id = hold(edit, input);
@@ -37,8 +40,11 @@ export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | un
 }
 
 /** The actions that a follow-up performs on the run: an answer, a follow-up, or both. */
-export function actionsOf({ permission, state }: Run, message: string): readonly PolicyAction[] {
-  if (state !== "BLOCKED" || permission === undefined) {
+export function actionsOf(
+  { permission, state }: Run,
+  { byGuest, message }: Pick<FollowUpInput, "byGuest" | "message">,
+): readonly PolicyAction[] {
+  if (state !== "BLOCKED" || permission === undefined || byGuest === true) {
     return ["follow_up"];
   }
   return isOnlyAnAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
@@ -141,12 +147,14 @@ function optionOf(permission: PendingPermission, side: "allow" | "reject"): Perm
 }
 
 function hold(edit: RunEdit, input: FollowUpInput): string {
-  const { message, mode, authorId, delivery = "queue", private: isPrivate = false } = input;
+  const { message, mode, authorId, byGuest, delivery = "queue", private: isPrivate = false } = input;
   return edit.addFollowUp({
     message,
-    delivery,
+    // A guest's message never reaches a turn whose agent may have personal secrets.
+    delivery: byGuest === true && delivery === "steer" ? "queue" : delivery,
     private: isPrivate,
     authorId,
+    ...(byGuest === undefined ? {} : { byGuest }),
     ...(mode === undefined ? {} : { mode }),
   });
 }

@@ -52,6 +52,8 @@ export type RunEventBody =
       readonly followUpId: string;
       readonly message: string;
       readonly authorId: string;
+      /** The author is the guest of a share link, which `authorId` names. Absent for a principal. */
+      readonly authorType?: "guest";
       readonly delivery: string;
     }
   /** The agent received the follow-up during its turn. */

@@ -9,7 +9,7 @@ export interface InheritedConfig {
 }
 
 /** These members describe the earlier task, so they are not inherited. */
-const OF_THE_ERRAND = ["name", "skill_spec"];
+const OF_THE_ERRAND = ["name", "session_sharing", "skill_spec"];
 /** Another agent may not have the same models, so these members are inherited only by the same agent. */
 const OF_THE_AGENT = ["harness", "model_id"];
 /** The repository in which the run was requested. */

@@ -4,7 +4,7 @@ import type { NamedAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
 import { approvalMessage } from "./decide-approval.ts";
-import type { Approval, Provenance, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
+import type { Approval, ConfigLayer, Provenance, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
 import type { RunSubject } from "./run-store.ts";
 import type { RunSource } from "./sources.ts";
 
@@ -21,6 +21,8 @@ export interface NewRun {
   readonly continues?: Run;
   /** The skill to start from, once it was found. A retried run brings its own. */
   readonly skill?: Skill;
+  /** The skills of the configuration, once they were found. A retried run brings its own. */
+  readonly skills?: readonly Skill[];
   /** The configuration and its provenance come from a retried run: no routing rule changes them. */
   readonly isRouted?: boolean;
   /** Their bytes are already stored. */
@@ -79,6 +81,9 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
     ...(request.context === undefined ? {} : { context: request.context }),
     ...(request.mode === undefined ? {} : { mode: request.mode }),
     ...(request.skill === undefined ? {} : { skill: skillId(request.skill), skillSnapshot: request.skill }),
+    ...(request.skills === undefined || request.skills.length === 0
+      ? {}
+      : { skillSnapshots: request.skills }),
     ...(request.scheduleId === undefined ? {} : { scheduleId: request.scheduleId }),
     ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
   };
@@ -107,20 +112,29 @@ function withFormerAgent(config: RunConfig, { formerAgent }: NewRun): RunConfig 
   return { ...config, harness: { ...config.harness, type: formerAgent } };
 }
 
-/** The caller's configuration, completed by the skill. */
-function configOf({ config = {}, skill }: NewRun): RunConfig {
+/** The caller's configuration, completed by the skill and with the full ids of all skills. */
+function configOf({ config = {}, skill, skills = [] }: NewRun): RunConfig {
+  const named = skills.length === 0 ? config : { ...config, skills: skills.map(skillId) };
   if (skill === undefined) {
-    return config;
+    return named;
   }
-  return { ...config, name: config.name ?? skill.name, skill_spec: skillId(skill) };
+  return { ...named, name: config.name ?? skill.name, skill_spec: skillId(skill) };
 }
 
-/** If the caller gave no name, the name comes from the skill. */
+/** A name that the caller did not give comes from the skill, and a skill that it did not name from `skills`. */
 function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenance {
-  if (skill === undefined || config.name !== undefined) {
+  if (skill === undefined) {
     return provenance;
   }
-  return { ...provenance, config_layers: { ...provenance.config_layers, name: "skill" } };
+  const { config_layers: layers = {} } = provenance;
+  const config_layers: Record<string, ConfigLayer> = { ...layers };
+  if (config.name === undefined) {
+    config_layers.name = "skill";
+  }
+  if (config.skill_spec === undefined && layers.skills !== undefined) {
+    config_layers.skill_spec = layers.skills;
+  }
+  return { ...provenance, config_layers };
 }
 
 /** The subject of a run that does not exist yet, with the approval that it must wait for. */

@@ -3,7 +3,8 @@ import type { Provenance, Run } from "./run.ts";
 
 /** A new run with the same request and the configuration that was resolved then. */
 export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "inputs" | "continues">): NewRun {
-  const { context, mode, config, agent, metadata, prompt, skillSnapshot, teamOwned, title } = run;
+  const { context, mode, config, agent, metadata, prompt, teamOwned, title } = run;
+  const { skillSnapshot, skillSnapshots = [] } = run;
   return {
     ...by,
     prompt,
@@ -18,6 +19,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     ...(context === undefined ? {} : { context }),
     ...(mode === undefined ? {} : { mode }),
     ...(skillSnapshot === undefined ? {} : { skill: skillSnapshot }),
+    skills: skillSnapshots,
   };
 }
 

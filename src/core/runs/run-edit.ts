@@ -140,8 +140,12 @@ export class RunEdit {
   addFollowUp(followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">): string {
     const id = newId(this.#tools.now);
     this.#followUps.push({ ...followUp, id, runId: this.subject.run.id, createdAt: this.#tools.now });
-    const { message, authorId, delivery } = followUp;
-    this.record({ kind: "followup.received", followUpId: id, message, authorId, delivery });
+    const { message, authorId, byGuest, delivery } = followUp;
+    const author = byGuest === true ? ({ authorId, authorType: "guest" } as const) : { authorId };
+    this.record({ kind: "followup.received", followUpId: id, message, ...author, delivery });
+    if (byGuest === true) {
+      this.set({ guestWrote: true });
+    }
     return id;
   }
 

@@ -3,16 +3,19 @@ import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import type { RunId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
+import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
+import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
 import { agentConfig, findExecutingAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
+import { allowsSharing, type ShareAccess } from "../people/share-link.ts";
 import { evaluatePolicies, requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
 import { route } from "../routing/route.ts";
 import { routedConfig } from "../routing/routed-config.ts";
 import type { RunRules } from "../rules/run-rules.ts";
-import type { Skill } from "../skills/skill.ts";
 import type { SkillFinder } from "../skills/skill-finder.ts";
+import { withSkills } from "../skills/with-skills.ts";
 import type { Storage } from "../storage.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
@@ -28,7 +31,6 @@ import {
 } from "./decide-follow-up.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
 import { inheritConfig } from "./inherit-config.ts";
-import { requireMcpServers } from "./mcp-servers.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import type { Approval, Run, RunConfig, RunOrigin } from "./run.ts";
@@ -39,7 +41,10 @@ import { requireKeepableConfig } from "./supported-config.ts";
 import { requireVisible } from "./visibility.ts";
 
 export interface RunServiceDeps extends RunRules {
-  readonly storage: Pick<Storage, "environments" | "namedAgents" | "people" | "runs">;
+  readonly storage: Pick<
+    Storage,
+    "environments" | "mcpServers" | "namedAgents" | "people" | "runs" | "teams"
+  >;
   readonly clock: Clock;
   readonly writer: NoticeWriter;
   readonly agents: AgentChoice;
@@ -65,6 +70,8 @@ export interface PreparedRun {
   readonly origin: RunOrigin;
   readonly inputs: NewRun["inputs"];
   readonly approval: Approval | undefined;
+  /** The access with which the request shares the run. Absent: it does not, or the team does not allow it. */
+  readonly shares?: ShareAccess;
   /** The paths of the caller's members that have no effect for a reason that only the core knows. */
   readonly ignored: readonly string[];
 }
@@ -102,11 +109,15 @@ export class RunService {
     const routed = await this.#routed(await this.#withAgent(request), from);
     requireMcpServers(routed.config ?? {}, "config");
     await requireRunEnvironment(storage.environments, routed);
-    const skill = await this.#skillOf(routed);
-    const origin = originOf({ ...routed, ...(skill && { skill }) }, agents, clock.now());
+    await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
+    // The skills are read before anything is stored, because it may take a while and without them there is no run.
+    const origin = originOf(await withSkills(this.#deps.skills, routed), agents, clock.now());
     const verdict = await this.#judgeNew(origin, routed, from);
     requireAllowed(verdict);
-    return { origin, inputs: request.inputs, approval: approvalOf(verdict), ignored: [] };
+    return {
+      ...{ origin, inputs: request.inputs, approval: approvalOf(verdict) },
+      ...(await this.#sharing(request)),
+    };
   }
 
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
@@ -115,7 +126,7 @@ export class RunService {
   }
 
   async store(
-    { origin, inputs, approval }: Omit<PreparedRun, "ignored">,
+    { origin, inputs, approval }: Pick<PreparedRun, "approval" | "inputs" | "origin">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
     const edit = this.#edit(newRunSubject(origin, approval));
@@ -130,11 +141,21 @@ export class RunService {
     input: FollowUpInput,
     extras: TransactionExtras = {},
   ): Promise<FollowUpResult> {
+    const { invitation, onlyRunId } = viewer;
+    if (onlyRunId !== undefined && invitation?.mayFollowUp !== true) {
+      throw new AppError("not_authorized", "This share link is only for viewing.");
+    }
     let followUpId: string | undefined;
-    const judged = await this.#judge(viewer, extras.from);
+    const judges = [await this.#judge(viewer, extras.from)];
+    if (invitation !== undefined) {
+      // A guest may do no more than the creator of the link as an ordinary member.
+      judges.push(await this.#judge({ ...invitation.by, administrator: false }, extras.from));
+    }
     const run = await this.#change(id, viewer, (edit) => {
-      for (const action of actionsOf(edit.run, input.message)) {
-        requireAllowed(judged(action, edit.run));
+      for (const action of actionsOf(edit.run, input)) {
+        for (const judged of judges) {
+          requireAllowed(judged(action, edit.run));
+        }
       }
       followUpId = decideFollowUp(edit, input);
       if (extras.from?.integration === undefined && input.private !== true) {
@@ -217,13 +238,16 @@ export class RunService {
     return this.#deps.writer.sessionLink(run);
   }
 
-  /** The skill is read before anything is stored, because it may take a while and without it there is no run. */
-  async #skillOf({ config, creator, skill }: NewRun): Promise<Skill | undefined> {
-    const spec = config?.skill_spec;
-    if (skill !== undefined || spec === undefined) {
-      return skill;
+  /** Sharing takes effect only if the request itself asks for it, because only its response shows the address. */
+  async #sharing({ config, creator }: NewRun): Promise<Pick<PreparedRun, "ignored" | "shares">> {
+    const access = config?.session_sharing?.public_access;
+    if (access === undefined) {
+      return { ignored: [] };
     }
-    return this.#deps.skills.find(spec, { viewer: creator, environmentId: config?.environment_id });
+    const team = await this.#deps.storage.teams.find(creator.teamId);
+    return team !== undefined && allowsSharing(team, access)
+      ? { shares: access, ignored: [] }
+      : { ignored: ["config.session_sharing"] };
   }
 
   /** Adds the named agent that executes the run, if any. */
@@ -334,8 +358,12 @@ function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
 }
 
 /** Shows a follow-up to people who read the run's threads. */
-function followUpNotice({ displayName = "A user" }: Viewer, { message }: FollowUpInput): Notice {
+function followUpNotice({ displayName, invitation }: Viewer, { message }: FollowUpInput): Notice {
   const words = Array.from(message);
   const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;
-  return { kind: "message", purpose: "reply", text: `${displayName} asked over the API: ${cut}` };
+  const author =
+    invitation === undefined
+      ? `${displayName ?? "A user"} asked over the API`
+      : "A guest asked over a share link";
+  return { kind: "message", purpose: "reply", text: `${author}: ${cut}` };
 }

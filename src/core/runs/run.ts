@@ -2,6 +2,7 @@ import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { ArtifactType } from "../artifacts/artifact.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../ids.ts";
+import type { ShareAccess } from "../people/share-link.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
@@ -19,6 +20,7 @@ export interface RunConfig {
   readonly base_prompt?: string;
   readonly environment_id?: string;
   readonly skill_spec?: string;
+  readonly skills?: string[];
   readonly worker_host?: string;
   readonly idle_timeout_minutes?: number;
   readonly harness?: {
@@ -29,6 +31,10 @@ export interface RunConfig {
   readonly mcp_servers?: Record<string, McpServerConfig>;
   readonly budget?: Budget;
   readonly permission_policy?: "allow" | "ask";
+  readonly session_sharing?: {
+    readonly public_access?: ShareAccess;
+    readonly [member: string]: unknown;
+  };
   readonly [member: string]: unknown;
 }
 
@@ -113,6 +119,8 @@ export interface RunOrigin {
   /** The id of the skill that the run was started from, and the skill's text at that time. */
   readonly skill?: string;
   readonly skillSnapshot?: Skill;
+  /** The skills of the configuration at that time. Absent when there are none. */
+  readonly skillSnapshots?: readonly Skill[];
   readonly scheduleId?: string;
   readonly triggerUrl?: string;
   /** Nearest first. */
@@ -155,6 +163,8 @@ export interface RunProgress {
   readonly costUsd?: number;
   /** The types of the artifacts so far; absent when there are none. */
   readonly artifactTypes?: readonly ArtifactType[];
+  /** A guest of a share link has sent a follow-up. */
+  readonly guestWrote?: boolean;
   /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */
   readonly answer?: string | undefined;
   /** What the service noticed and the user of the run should know, the oldest first. Absent when there is nothing. */
@@ -191,7 +201,10 @@ export interface FollowUp {
   readonly delivery: FollowUpDelivery;
   /** Neither the follow-up nor its answer is posted to the run's threads. */
   readonly private: boolean;
+  /** The id of a principal or, for a guest, of the share link. */
   readonly authorId: PrincipalId;
+  /** Absent: by a principal. */
+  readonly byGuest?: true;
   readonly createdAt: Date;
   /** The turn that takes it; undefined while it waits. */
   readonly turn?: number;

@@ -1,4 +1,4 @@
-import { requireMcpServers } from "./mcp-servers.ts";
+import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
 import type { AgentChoice } from "./new-run.ts";
 import type { RunConfig } from "./run.ts";
 

@@ -1,6 +1,8 @@
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError, invalidMember } from "../errors.ts";
 import { newId, type PrincipalId } from "../ids.ts";
+import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
+import { findExecutingAgent } from "../people/named-agent.ts";
 import { isOpenTo, ownedOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -10,12 +12,18 @@ import type { DueSchedule } from "./due-schedules.ts";
 import { type Schedule, timed } from "./schedule.ts";
 
 export interface ScheduleDeps {
-  readonly storage: Pick<Storage, "schedules" | "dueSchedules" | "environments" | "now">;
+  readonly storage: Pick<
+    Storage,
+    "dueSchedules" | "environments" | "mcpServers" | "namedAgents" | "now" | "people" | "schedules"
+  >;
   readonly clock: Clock;
   readonly nextDue: NextDue;
 }
 
-export type ScheduleEdit = Pick<Schedule, "name" | "cron" | "enabled" | "prompt" | "config" | "metadata">;
+export type ScheduleEdit = Pick<
+  Schedule,
+  "agentUid" | "config" | "cron" | "enabled" | "metadata" | "mode" | "name" | "prompt"
+>;
 export type NewSchedule = ScheduleEdit & Pick<Schedule, "teamOwned">;
 
 /** Manages schedules. Writes run inside a transaction, so that a schedule does not fire in between. */
@@ -46,7 +54,7 @@ export class ScheduleService {
     this.#requireDue(request.cron, due.now);
     const whose = { teamId: viewer.teamId, creatorId: viewer.id, lastEditorId: viewer.id };
     const record = { id: newId(now), ...whose, ...request, createdAt: now, updatedAt: now };
-    await this.#requireEnvironment(record);
+    await this.#requireNamed(record);
     const schedule = timed(record, undefined, due);
     await storage.schedules.add(schedule);
     await this.#ring(schedule);
@@ -55,7 +63,7 @@ export class ScheduleService {
 
   async replace(viewer: Viewer, id: string, edit: ScheduleEdit): Promise<Schedule> {
     this.#requireDue(edit.cron, await this.#deps.storage.now());
-    return this.#edit(viewer, id, edit);
+    return this.#edit(viewer, id, edit, ({ agentUid: _agentUid, mode: _mode, ...others }) => others);
   }
 
   async pause(viewer: Viewer, id: string): Promise<Schedule> {
@@ -71,15 +79,21 @@ export class ScheduleService {
     await this.#deps.storage.schedules.remove(schedule.teamId, id);
   }
 
-  async #edit(viewer: Viewer, id: string, edit: Partial<ScheduleEdit>): Promise<Schedule> {
+  /** `keep` returns what the edit does not replace. */
+  async #edit(
+    viewer: Viewer,
+    id: string,
+    edit: Partial<ScheduleEdit>,
+    keep: (before: Schedule) => Schedule = (before) => before,
+  ): Promise<Schedule> {
     const { clock, nextDue, storage } = this.#deps;
     const { now, schedule: before } = await this.#lock(viewer, id);
-    const edited = { ...before, ...edit };
+    const edited = { ...keep(before), ...edit };
     if (isSame(edited, before)) {
       return before;
     }
     if (edit.config !== undefined) {
-      await this.#requireEnvironment(edited);
+      await this.#requireNamed(edited);
     }
     const signed = { ...edited, lastEditorId: viewer.id, updatedAt: clock.now() };
     const schedule = timed(signed, before, { now, nextDue });
@@ -109,11 +123,13 @@ export class ScheduleService {
    * The check uses the creator, also when another user edits the schedule: its runs belong to the creator and never have
    * administrator rights.
    */
-  async #requireEnvironment({ teamId, creatorId, config }: Schedule): Promise<void> {
-    await requireRunEnvironment(this.#deps.storage.environments, {
-      creator: { id: creatorId, teamId, administrator: false },
-      config,
-    });
+  async #requireNamed({ agentUid, config, creatorId, teamId }: Schedule): Promise<void> {
+    const { storage } = this.#deps;
+    const creator = { id: creatorId, teamId, administrator: false };
+    await requireRunEnvironment(storage.environments, { creator, config });
+    await requireTeamMcpServers(storage.mcpServers, teamId, config, "agent_config");
+    const [principal] = await storage.people.getMany([creatorId]);
+    await findExecutingAgent(storage, { ...creator, ...(principal && { type: principal.type }) }, agentUid);
   }
 
   async #ring({ id, nextRunAt }: Schedule): Promise<void> {

@@ -1,6 +1,6 @@
 import type { PrincipalId } from "../ids.ts";
 import type { TeamRecord } from "../records/record-store.ts";
-import type { RunConfig } from "../runs/run.ts";
+import type { RunConfig, RunMode } from "../runs/run.ts";
 import type { NextDue } from "./cron.ts";
 
 /** Starts a run at each due time, in the name of its creator. */
@@ -10,6 +10,9 @@ export interface Schedule extends TeamRecord {
   readonly cron: string;
   readonly enabled: boolean;
   readonly prompt: string;
+  readonly mode?: RunMode;
+  /** The named agent that executes the runs. */
+  readonly agentUid?: PrincipalId;
   readonly config: RunConfig;
   readonly metadata: Readonly<Record<string, string>>;
   readonly teamOwned: boolean;

@@ -107,14 +107,18 @@ export class Scheduler {
 
   /** No person watches the run start, so it never uses its creator's administrator rights. */
   async #requestOf(schedule: Schedule): Promise<NewRun> {
-    const { id, name, cron, prompt, config, metadata, teamOwned, creatorId } = schedule;
+    const { agentUid, config, creatorId, cron, id, metadata, mode, name, prompt, teamOwned } = schedule;
     const [creator] = await this.#deps.storage.people.getMany([creatorId]);
     if (creator === undefined || creator.disabled) {
       throw new AppError("not_authorized", "The creator of this schedule is disabled.");
     }
     const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
     const source = "SCHEDULED_AGENT";
-    const about = { title: name, prompt, config, metadata, teamOwned, provenance };
+    const about = {
+      ...{ title: name, prompt, config, metadata, teamOwned, provenance },
+      ...(mode === undefined ? {} : { mode }),
+      ...(agentUid === undefined ? {} : { agentUid }),
+    };
     const whose = { creator: { ...creator, administrator: false }, scheduleId: id };
     return { ...about, ...whose, source, triggerUrl: this.#deps.linkOf(id) };
   }

@@ -1,8 +1,14 @@
 import { AppError } from "../errors.ts";
+import {
+  type McpServerStore,
+  mcpServerNamed,
+  openMcpServer,
+  secretValuesOf,
+} from "../mcp-servers/mcp-server.ts";
 import { isTeamOwned } from "../people/ownership.ts";
 import type { PeopleStore } from "../people/people-stores.ts";
 import type { RecordStore } from "../records/record-store.ts";
-import type { Run } from "../runs/run.ts";
+import type { McpServerConfig, Run } from "../runs/run.ts";
 import type { Redactor, RunRedactors } from "./redactor.ts";
 import { type Secret, sealOwner } from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";
@@ -10,11 +16,12 @@ import type { SecretBox } from "./secret-box.ts";
 export interface RunSecretsDeps {
   readonly storage: {
     readonly secrets: Pick<RecordStore<Secret>, "list">;
+    readonly mcpServers: McpServerStore;
     readonly people: Pick<PeopleStore, "getMany">;
   };
   readonly secretBox: Pick<SecretBox, "open">;
   readonly redactors: RunRedactors;
-  readonly run: Pick<Run, "teamId" | "creatorId" | "executorId" | "secretNames">;
+  readonly run: Pick<Run, "config" | "creatorId" | "executorId" | "guestWrote" | "secretNames" | "teamId">;
 }
 
 export type Variables = Readonly<Record<string, string>>;
@@ -29,6 +36,7 @@ const TOTAL_BYTES_MAX = 2 ** 20;
 export class RunSecrets implements Redactor {
   readonly #deps: RunSecretsDeps;
   #redactor: ReturnType<RunRedactors["lend"]>;
+  #opened: readonly string[] = [];
 
   constructor(deps: RunSecretsDeps) {
     this.#deps = deps;
@@ -37,27 +45,54 @@ export class RunSecrets implements Redactor {
 
   /**
    * Returns the team's secrets, or those among them that the run may have, and the personal secrets of the run's
-   * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets. A
-   * disabled creator's secrets are left out too, because the people who continue the run would receive them.
+   * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets, or
+   * if a guest takes part in it. A disabled creator's secrets are left out too, because the people who continue the run
+   * would receive them.
    */
   async open(): Promise<Variables> {
-    const { run, storage, redactors } = this.#deps;
+    const { run, storage } = this.#deps;
     const [all, [creator]] = await Promise.all([
       storage.secrets.list(run.teamId),
       storage.people.getMany([run.creatorId]),
     ]);
-    const { creatorId, executorId, secretNames } = run;
+    const { creatorId, executorId, guestWrote, secretNames } = run;
     const teams = all.filter(
       (secret) => isTeamOwned(secret) && (secretNames === undefined || secretNames.includes(secret.name)),
     );
     const isOwn = executorId === undefined && secretNames === undefined && creator?.disabled === false;
     const personal = all.filter(({ ownerId }) => isOwn && ownerId === creatorId);
     const opened = [...teams, ...personal].map((secret) => [secret.name, this.#openOne(secret)] as const);
-    // Includes team secrets that a personal secret replaces, because they are secrets too.
-    const redactor = redactors.lend(opened.map(([, value]) => value));
-    this.release();
-    this.#redactor = redactor;
-    return requireRoom(Object.fromEntries(opened));
+    // Includes team secrets that a personal secret replaces, and personal ones of turns before a guest took part.
+    this.#redactToo(opened.map(([, value]) => value));
+    const used = guestWrote === true ? opened.slice(0, teams.length) : opened;
+    return requireRoom(Object.fromEntries(used));
+  }
+
+  /** Returns the run's MCP servers; those of the team with their values, which are secrets as well. */
+  async openMcpServers(): Promise<Readonly<Record<string, McpServerConfig>>> {
+    const { run, secretBox, storage } = this.#deps;
+    const servers = Object.entries(run.config.mcp_servers ?? {});
+    if (servers.every(([, { warp_id }]) => warp_id === undefined)) {
+      return Object.fromEntries(servers);
+    }
+    const known = await storage.mcpServers.list(run.teamId);
+    return Object.fromEntries(
+      servers.map(([name, config]) => {
+        if (config.warp_id === undefined) {
+          return [name, config];
+        }
+        const server = mcpServerNamed(known, config.warp_id);
+        if (server === undefined) {
+          throw new AppError(
+            "environment_setup_failed",
+            `MCP server "${name}" names "${config.warp_id}", which does not exist any more.`,
+          );
+        }
+        const opened = openMcpServer(secretBox, server);
+        this.#redactToo(Object.values(secretValuesOf(opened)).flatMap((values) => Object.values(values)));
+        return [name, opened];
+      }),
+    );
   }
 
   redact = (text: string): string => this.#redactor.redact(text);
@@ -68,6 +103,13 @@ export class RunSecrets implements Redactor {
 
   release(): void {
     this.#redactor.release();
+  }
+
+  #redactToo(values: readonly string[]): void {
+    this.#opened = [...this.#opened, ...values];
+    const redactor = this.#deps.redactors.lend(this.#opened);
+    this.release();
+    this.#redactor = redactor;
   }
 
   #openOne(secret: Secret): string {

@@ -19,6 +19,16 @@ export interface SkillFile {
   readonly isExecutable: boolean;
 }
 
+/** Where the files of a skill of a run are: a directory relative to the workspace's `directory` or to the agent's `home`. */
+export interface SkillPlace {
+  readonly root: "directory" | "home";
+  readonly directory: string;
+}
+
+export interface SkillFiles extends SkillPlace {
+  readonly files: readonly SkillFile[];
+}
+
 /** The permanent id of a skill. Hosts do not distinguish upper from lower case, except in paths. */
 export function skillId({ repository: { owner, name }, path }: Pick<Skill, "repository" | "path">): string {
   return uniformSkillId(`${owner}/${name}:${path}`);

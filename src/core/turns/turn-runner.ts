@@ -142,14 +142,14 @@ export class TurnRunner {
 
   /** A turn that is continued keeps its snapshot, because earlier changes belong to it too. */
   async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
-    const { abort, lease, saver } = this.#services;
+    const { abort, deps, lease, saver } = this.#services;
     if (!this.#run.turnOpen) {
       await abort.unless(this.#on.work.beforeTurn());
     }
     if (abort.reason !== undefined) {
       return undefined;
     }
-    const { run, value } = await lease.write(decideTurnStart);
+    const { run, value } = await lease.write((edit) => decideTurnStart(edit, deps.run));
     this.#run = run;
     if (value === undefined) {
       return undefined;

@@ -1,8 +1,8 @@
 import type { AgentStart } from "../agents/agent-runner.ts";
 import type { GatewayGrant } from "../agents/gateway.ts";
 import { AppError } from "../errors.ts";
-import { PLACEHOLDER } from "../runs/mcp-servers.ts";
-import type { McpServerConfig, Run } from "../runs/run.ts";
+import { PLACEHOLDER } from "../mcp-servers/require-mcp-servers.ts";
+import type { McpServerConfig } from "../runs/run.ts";
 import type { Variables } from "../secrets/run-secrets.ts";
 
 export interface McpServers {
@@ -13,10 +13,13 @@ export interface McpServers {
 }
 
 /** The run's MCP servers, with each `${NAME}` in their values replaced by the secret of that name. */
-export function mcpServersOf({ config }: Pick<Run, "config">, secrets: Variables): McpServers {
+export function mcpServersOf(
+  servers: Readonly<Record<string, McpServerConfig>>,
+  secrets: Variables,
+): McpServers {
   const forAgent: Record<string, AgentStart["mcpServers"][string]> = {};
   const forGateway: Record<string, GatewayGrant["mcpServers"][string]> = {};
-  for (const [name, server] of Object.entries(config.mcp_servers ?? {})) {
+  for (const [name, server] of Object.entries(servers)) {
     const fill = (value: string) => filled(name, value, secrets);
     const { args = [], command, env = {}, headers = {}, url } = server;
     if (command !== undefined) {

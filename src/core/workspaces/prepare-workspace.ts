@@ -3,7 +3,7 @@ import type { Environment } from "../environments/environment.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { InputFiles } from "./input-files.ts";
 import { findPreviousCheckpoint } from "./previous-run.ts";
-import { runSkill } from "./run-skill.ts";
+import { runSkills } from "./run-skills.ts";
 import { SetupRecord } from "./setup-record.ts";
 import type { Preparation, Workspace } from "./workspace.ts";
 
@@ -16,7 +16,7 @@ export interface WorkspaceRequest
 }
 
 /**
- * Prepares the workspace of a run. A new workspace contains the input files, the skill, and the files of the previous
+ * Prepares the workspace of a run. A new workspace contains the input files, the skills, and the files of the previous
  * run of the conversation.
  */
 export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequest): Promise<Workspace> {
@@ -26,7 +26,12 @@ export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequ
   const initialContents = setup.asideFrom(async () => {
     const checkpoint = await findPreviousCheckpoint(storage, run);
     const files = await given.withBytes();
-    return { files, ...(await runSkill(deps)), ...(checkpoint === undefined ? {} : { checkpoint }) };
+    const skills = await runSkills(deps);
+    return {
+      files,
+      ...(skills.length === 0 ? {} : { skills }),
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+    };
   });
   const before = run.checkpoint === undefined ? {} : { checkpoint: run.checkpoint };
   const whole = { ...preparation, ...before, runId: run.id, teamId: run.teamId, initialContents };

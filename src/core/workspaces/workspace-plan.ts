@@ -47,20 +47,21 @@ function planned({ owner, name }: PlannedRepository, ref?: string): PlannedRepos
 }
 
 /**
- * What the processes of an attempt may reach. The skill's repository may only be read, unless it is also a repository
- * of the workspace.
+ * What the processes of an attempt may reach. The repositories of skills may only be read, unless they are also
+ * repositories of the workspace.
  */
 export function grantOf(
-  run: Pick<Run, "id" | "teamId" | "provenance" | "skillSnapshot">,
+  run: Pick<Run, "id" | "teamId" | "provenance" | "skillSnapshot" | "skillSnapshots">,
   plan: WorkspacePlan,
   more: Pick<GatewayGrant, "network" | "mcpServers">,
 ): GatewayGrant {
   const home = homeRepositoryOf(run);
   const pushed = [...plan.repositories, ...(home === undefined ? [] : [home])];
-  const skill = run.skillSnapshot?.repository;
+  const { skillSnapshot: task, skillSnapshots = [] } = run;
+  const skills = [...(task === undefined ? [] : [task]), ...skillSnapshots];
   const grants: RepositoryGrant[] = [
     ...pushed.map(({ owner, name }) => ({ owner, name, push: true })),
-    ...(skill === undefined ? [] : [{ owner: skill.owner, name: skill.name, push: false }]),
+    ...skills.map(({ repository: { name, owner } }) => ({ owner, name, push: false })),
   ];
   const repositories = grants.filter(
     (grant, index) => grants.findIndex((each) => isSameRepository(each, grant)) === index,

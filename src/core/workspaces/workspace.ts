@@ -2,7 +2,7 @@ import type { Gateway } from "../agents/gateway.ts";
 import type { StoredFile } from "../artifacts/artifact.ts";
 import type { RunId, TeamId } from "../ids.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
-import type { SkillFile } from "../skills/skill.ts";
+import type { SkillFiles } from "../skills/skill.ts";
 
 /** The files of a run on this worker's disk. Nothing in it is needed once its checkpoint is stored. */
 export interface Workspace {
@@ -69,8 +69,8 @@ export interface InitialContents {
   readonly checkpoint?: string;
   /** Paths are relative to the workspace's `directory`, beside the repositories and never inside one. */
   readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[];
-  /** Its `directory` is inside the workspace's `directory`. */
-  readonly skill?: { readonly directory: string; readonly files: readonly SkillFile[] };
+  /** The files of the run's skills. Each has a directory of its own. */
+  readonly skills?: readonly SkillFiles[];
 }
 
 export interface Collected {

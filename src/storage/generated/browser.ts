@@ -121,6 +121,11 @@ export type Environment = Prisma.EnvironmentModel
  */
 export type Secret = Prisma.SecretModel
 /**
+ * Model McpServer
+ * An MCP server that runs of the team name by `warp_id`.
+ */
+export type McpServer = Prisma.McpServerModel
+/**
  * Model Schedule
  * Starts a run at each due time.
  */

@@ -36,6 +36,8 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
         "mode",
         "skill",
         "skillSnapshot",
+        "skillSnapshots",
+        "guestWrote",
         "triggerUrl",
         "lease",
         "startedAt",
@@ -102,6 +104,15 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
   });
 }
 
+const SKILL = {
+  name: "a",
+  description: "Does a.",
+  repository: { owner: "owner", name: "repo" },
+  path: "a/SKILL.md",
+  commit: "0".repeat(40),
+  basePrompt: "Do a.",
+};
+
 function fullOrigin(): RunOrigin {
   return anOrigin({
     context: "An issue\nwith `ticks`",
@@ -111,14 +122,8 @@ function fullOrigin(): RunOrigin {
     config: { name: "nightly", harness: { type: "demo" }, custom: { deep: [1, null, "x"] } },
     metadata: { ticket: "E-1", "a.b": "=" },
     skill: "owner/repo:a/SKILL.md",
-    skillSnapshot: {
-      name: "a",
-      description: "Does a.",
-      repository: { owner: "owner", name: "repo" },
-      path: "a/SKILL.md",
-      commit: "0".repeat(40),
-      basePrompt: "Do a.",
-    },
+    skillSnapshot: SKILL,
+    skillSnapshots: [SKILL, { ...SKILL, path: "b/SKILL.md" }],
     triggerUrl: "https://example.test/1",
     ancestorIds: [randomUUID() as RunId, randomUUID() as RunId],
     provenance: { actor: { id: 1 } },

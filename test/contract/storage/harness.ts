@@ -36,7 +36,7 @@ export function aPerson({ storage }: StorageHarness): Promise<Principal> {
 
 export async function aTeam({ storage }: StorageHarness): Promise<TeamId> {
   const id = randomUUID() as TeamId;
-  await storage.teams.put({ id, name: id, createdAt: new Date("2026-03-01T12:00:00.000Z") });
+  await storage.teams.put({ id, name: id, createdAt: new Date("2026-03-01T12:00:00.000Z"), sharing: "off" });
   return id;
 }
 

@@ -279,5 +279,13 @@ export function describeFirstKey(harness: () => StorageHarness): void {
 function aLink({ creatorId, id, teamId }: Pick<ShareLink, "creatorId" | "id" | "teamId">): ShareLink {
   const createdAt = new Date("2026-03-01T12:00:00.000Z");
   const expiresAt = new Date("2026-03-08T12:00:00.000Z");
-  return { id: newId(createdAt), teamId, runId: id as ShareLink["runId"], creatorId, createdAt, expiresAt };
+  return {
+    id: newId(createdAt),
+    teamId,
+    runId: id as ShareLink["runId"],
+    creatorId,
+    access: "EDITOR",
+    createdAt,
+    expiresAt,
+  };
 }

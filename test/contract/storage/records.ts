@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { type Environment, newEnvironmentUid } from "../../../src/core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
+import type { McpServer } from "../../../src/core/mcp-servers/mcp-server.ts";
 import type { NamedAgent } from "../../../src/core/people/named-agent.ts";
 import type { Policy } from "../../../src/core/policies/policy.ts";
 import type { RecordStore, TeamRecord } from "../../../src/core/records/record-store.ts";
@@ -66,6 +67,25 @@ const KINDS: readonly Describe[] = [
     change: (secret) => ({ ...secret, ...later(secret), sealed: "v1.0.anew", editorId: anId() }),
     namedLike: (secret, { ownerId, name }) => ({ ...secret, ownerId, name }),
   }),
+  records<McpServer>({
+    kind: "MCP servers",
+    store: ({ mcpServers }) => mcpServers,
+    make: (teamId) => ({
+      ...stamps(randomUUID(), teamId),
+      name: `wiki ${randomUUID()}`,
+      description: "Searches the wiki",
+      config: { url: "https://wiki.example.com", headers: { a: "[redacted]" } },
+      sealed: "v1.0.sealed",
+      creatorId: anId(),
+    }),
+    change: ({ description: _description, ...server }) => ({
+      ...server,
+      ...later(server),
+      config: { command: "wiki-mcp" },
+      sealed: "v1.0.anew",
+    }),
+    namedLike: (server, { name }) => ({ ...server, name }),
+  }),
   records<NamedAgent>({
     kind: "named agents",
     store: ({ namedAgents }) => namedAgents,
@@ -94,6 +114,8 @@ const KINDS: readonly Describe[] = [
       aSchedule({ ...stamps(randomUUID(), teamId), config: { model_id: "m" }, metadata: { a: "b" } }),
     change: (schedule) => ({
       ...schedule,
+      mode: "plan",
+      agentUid: anId(),
       ...later(schedule),
       cron: "0 9 * * *",
       enabled: false,

@@ -108,7 +108,7 @@ describe("the stream of all runs", () => {
 
   test("the stream hides runs of other teams and private runs of colleagues", async () => {
     const teamId = randomUUID() as TeamId;
-    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date(), sharing: "off" });
     const [stranger, colleague] = [await harness.addUser("eve", { teamId }), await harness.addUser("ann")];
     const readers = await Promise.all([stranger, colleague].map((key) => openAll(harness, { key })));
 

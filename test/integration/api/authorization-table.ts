@@ -33,6 +33,7 @@ const aPrompt = () => ({ prompt: "do it" });
 const aRule = () => ({ ...aName(), effect: "allow", enabled: false });
 const anEnvironment = () => ({ config: { ...aName(), github_repos: [{ owner: "acme", repo: "api" }] } });
 const aSchedule = () => ({ ...aName(), cron_schedule: "0 3 * * *", prompt: "tidy", enabled: false });
+const anMcpServer = () => ({ ...aName(), config: { command: "wiki-mcp" } });
 const aWebhook = () => ({ url: "https://203.0.114.7/hook" });
 
 /**
@@ -116,6 +117,11 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
     body: () => ({ value: "a value" }),
   },
   "DELETE /agent/secrets/:name": settings.write,
+  "GET /agent/mcp-servers": settings.read,
+  "POST /agent/mcp-servers": { ...settings.write, body: anMcpServer },
+  "GET /agent/mcp-servers/:uid": settings.read,
+  "PUT /agent/mcp-servers/:uid": { ...settings.write, body: anMcpServer },
+  "DELETE /agent/mcp-servers/:uid": settings.write,
   "GET /agent/schedules": runs.read,
   "POST /agent/schedules": { ...runs.write, body: aSchedule },
   "GET /agent/schedules/:scheduleId": runs.read,

@@ -42,7 +42,7 @@ describe("the doctor", () => {
 
   test("only operators may read the doctor", async () => {
     const teamId = randomUUID() as never;
-    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date(), sharing: "off" });
     const chief = await harness.addUser("chief", { teamId, scopes: ["admin"] });
     const [principal] = await harness.storage.people.list(teamId);
     if (principal !== undefined) {

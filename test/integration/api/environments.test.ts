@@ -192,7 +192,7 @@ async function environmentThatIs(which: string): Promise<string> {
   }
   const teamId = "00000000-0000-7000-8000-00000000000f" as never;
   if ((await harness.storage.teams.find(teamId)) === undefined) {
-    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date(), sharing: "off" });
   }
   const key = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
   return (await create(CONFIG, {}, { key })).body.uid;

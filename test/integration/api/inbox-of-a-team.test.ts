@@ -100,7 +100,7 @@ async function expectSeenByItsTeamAlone(event: {
 async function aTeam(): Promise<Team> {
   const id = randomUUID() as TeamId;
   const { people, teams } = harness.storage;
-  await teams.put({ id, name: id, createdAt: new Date() });
+  await teams.put({ id, name: id, createdAt: new Date(), sharing: "off" });
   const key = await harness.addUser("chief", { teamId: id, scopes: ["admin"] });
   await people.put({ ...(await people.ensure(id, "test:chief", undefined)), administrator: true });
   return { id, key };

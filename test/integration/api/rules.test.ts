@@ -89,7 +89,7 @@ describe.each([
 
   test("only administrators of the team may read and change its rules", async () => {
     const teamId = randomUUID() as TeamId;
-    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date(), sharing: "off" });
     const { id } = await add(root, rule);
     const key = await harness.addUser(`chief ${root}`, { teamId, scopes: ["admin"] });
     const { id: chiefId, ...chief } = await harness.storage.people.ensure(

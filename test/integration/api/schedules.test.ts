@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import OzAPI from "oz-agent-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
 import type { Scope } from "../../../src/core/people/api-key.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
@@ -27,6 +27,16 @@ async function create(body: object = {}, options: Call = {}) {
   return answer.body;
 }
 
+async function aNamedAgent(): Promise<PrincipalId> {
+  const createdAt = new Date();
+  const { id } = await harness.storage.people.ensure(FIRST_TEAM, `test:${randomUUID()}`, "Tidier");
+  await harness.storage.namedAgents.add({
+    ...{ id, teamId: FIRST_TEAM, config: {}, secretNames: [], onBehalfOfEnabled: false, others: {} },
+    ...{ createdAt, updatedAt: createdAt },
+  });
+  return id;
+}
+
 describe("a schedule", () => {
   test("a schedule is created with defaults and shows its next run", async () => {
     const created = await create();
@@ -42,6 +52,48 @@ describe("a schedule", () => {
     });
     expect(created).not.toHaveProperty("last_spawn_error");
     expect((await call(harness, `${ROOT}/${created.id}`)).body).toEqual(created);
+  });
+
+  test("a schedule keeps its mode and its agent, and PUT without them removes them", async () => {
+    const agent = await aNamedAgent();
+
+    const created = await create({ mode: "plan", agent_uid: agent });
+    const shown = await call(harness, `${ROOT}/${created.id}`);
+    const paused = await call(harness, `${ROOT}/${created.id}/pause`, { method: "POST" });
+    const body = { ...WANTED, enabled: true };
+    const replaced = await call(harness, `${ROOT}/${created.id}`, { method: "PUT", body });
+
+    expect(shown.body).toMatchObject({ mode: "plan", agent_uid: agent });
+    expect(paused.body).toMatchObject({ mode: "plan", agent_uid: agent });
+    expect(replaced.body).not.toHaveProperty("mode");
+    expect(replaced.body).not.toHaveProperty("agent_uid");
+  });
+
+  test.each<[string, object, number]>([
+    ["an unknown agent", { agent_uid: randomUUID() }, 404],
+    ["an agent that is no id", { agent_uid: "x" }, 404],
+    ["an unknown mode", { mode: "fast" }, 400],
+    ["an unknown MCP server of the team", { agent_config: { mcp_servers: { a: { warp_id: "w" } } } }, 404],
+    ["a skill in both forms", { agent_config: { skill_spec: "acme/web:a", skills: ["acme/web:b"] } }, 400],
+  ])("a schedule with %s is refused", async (_what, members, status) => {
+    expect((await call(harness, ROOT, { body: { ...WANTED, ...members } })).status).toBe(status);
+  });
+
+  test("a schedule without a prompt starts from the first of its skills", async () => {
+    const { prompt: _prompt, ...others } = WANTED;
+    const agent_config = { skills: ["acme/web:tidy"] };
+
+    const { status } = await call(harness, ROOT, { body: { ...others, agent_config } });
+
+    expect(status).toBe(201);
+  });
+
+  test("a schedule names sharing as ignored, because it has no caller to give an address to", async () => {
+    const agent_config = { session_sharing: { public_access: "VIEWER" } };
+
+    const { headers } = await call(harness, ROOT, { body: { ...WANTED, agent_config } });
+
+    expect(headers.get("errand-ignored")).toBe("agent_config.session_sharing");
   });
 
   test("a schedule keeps its configuration and metadata and is replaced completely", async () => {
@@ -223,7 +275,7 @@ describe("visibility and changes of a schedule", () => {
 
   test("a schedule is hidden from other teams", async () => {
     const teamId = randomUUID() as TeamId;
-    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date(), sharing: "off" });
     const stranger = await harness.addUser("stranger", { teamId });
     const { id } = await create();
     const answers = [

@@ -70,7 +70,7 @@ describe("a secret", () => {
 
   test("a secret of another team is hidden", async () => {
     const teamId = randomUUID() as never;
-    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: "Others", createdAt: new Date(), sharing: "off" });
     const stranger = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
     await put("OURS");
 

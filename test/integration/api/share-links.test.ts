@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { decideApproval } from "../../../src/core/runs/decide-approval.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
+import { aPolicy } from "../../support/rule-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
@@ -351,4 +353,294 @@ describe("share links of a run", () => {
       expect([answer.status, answer.body.issues[0].path]).toEqual([400, "expires_in_seconds"]);
     },
   );
+});
+
+const TEAM = `/api/v1/agent/teams/${FIRST_TEAM}`;
+
+async function allow(sharing: "off" | "viewer" | "editor"): Promise<void> {
+  const { status, text } = await call(harness, TEAM, { method: "PATCH", body: { sharing } });
+  expect([status, text]).toEqual([200, expect.stringContaining(`"sharing":"${sharing}"`)]);
+}
+
+/** Sends a follow-up as the page of a guest does. */
+function followUp({ runId }: Pick<Shared, "runId">, jar: Jar, headers: Record<string, string> = {}) {
+  return visit(`${RUNS}/${runId}/followups`, jar, { body: { message: "And more." }, headers });
+}
+
+describe("the members of a new share link", () => {
+  test("a share link is for viewing unless the request says otherwise, and shows its access", async () => {
+    const { runId } = await share({ access: null });
+
+    const { body } = await call(harness, `${RUNS}/${runId}/share-links`);
+
+    expect(body.share_links).toMatchObject([{ access: "VIEWER" }]);
+  });
+
+  test("a share link expires when the request says", async () => {
+    const runId = await createRun(harness);
+    const expires_at = new Date(harness.clock.now().getTime() + 60_000).toISOString();
+
+    const { body, status } = await call(harness, `${RUNS}/${runId}/share-links`, { body: { expires_at } });
+
+    expect([status, body.expires_at]).toEqual([201, expires_at]);
+  });
+
+  test.each<[string, object, string]>([
+    ["both times", { expires_at: "2099-01-01T00:00:00Z", expires_in_seconds: 60 }, "expires_at"],
+    ["a time in the past", { expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
+    ["a time after more than a year", { expires_at: "2099-01-01T00:00:00Z" }, "expires_at"],
+    ["a time that is none", { expires_at: "soon" }, "expires_at"],
+    ["an unknown access", { access: "OWNER" }, "access"],
+  ])("a share link with %s is refused", async (_what, body, path) => {
+    const runId = await createRun(harness);
+
+    const answer = await call(harness, `${RUNS}/${runId}/share-links`, { body });
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([400, path]);
+  });
+
+  test.each(["off", "viewer"] as const)(
+    "a share link for editing is refused by a team that shares %s",
+    async (sharing) => {
+      await allow(sharing);
+      const runId = await createRun(harness);
+
+      const { body, status } = await call(harness, `${RUNS}/${runId}/share-links`, {
+        body: { access: "EDITOR" },
+      });
+
+      expect([status, body.code]).toEqual([403, "feature_not_available"]);
+    },
+  );
+
+  test("requests at the same time create no more share links than allowed", async () => {
+    const { linkId, runId } = await share();
+    const [link] = await harness.storage.shareLinks.list(runId as RunId);
+    for (let index = 1; index < 98 && link !== undefined; index += 1) {
+      await harness.storage.shareLinks.add({ ...link, id: randomUUID() }, randomUUID());
+    }
+
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() => call(harness, `${RUNS}/${runId}/share-links`, { body: {} })),
+    );
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 400, 400]);
+    expect(linkId).toBe(link?.id);
+  });
+});
+
+describe("the guest of a share link for editing", () => {
+  beforeEach(() => allow("editor"));
+  afterEach(() => allow("off"));
+
+  test("a guest sends a follow-up, whose author is a guest", async () => {
+    const shared = await share({ access: "EDITOR" });
+    const jar = await enter(shared);
+
+    const page = await visit(`/sessions/${shared.sessionId}`, jar);
+    const { body, status } = await followUp(shared, jar);
+
+    expect(page.text).toContain('data-allowed="true"');
+    expect([status, body.state]).toEqual([200, "QUEUED"]);
+    const run = await harness.storage.runs.find({ id: shared.runId as RunId });
+    expect(run?.guestWrote).toBe(true);
+    const accept = { accept: "application/json" };
+    const { events } = (await call(harness, `${RUNS}/${shared.runId}/events`, { headers: accept })).body;
+    expect(events.at(-1)).toMatchObject({ kind: "followup.received", message: "And more." });
+    expect(JSON.stringify(events.at(-1))).toContain('"guest"');
+  });
+
+  test("a repeated follow-up of a guest with an Idempotency-Key is sent once", async () => {
+    const shared = await share({ access: "EDITOR" });
+    const jar = await enter(shared);
+
+    const [first, again] = [
+      await followUp(shared, jar, { "idempotency-key": "one" }),
+      await followUp(shared, jar, { "idempotency-key": "one" }),
+    ];
+
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("idempotent-replay")).toBe("true");
+  });
+
+  test("a guest may only view when the link is for viewing or the team stops sharing for editing", async () => {
+    const [viewing, editing] = [await share(), await share({ access: "EDITOR" })];
+    const jars = [await enter(viewing), await enter(editing)] as const;
+    await allow("viewer");
+
+    const answers = [await followUp(viewing, jars[0]), await followUp(editing, jars[1])];
+    const page = await visit(`/sessions/${editing.sessionId}`, jars[1]);
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+    expect([page.status, page.text.includes('data-allowed="false"')]).toEqual([200, true]);
+  });
+
+  test("a follow-up that a page of another site sends in the name of a guest is refused", async () => {
+    const shared = await share({ access: "EDITOR" });
+    const jar = await enter(shared);
+
+    const answers = [
+      await followUp(shared, jar, { "sec-fetch-site": "cross-site" }),
+      await followUp(shared, jar, { "sec-fetch-site": "same-site" }),
+      await followUp(shared, jar, { "sec-fetch-site": "same-origin" }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200]);
+  });
+
+  test("a guest can do nothing else, neither to this run nor to another one", async () => {
+    const [shared, other] = [await share({ access: "EDITOR" }), await share()];
+    const cookie = (await enter(shared)).get(`${RUNS}/${shared.runId}`) ?? "";
+    const send = (path: string, body: object = {}) =>
+      call(harness, `${RUNS}/${path}`, { key: null, headers: { cookie }, body });
+
+    const answers = [
+      await send(`${shared.runId}/cancel`),
+      await send(`${shared.runId}/retry`),
+      await send(`${shared.runId}/approval`, { approve: true }),
+      await send(`${shared.runId}/permissions/p`, { option_id: "allow" }),
+      await send(`${shared.runId}/share-links`),
+      await send(`${other.runId}/followups`, { message: "x" }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 404]);
+  });
+
+  test.each([
+    [
+      "yes",
+      { permissionId: "p", title: "May I?", options: [{ optionId: "a", name: "yes", kind: "allow_once" }] },
+    ],
+  ] as const)("the word %s of a guest answers no question and no approval", async (message, permission) => {
+    const [asking, waiting] = [await share({ access: "EDITOR" }), await share({ access: "EDITOR" })];
+    await harness.edit(asking.runId, (edit) => {
+      edit.moveTo("PENDING");
+      edit.moveTo("CLAIMED");
+      edit.moveTo("INPROGRESS");
+      edit.set({ permission });
+      edit.moveTo("BLOCKED");
+    });
+    await harness.edit(waiting.runId, (edit) => {
+      edit.set({ approval: { policyId: randomUUID(), reason: "Because." } });
+      edit.moveTo("BLOCKED");
+    });
+
+    const answers = [];
+    for (const shared of [asking, waiting]) {
+      const path = `${RUNS}/${shared.runId}/followups`;
+      answers.push(await visit(path, await enter(shared), { body: { message } }));
+    }
+
+    expect(answers.map(({ body }) => [body.state, typeof body.followup_id])).toEqual([
+      ["BLOCKED", "string"],
+      ["BLOCKED", "string"],
+    ]);
+    const { permission: open } = (await harness.storage.runs.find({ id: asking.runId as RunId })) ?? {};
+    expect(open).toEqual(permission);
+  });
+
+  test("the policies apply to a guest as to the creator of the link", async () => {
+    const key = await harness.addUser("inviter");
+    const uid = (await call(harness, "/api/v1/agent/whoami", { key })).body.principal.uid;
+    const policy = aPolicy({ effect: "deny", match: { actions: ["follow_up"], principals: [uid] } });
+    await harness.storage.policies.add(policy);
+    const shared = await share({ access: "EDITOR" }, {}, key);
+
+    const answer = await followUp(shared, await enter(shared));
+
+    expect([answer.status, answer.body.code]).toEqual([403, "not_authorized"]);
+    await harness.storage.policies.remove(policy.teamId, policy.id);
+  });
+});
+
+describe("a new run with session_sharing", () => {
+  afterEach(() => allow("off"));
+
+  function create(access: "VIEWER" | "EDITOR", headers: Record<string, string> = {}) {
+    const config = { session_sharing: { public_access: access } };
+    return call(harness, RUNS, { body: { prompt: "x", config }, headers });
+  }
+
+  async function linksOf(runId: string) {
+    return (await call(harness, `${RUNS}/${runId}/share-links`)).body.share_links;
+  }
+
+  test.each([
+    ["viewer", "VIEWER"],
+    ["editor", "VIEWER"],
+    ["editor", "EDITOR"],
+  ] as const)("a team that shares %s gets an address for %s", async (sharing, access) => {
+    await allow(sharing);
+
+    const { body } = await create(access);
+
+    expect(body).not.toHaveProperty("ignored");
+    const page = await visit(body.share_url.slice(PUBLIC_URL.length), new Map());
+    expect(page.status).toBe(303);
+    expect(await linksOf(body.run_id)).toMatchObject([{ access }]);
+    const item = (await call(harness, `${RUNS}/${body.run_id}`)).body;
+    expect(item.session_link).toBe(`${PUBLIC_URL}/sessions/${item.session_id}`);
+    expect(item.agent_config.session_sharing).toEqual({ public_access: access });
+    expect(item).not.toHaveProperty("share_url");
+  });
+
+  test.each([
+    ["off", "VIEWER"],
+    ["off", "EDITOR"],
+    ["viewer", "EDITOR"],
+  ] as const)(
+    "a team that shares %s shares nothing for %s, and the answer says so",
+    async (sharing, access) => {
+      await allow(sharing);
+
+      const { body, status } = await create(access);
+
+      expect([status, body.ignored]).toEqual([200, ["config.session_sharing"]]);
+      expect(body).not.toHaveProperty("share_url");
+      expect(await linksOf(body.run_id)).toEqual([]);
+    },
+  );
+
+  test("a repeat with the same Idempotency-Key gets the same address, which is not readable in the database", async () => {
+    await allow("viewer");
+    const headers = { "idempotency-key": "shared run" };
+
+    const [first, again] = [await create("VIEWER", headers), await create("VIEWER", headers)];
+
+    expect(again.body).toEqual(first.body);
+    expect(await linksOf(first.body.run_id)).toHaveLength(1);
+    const run = await harness.storage.runs.find({ id: first.body.run_id });
+    const stored = await harness.storage.answers.find(
+      run?.creatorId ?? expect.fail(),
+      "runs.create shared run",
+    );
+    const [, token = ""] = first.body.share_url.split("share=");
+    expect(token).not.toBe("");
+    expect(JSON.stringify(stored)).not.toContain(token);
+  });
+
+  test("a run that continues the conversation is shared only if its own request says so", async () => {
+    await allow("viewer");
+    const { body } = await create("VIEWER");
+    const { conversation_id } = (await call(harness, `${RUNS}/${body.run_id}`)).body;
+
+    const next = await call(harness, RUNS, { body: { prompt: "More", conversation_id } });
+
+    expect(next.body).not.toHaveProperty("share_url");
+    expect((await call(harness, `${RUNS}/${next.body.run_id}`)).body.agent_config).not.toHaveProperty(
+      "session_sharing",
+    );
+  });
+
+  test("only an administrator sets what a team shares", async () => {
+    const key = await harness.addUser("no administrator", { scopes: ["settings:write"] });
+
+    const answers = [
+      await call(harness, TEAM, { method: "PATCH", key, body: { sharing: "editor" } }),
+      await call(harness, TEAM, { method: "PATCH", body: { sharing: "everything" } }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 400]);
+    expect((await call(harness, TEAM)).body.sharing).toBe("off");
+  });
 });

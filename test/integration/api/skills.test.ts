@@ -203,7 +203,7 @@ describe("the list of skills", () => {
 
   test("the list shows nothing of another team", async () => {
     const teamId = crypto.randomUUID() as TeamId;
-    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date(), sharing: "off" });
     const key = await harness.addUser("Eve", { teamId, scopes: ["runs:read"] });
 
     const all = await call(harness, "/api/v1/agent", { key });
@@ -233,5 +233,63 @@ describe("the list of skills", () => {
     expect((await call(harness, "/api/v1/agent?repo=acme/nowhere")).status).toBe(404);
     expect((await call(harness, "/api/v1/agent", { key })).status).toBe(403);
     expect((await call(harness, "/api/v1/agent", { key: null })).status).toBe(401);
+  });
+});
+
+describe("a run with config.skills", () => {
+  const both = ["acme/tools:deploy", `tools:${REVIEW}`];
+
+  test("a run with skills and a prompt shows them by their full ids and starts from none", async () => {
+    const { body } = await create({ prompt: "Do it", config: { skills: both } });
+
+    expect(body.agent_config.skills).toEqual([`acme/tools:${DEPLOY}`, `acme/tools:${REVIEW}`]);
+    expect(body.agent_config).not.toHaveProperty("skill_spec");
+    expect(body).not.toHaveProperty("agent_skill");
+  });
+
+  test("without a prompt the first skill is the task and comes back as skill_spec too", async () => {
+    const answer = await call(harness, RUNS, { body: { config: { skills: both } } });
+    const { body } = await call(harness, `${RUNS}/${answer.body.run_id}`);
+
+    expect(answer.body).not.toHaveProperty("ignored");
+    expect(body).toMatchObject({
+      title: "deploy",
+      prompt: "",
+      agent_skill: { name: "deploy", full_path: DEPLOY },
+      agent_config: { name: "deploy", skill_spec: `acme/tools:${DEPLOY}` },
+    });
+    expect(body.agent_config.skills).toHaveLength(2);
+  });
+
+  test.each<[string, object, number, string]>([
+    ["skill_spec", { skill_spec: "acme/tools:deploy", skills: both }, 400, "config.skills"],
+    ["a skill that is none", { skills: ["acme/tools:deploy", "x"] }, 400, "config.skills.1"],
+    ["too many skills", { skills: Array(51).fill("acme/tools:deploy") }, 400, "config.skills"],
+  ])("skills with %s are refused", async (_what, config, status, path) => {
+    const answer = await create({ prompt: "x", config });
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([status, path]);
+  });
+
+  test("an unknown skill is the same error as an unknown skill_spec", async () => {
+    const answers = [
+      await create({ prompt: "x", config: { skills: ["acme/tools:nothing"] } }),
+      await create({ prompt: "x", config: { skill_spec: "acme/tools:nothing" } }),
+    ];
+
+    expect(answers.map(({ body, status }) => [status, body.detail])).toEqual([
+      [404, answers[1]?.body.detail],
+      [404, expect.stringContaining("nothing")],
+    ]);
+  });
+
+  test("a retry has the same skills", async () => {
+    const { body } = await call(harness, RUNS, { body: { config: { skills: both } } });
+    const { agent_config } = (await call(harness, `${RUNS}/${body.run_id}`)).body;
+
+    const retried = await call(harness, `${RUNS}/${body.run_id}/retry`, { method: "POST" });
+
+    const { body: item } = await call(harness, `${RUNS}/${retried.body.run_id}`);
+    expect(item.agent_config).toEqual(agent_config);
   });
 });

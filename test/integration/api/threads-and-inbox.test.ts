@@ -158,7 +158,7 @@ describe("the inbox", () => {
 
   test("the inbox shows administrators the events of their team, and operators also those of no team", async () => {
     const teamId = randomUUID() as TeamId;
-    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: teamId, createdAt: new Date(), sharing: "off" });
     const key = await harness.addUser("chief", { teamId, scopes: ["admin"] });
     const chief = await harness.storage.people.ensure(teamId, "test:chief", undefined);
     await harness.storage.people.put({ ...chief, administrator: true });

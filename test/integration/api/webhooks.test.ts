@@ -15,7 +15,7 @@ let stranger: string;
 beforeAll(async () => {
   harness = await startHarness();
   const teamId = newId<TeamId>(new Date());
-  await harness.storage.teams.put({ id: teamId, name: "others", createdAt: new Date() });
+  await harness.storage.teams.put({ id: teamId, name: "others", createdAt: new Date(), sharing: "off" });
   reader = await harness.addUser("reader", { scopes: ["settings:read"] });
   runner = await harness.addUser("runner", { scopes: ["runs:write"] });
   stranger = await harness.addUser("stranger", { teamId, scopes: ["settings:write"] });
@@ -209,7 +209,7 @@ describe("a webhook", () => {
 
   test("a team has at most fifty webhooks", async () => {
     const teamId = newId<TeamId>(new Date());
-    await harness.storage.teams.put({ id: teamId, name: "many", createdAt: new Date() });
+    await harness.storage.teams.put({ id: teamId, name: "many", createdAt: new Date(), sharing: "off" });
     const key = await harness.addUser("many", { teamId, scopes: ["settings:write"] });
     for (let index = 0; index < 50; index += 1) {
       expect((await create({}, { key })).status).toBe(201);

@@ -104,7 +104,7 @@ async function walk(
 
 async function aPlace(): Promise<Place> {
   const teamId = randomUUID() as TeamId;
-  await storage.teams.put({ id: teamId, name: teamId, createdAt: new Date(START_MS) });
+  await storage.teams.put({ id: teamId, name: teamId, createdAt: new Date(START_MS), sharing: "off" });
   return { teamId, creatorId: (await storage.people.ensure(teamId, "memory:ada", "Ada")).id };
 }
 

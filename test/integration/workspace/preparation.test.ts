@@ -180,10 +180,13 @@ describe.skipIf(skipped !== undefined)(
         const preparation = aPreparation(aRunId(), {
           initialContents: async () => ({
             files: [{ path: "attachments/a.txt", bytes: Buffer.from("input") }],
-            skill: {
-              directory: ".skills/deploy",
-              files: [{ path: "SKILL.md", bytes: Buffer.from("Deploy."), isExecutable: false }],
-            },
+            skills: [
+              {
+                root: "directory",
+                directory: ".skills/deploy",
+                files: [{ path: "SKILL.md", bytes: Buffer.from("Deploy."), isExecutable: false }],
+              },
+            ],
           }),
           plan: { setupCommands: ["cat attachments/a.txt .skills/deploy/SKILL.md > seen.txt"] },
         });

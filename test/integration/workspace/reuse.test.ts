@@ -149,17 +149,25 @@ describe.skipIf(skipped !== undefined)(`a prepared environment${skipped ? ` (${s
   });
 
   test("a prepared environment contains no input files and no skill of the run that it was made for", async () => {
-    const skill = { directory: ".skills/deploy", files: [] };
-    await openProvider().prepare(aRun({ initialContents: async () => ({ files: [FILE], skill }) }));
+    const file = { path: "SKILL.md", bytes: Buffer.from("Deploy."), isExecutable: false };
+    const skills = [
+      { root: "directory", directory: ".skills/deploy", files: [file] },
+      { root: "home", directory: ".agent/skills/deploy", files: [file] },
+    ] as const;
+    const first = await openProvider().prepare(
+      aRun({ initialContents: async () => ({ files: [FILE], skills: [...skills] }) }),
+    );
+    expect(await readFile(join(first.home, ".agent/skills/deploy/SKILL.md"), "utf8")).toBe("Deploy.");
     const other = { path: "attachments/b.txt", bytes: Buffer.from("of the second") };
 
-    const { directory } = await openProvider().prepare(
+    const { directory, home } = await openProvider().prepare(
       aRun({ initialContents: async () => ({ files: [other] }) }),
     );
 
     expect(await countExecutions()).toBe(1);
     expect((await readdir(directory)).sort()).toEqual(["artifacts", "attachments", "tools"]);
     expect(await readdir(join(directory, "attachments"))).toEqual(["b.txt"]);
+    expect(await readdir(home)).not.toContain(".agent");
   });
 
   test("storing an environment does not follow links that its setup commands created", async () => {

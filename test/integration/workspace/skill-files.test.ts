@@ -26,7 +26,7 @@ const file = (path: string, text: string, isExecutable = false) => ({
 function prepare(runId: RunId, files: readonly ReturnType<typeof file>[], checkpoint?: string) {
   const initialContents: InitialContents = {
     files: [],
-    skill: { directory: ".skills/deploy", files },
+    skills: [{ root: "directory", directory: ".skills/deploy", files }],
     ...(checkpoint === undefined ? {} : { checkpoint }),
   };
   return provider.prepare(aPreparation(runId, { initialContents: async () => initialContents }));

@@ -29,7 +29,17 @@ export function localTime(time) {
 
 /** Reads JSON from the API. Redirects a reader who is no longer signed in. @param {string} path */
 export async function getJson(path) {
-  const response = await fetch(path, { headers: { accept: "application/json" } });
+  return bodyOf(await fetch(path, { headers: { accept: "application/json" } }));
+}
+
+/** Sends JSON to the API. @param {string} path @param {object} body */
+export async function postJson(path, body) {
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  return bodyOf(await fetch(path, { method: "POST", headers, body: JSON.stringify(body) }));
+}
+
+/** @param {Response} response */
+async function bodyOf(response) {
   if (response.status === 401) {
     location.assign(`/signin?next=${encodeURIComponent(location.pathname)}`);
     throw new Error("Signed out.");

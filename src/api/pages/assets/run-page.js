@@ -1,4 +1,4 @@
-import { getJson, localTime, showState } from "./dom.js";
+import { getJson, localTime, postJson, showState } from "./dom.js";
 import { viewOf } from "./entry-view.js";
 import { KINDS, Transcript } from "./transcript.js";
 
@@ -11,6 +11,7 @@ const transcript = new Transcript();
 const views = new Map();
 const changed = new Set();
 
+offerFollowUps(document.getElementById("follow-up"));
 await showRun();
 listen();
 
@@ -99,6 +100,23 @@ function draw(entry) {
   } else {
     earlier.replaceWith(view);
   }
+}
+
+/** Only a guest of a share link for editing has this form: the cookie of a signed-in user allows only reading. */
+function offerFollowUps(form) {
+  form.hidden = form.dataset.allowed !== "true";
+  form.addEventListener("submit", async (submitted) => {
+    submitted.preventDefault();
+    const field = document.getElementById("message");
+    put("sent", "Sending…");
+    try {
+      await postJson(`${runPath}/followups`, { message: field.value });
+      field.value = "";
+      put("sent", "Sent.");
+    } catch (error) {
+      put("sent", error.message);
+    }
+  });
 }
 
 function put(id, text) {

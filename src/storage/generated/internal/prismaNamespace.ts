@@ -417,6 +417,7 @@ export const ModelName = {
   Installation: 'Installation',
   Environment: 'Environment',
   Secret: 'Secret',
+  McpServer: 'McpServer',
   Schedule: 'Schedule',
   Policy: 'Policy',
   RoutingRule: 'RoutingRule',
@@ -443,7 +444,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
+    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1927,6 +1928,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    McpServer: {
+      payload: Prisma.$McpServerPayload<ExtArgs>
+      fields: Prisma.McpServerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.McpServerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.McpServerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        findFirst: {
+          args: Prisma.McpServerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.McpServerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        findMany: {
+          args: Prisma.McpServerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>[]
+        }
+        create: {
+          args: Prisma.McpServerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        createMany: {
+          args: Prisma.McpServerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.McpServerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>[]
+        }
+        delete: {
+          args: Prisma.McpServerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        update: {
+          args: Prisma.McpServerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        deleteMany: {
+          args: Prisma.McpServerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.McpServerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.McpServerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>[]
+        }
+        upsert: {
+          args: Prisma.McpServerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        aggregate: {
+          args: Prisma.McpServerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMcpServer>
+        }
+        groupBy: {
+          args: Prisma.McpServerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.McpServerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.McpServerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.McpServerCountAggregateOutputType> | number
+        }
+      }
+    }
     Schedule: {
       payload: Prisma.$SchedulePayload<ExtArgs>
       fields: Prisma.ScheduleFieldRefs
@@ -2783,6 +2858,7 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 export const TeamScalarFieldEnum = {
   id: 'id',
   name: 'name',
+  sharing: 'sharing',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -2871,6 +2947,7 @@ export const RunScalarFieldEnum = {
   environmentId: 'environmentId',
   skill: 'skill',
   skillSnapshot: 'skillSnapshot',
+  skillSnapshots: 'skillSnapshots',
   scheduleId: 'scheduleId',
   artifactTypes: 'artifactTypes',
   triggerUrl: 'triggerUrl',
@@ -2895,6 +2972,7 @@ export const RunScalarFieldEnum = {
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
+  guestWrote: 'guestWrote',
   answer: 'answer',
   warnings: 'warnings',
   totalTokens: 'totalTokens',
@@ -2945,6 +3023,7 @@ export const FollowUpScalarFieldEnum = {
   delivery: 'delivery',
   private: 'private',
   authorId: 'authorId',
+  byGuest: 'byGuest',
   createdAt: 'createdAt',
   turn: 'turn'
 } as const
@@ -3090,6 +3169,21 @@ export const SecretScalarFieldEnum = {
 export type SecretScalarFieldEnum = (typeof SecretScalarFieldEnum)[keyof typeof SecretScalarFieldEnum]
 
 
+export const McpServerScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  name: 'name',
+  description: 'description',
+  config: 'config',
+  sealed: 'sealed',
+  creatorId: 'creatorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type McpServerScalarFieldEnum = (typeof McpServerScalarFieldEnum)[keyof typeof McpServerScalarFieldEnum]
+
+
 export const ScheduleScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -3097,6 +3191,8 @@ export const ScheduleScalarFieldEnum = {
   cron: 'cron',
   enabled: 'enabled',
   prompt: 'prompt',
+  mode: 'mode',
+  agentUid: 'agentUid',
   config: 'config',
   metadata: 'metadata',
   teamOwned: 'teamOwned',
@@ -3153,6 +3249,7 @@ export const ShareLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
   creatorId: 'creatorId',
   keyId: 'keyId',
+  access: 'access',
   expiresAt: 'expiresAt',
   createdAt: 'createdAt'
 } as const
@@ -3606,6 +3703,7 @@ export type GlobalOmitConfig = {
   installation?: Prisma.InstallationOmit
   environment?: Prisma.EnvironmentOmit
   secret?: Prisma.SecretOmit
+  mcpServer?: Prisma.McpServerOmit
   schedule?: Prisma.ScheduleOmit
   policy?: Prisma.PolicyOmit
   routingRule?: Prisma.RoutingRuleOmit

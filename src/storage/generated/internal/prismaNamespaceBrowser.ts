@@ -71,6 +71,7 @@ export const ModelName = {
   Installation: 'Installation',
   Environment: 'Environment',
   Secret: 'Secret',
+  McpServer: 'McpServer',
   Schedule: 'Schedule',
   Policy: 'Policy',
   RoutingRule: 'RoutingRule',
@@ -103,6 +104,7 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 export const TeamScalarFieldEnum = {
   id: 'id',
   name: 'name',
+  sharing: 'sharing',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -191,6 +193,7 @@ export const RunScalarFieldEnum = {
   environmentId: 'environmentId',
   skill: 'skill',
   skillSnapshot: 'skillSnapshot',
+  skillSnapshots: 'skillSnapshots',
   scheduleId: 'scheduleId',
   artifactTypes: 'artifactTypes',
   triggerUrl: 'triggerUrl',
@@ -215,6 +218,7 @@ export const RunScalarFieldEnum = {
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
+  guestWrote: 'guestWrote',
   answer: 'answer',
   warnings: 'warnings',
   totalTokens: 'totalTokens',
@@ -265,6 +269,7 @@ export const FollowUpScalarFieldEnum = {
   delivery: 'delivery',
   private: 'private',
   authorId: 'authorId',
+  byGuest: 'byGuest',
   createdAt: 'createdAt',
   turn: 'turn'
 } as const
@@ -410,6 +415,21 @@ export const SecretScalarFieldEnum = {
 export type SecretScalarFieldEnum = (typeof SecretScalarFieldEnum)[keyof typeof SecretScalarFieldEnum]
 
 
+export const McpServerScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  name: 'name',
+  description: 'description',
+  config: 'config',
+  sealed: 'sealed',
+  creatorId: 'creatorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type McpServerScalarFieldEnum = (typeof McpServerScalarFieldEnum)[keyof typeof McpServerScalarFieldEnum]
+
+
 export const ScheduleScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -417,6 +437,8 @@ export const ScheduleScalarFieldEnum = {
   cron: 'cron',
   enabled: 'enabled',
   prompt: 'prompt',
+  mode: 'mode',
+  agentUid: 'agentUid',
   config: 'config',
   metadata: 'metadata',
   teamOwned: 'teamOwned',
@@ -473,6 +495,7 @@ export const ShareLinkScalarFieldEnum = {
   tokenHash: 'tokenHash',
   creatorId: 'creatorId',
   keyId: 'keyId',
+  access: 'access',
   expiresAt: 'expiresAt',
   createdAt: 'createdAt'
 } as const

@@ -45,6 +45,7 @@ export type FollowUpMinAggregateOutputType = {
   delivery: string | null
   private: boolean | null
   authorId: string | null
+  byGuest: boolean | null
   createdAt: Date | null
   turn: number | null
 }
@@ -58,6 +59,7 @@ export type FollowUpMaxAggregateOutputType = {
   delivery: string | null
   private: boolean | null
   authorId: string | null
+  byGuest: boolean | null
   createdAt: Date | null
   turn: number | null
 }
@@ -71,6 +73,7 @@ export type FollowUpCountAggregateOutputType = {
   delivery: number
   private: number
   authorId: number
+  byGuest: number
   createdAt: number
   turn: number
   _all: number
@@ -96,6 +99,7 @@ export type FollowUpMinAggregateInputType = {
   delivery?: true
   private?: true
   authorId?: true
+  byGuest?: true
   createdAt?: true
   turn?: true
 }
@@ -109,6 +113,7 @@ export type FollowUpMaxAggregateInputType = {
   delivery?: true
   private?: true
   authorId?: true
+  byGuest?: true
   createdAt?: true
   turn?: true
 }
@@ -122,6 +127,7 @@ export type FollowUpCountAggregateInputType = {
   delivery?: true
   private?: true
   authorId?: true
+  byGuest?: true
   createdAt?: true
   turn?: true
   _all?: true
@@ -222,6 +228,7 @@ export type FollowUpGroupByOutputType = {
   delivery: string
   private: boolean
   authorId: string
+  byGuest: boolean
   createdAt: Date
   turn: number | null
   _count: FollowUpCountAggregateOutputType | null
@@ -258,6 +265,7 @@ export type FollowUpWhereInput = {
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
+  byGuest?: Prisma.BoolFilter<"FollowUp"> | boolean
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
@@ -272,6 +280,7 @@ export type FollowUpOrderByWithRelationInput = {
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
+  byGuest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
@@ -290,6 +299,7 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
+  byGuest?: Prisma.BoolFilter<"FollowUp"> | boolean
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
@@ -304,6 +314,7 @@ export type FollowUpOrderByWithAggregationInput = {
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
+  byGuest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.FollowUpCountOrderByAggregateInput
@@ -325,6 +336,7 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   delivery?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
   private?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidWithAggregatesFilter<"FollowUp"> | string
+  byGuest?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableWithAggregatesFilter<"FollowUp"> | number | null
 }
@@ -337,6 +349,7 @@ export type FollowUpCreateInput = {
   delivery: string
   private?: boolean
   authorId: string
+  byGuest?: boolean
   createdAt: Date | string
   turn?: number | null
   run: Prisma.RunCreateNestedOneWithoutFollowUpsInput
@@ -351,6 +364,7 @@ export type FollowUpUncheckedCreateInput = {
   delivery: string
   private?: boolean
   authorId: string
+  byGuest?: boolean
   createdAt: Date | string
   turn?: number | null
 }
@@ -363,6 +377,7 @@ export type FollowUpUpdateInput = {
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
+  byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   run?: Prisma.RunUpdateOneRequiredWithoutFollowUpsNestedInput
@@ -377,6 +392,7 @@ export type FollowUpUncheckedUpdateInput = {
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
+  byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
@@ -390,6 +406,7 @@ export type FollowUpCreateManyInput = {
   delivery: string
   private?: boolean
   authorId: string
+  byGuest?: boolean
   createdAt: Date | string
   turn?: number | null
 }
@@ -402,6 +419,7 @@ export type FollowUpUpdateManyMutationInput = {
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
+  byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
@@ -415,6 +433,7 @@ export type FollowUpUncheckedUpdateManyInput = {
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
+  byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
@@ -443,6 +462,7 @@ export type FollowUpCountOrderByAggregateInput = {
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
+  byGuest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
 }
@@ -461,6 +481,7 @@ export type FollowUpMaxOrderByAggregateInput = {
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
+  byGuest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
 }
@@ -474,6 +495,7 @@ export type FollowUpMinOrderByAggregateInput = {
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
+  byGuest?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
 }
@@ -533,6 +555,7 @@ export type FollowUpCreateWithoutRunInput = {
   delivery: string
   private?: boolean
   authorId: string
+  byGuest?: boolean
   createdAt: Date | string
   turn?: number | null
 }
@@ -545,6 +568,7 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   delivery: string
   private?: boolean
   authorId: string
+  byGuest?: boolean
   createdAt: Date | string
   turn?: number | null
 }
@@ -587,6 +611,7 @@ export type FollowUpScalarWhereInput = {
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
+  byGuest?: Prisma.BoolFilter<"FollowUp"> | boolean
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
 }
@@ -599,6 +624,7 @@ export type FollowUpCreateManyRunInput = {
   delivery: string
   private?: boolean
   authorId: string
+  byGuest?: boolean
   createdAt: Date | string
   turn?: number | null
 }
@@ -611,6 +637,7 @@ export type FollowUpUpdateWithoutRunInput = {
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
+  byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
@@ -623,6 +650,7 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
+  byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
@@ -635,6 +663,7 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
+  byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
@@ -650,6 +679,7 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   delivery?: boolean
   private?: boolean
   authorId?: boolean
+  byGuest?: boolean
   createdAt?: boolean
   turn?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
@@ -664,6 +694,7 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   delivery?: boolean
   private?: boolean
   authorId?: boolean
+  byGuest?: boolean
   createdAt?: boolean
   turn?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
@@ -678,6 +709,7 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   delivery?: boolean
   private?: boolean
   authorId?: boolean
+  byGuest?: boolean
   createdAt?: boolean
   turn?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
@@ -692,11 +724,12 @@ export type FollowUpSelectScalar = {
   delivery?: boolean
   private?: boolean
   authorId?: boolean
+  byGuest?: boolean
   createdAt?: boolean
   turn?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "createdAt" | "turn", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "createdAt" | "turn", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -723,7 +756,11 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The message and the answer to it are not posted to the run's threads.
      */
     private: boolean
+    /**
+     * A principal or, if `by_guest`, a share link.
+     */
     authorId: string
+    byGuest: boolean
     createdAt: Date
     /**
      * The turn that processes it; null while it waits.
@@ -1161,6 +1198,7 @@ export interface FollowUpFieldRefs {
   readonly delivery: Prisma.FieldRef<"FollowUp", 'String'>
   readonly private: Prisma.FieldRef<"FollowUp", 'Boolean'>
   readonly authorId: Prisma.FieldRef<"FollowUp", 'String'>
+  readonly byGuest: Prisma.FieldRef<"FollowUp", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"FollowUp", 'DateTime'>
   readonly turn: Prisma.FieldRef<"FollowUp", 'Int'>
 }

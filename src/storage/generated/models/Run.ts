@@ -91,6 +91,7 @@ export type RunMinAggregateOutputType = {
   agentSessionId: string | null
   agentVersion: string | null
   checkpoint: string | null
+  guestWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
@@ -142,6 +143,7 @@ export type RunMaxAggregateOutputType = {
   agentSessionId: string | null
   agentVersion: string | null
   checkpoint: string | null
+  guestWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
@@ -180,6 +182,7 @@ export type RunCountAggregateOutputType = {
   environmentId: number
   skill: number
   skillSnapshot: number
+  skillSnapshots: number
   scheduleId: number
   artifactTypes: number
   triggerUrl: number
@@ -204,6 +207,7 @@ export type RunCountAggregateOutputType = {
   checkpoint: number
   permission: number
   approval: number
+  guestWrote: number
   answer: number
   warnings: number
   totalTokens: number
@@ -288,6 +292,7 @@ export type RunMinAggregateInputType = {
   agentSessionId?: true
   agentVersion?: true
   checkpoint?: true
+  guestWrote?: true
   answer?: true
   totalTokens?: true
   costUsd?: true
@@ -339,6 +344,7 @@ export type RunMaxAggregateInputType = {
   agentSessionId?: true
   agentVersion?: true
   checkpoint?: true
+  guestWrote?: true
   answer?: true
   totalTokens?: true
   costUsd?: true
@@ -377,6 +383,7 @@ export type RunCountAggregateInputType = {
   environmentId?: true
   skill?: true
   skillSnapshot?: true
+  skillSnapshots?: true
   scheduleId?: true
   artifactTypes?: true
   triggerUrl?: true
@@ -401,6 +408,7 @@ export type RunCountAggregateInputType = {
   checkpoint?: true
   permission?: true
   approval?: true
+  guestWrote?: true
   answer?: true
   warnings?: true
   totalTokens?: true
@@ -527,6 +535,7 @@ export type RunGroupByOutputType = {
   environmentId: string | null
   skill: string | null
   skillSnapshot: runtime.JsonValue | null
+  skillSnapshots: runtime.JsonValue | null
   scheduleId: string | null
   artifactTypes: string[]
   triggerUrl: string | null
@@ -551,6 +560,7 @@ export type RunGroupByOutputType = {
   checkpoint: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
+  guestWrote: boolean | null
   answer: string | null
   warnings: string[]
   totalTokens: bigint
@@ -613,6 +623,7 @@ export type RunWhereInput = {
   environmentId?: Prisma.StringNullableFilter<"Run"> | string | null
   skill?: Prisma.StringNullableFilter<"Run"> | string | null
   skillSnapshot?: Prisma.JsonNullableFilter<"Run">
+  skillSnapshots?: Prisma.JsonNullableFilter<"Run">
   scheduleId?: Prisma.UuidNullableFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -637,6 +648,7 @@ export type RunWhereInput = {
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  guestWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
@@ -683,6 +695,7 @@ export type RunOrderByWithRelationInput = {
   environmentId?: Prisma.SortOrderInput | Prisma.SortOrder
   skill?: Prisma.SortOrderInput | Prisma.SortOrder
   skillSnapshot?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillSnapshots?: Prisma.SortOrderInput | Prisma.SortOrder
   scheduleId?: Prisma.SortOrderInput | Prisma.SortOrder
   artifactTypes?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -707,6 +720,7 @@ export type RunOrderByWithRelationInput = {
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
+  guestWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -757,6 +771,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   environmentId?: Prisma.StringNullableFilter<"Run"> | string | null
   skill?: Prisma.StringNullableFilter<"Run"> | string | null
   skillSnapshot?: Prisma.JsonNullableFilter<"Run">
+  skillSnapshots?: Prisma.JsonNullableFilter<"Run">
   scheduleId?: Prisma.UuidNullableFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -780,6 +795,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  guestWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
@@ -826,6 +842,7 @@ export type RunOrderByWithAggregationInput = {
   environmentId?: Prisma.SortOrderInput | Prisma.SortOrder
   skill?: Prisma.SortOrderInput | Prisma.SortOrder
   skillSnapshot?: Prisma.SortOrderInput | Prisma.SortOrder
+  skillSnapshots?: Prisma.SortOrderInput | Prisma.SortOrder
   scheduleId?: Prisma.SortOrderInput | Prisma.SortOrder
   artifactTypes?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -850,6 +867,7 @@ export type RunOrderByWithAggregationInput = {
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
+  guestWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -897,6 +915,7 @@ export type RunScalarWhereWithAggregatesInput = {
   environmentId?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   skill?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   skillSnapshot?: Prisma.JsonNullableWithAggregatesFilter<"Run">
+  skillSnapshots?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   scheduleId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
@@ -921,6 +940,7 @@ export type RunScalarWhereWithAggregatesInput = {
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
+  guestWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntWithAggregatesFilter<"Run"> | bigint | number
@@ -959,6 +979,7 @@ export type RunCreateInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -983,6 +1004,7 @@ export type RunCreateInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -1029,6 +1051,7 @@ export type RunUncheckedCreateInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -1053,6 +1076,7 @@ export type RunUncheckedCreateInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -1097,6 +1121,7 @@ export type RunUpdateInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1121,6 +1146,7 @@ export type RunUpdateInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1167,6 +1193,7 @@ export type RunUncheckedUpdateInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1191,6 +1218,7 @@ export type RunUncheckedUpdateInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1236,6 +1264,7 @@ export type RunCreateManyInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -1260,6 +1289,7 @@ export type RunCreateManyInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -1298,6 +1328,7 @@ export type RunUpdateManyMutationInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1322,6 +1353,7 @@ export type RunUpdateManyMutationInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1361,6 +1393,7 @@ export type RunUncheckedUpdateManyInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1385,6 +1418,7 @@ export type RunUncheckedUpdateManyInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1434,6 +1468,7 @@ export type RunCountOrderByAggregateInput = {
   environmentId?: Prisma.SortOrder
   skill?: Prisma.SortOrder
   skillSnapshot?: Prisma.SortOrder
+  skillSnapshots?: Prisma.SortOrder
   scheduleId?: Prisma.SortOrder
   artifactTypes?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
@@ -1458,6 +1493,7 @@ export type RunCountOrderByAggregateInput = {
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
+  guestWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1525,6 +1561,7 @@ export type RunMaxOrderByAggregateInput = {
   agentSessionId?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  guestWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
@@ -1576,6 +1613,7 @@ export type RunMinOrderByAggregateInput = {
   agentSessionId?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  guestWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
@@ -1705,6 +1743,10 @@ export type IntFieldUpdateOperationsInput = {
   decrement?: number
   multiply?: number
   divide?: number
+}
+
+export type NullableBoolFieldUpdateOperationsInput = {
+  set?: boolean | null
 }
 
 export type RunUpdatewarningsInput = {
@@ -1843,6 +1885,7 @@ export type RunCreateWithoutCreatorInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -1867,6 +1910,7 @@ export type RunCreateWithoutCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -1911,6 +1955,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -1935,6 +1980,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2009,6 +2055,7 @@ export type RunScalarWhereInput = {
   environmentId?: Prisma.StringNullableFilter<"Run"> | string | null
   skill?: Prisma.StringNullableFilter<"Run"> | string | null
   skillSnapshot?: Prisma.JsonNullableFilter<"Run">
+  skillSnapshots?: Prisma.JsonNullableFilter<"Run">
   scheduleId?: Prisma.UuidNullableFilter<"Run"> | string | null
   artifactTypes?: Prisma.StringNullableListFilter<"Run">
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -2033,6 +2080,7 @@ export type RunScalarWhereInput = {
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  guestWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
@@ -2071,6 +2119,7 @@ export type RunCreateWithoutEventsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -2095,6 +2144,7 @@ export type RunCreateWithoutEventsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2140,6 +2190,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -2164,6 +2215,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2223,6 +2275,7 @@ export type RunUpdateWithoutEventsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2247,6 +2300,7 @@ export type RunUpdateWithoutEventsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2292,6 +2346,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2316,6 +2371,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2359,6 +2415,7 @@ export type RunCreateWithoutFollowUpsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -2383,6 +2440,7 @@ export type RunCreateWithoutFollowUpsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2428,6 +2486,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -2452,6 +2511,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2511,6 +2571,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2535,6 +2596,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2580,6 +2642,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2604,6 +2667,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2647,6 +2711,7 @@ export type RunCreateWithoutCurrentInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -2671,6 +2736,7 @@ export type RunCreateWithoutCurrentInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2716,6 +2782,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -2740,6 +2807,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2799,6 +2867,7 @@ export type RunUpdateWithoutCurrentInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2823,6 +2892,7 @@ export type RunUpdateWithoutCurrentInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2868,6 +2938,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2892,6 +2963,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2935,6 +3007,7 @@ export type RunCreateWithoutThreadsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -2959,6 +3032,7 @@ export type RunCreateWithoutThreadsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3004,6 +3078,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -3028,6 +3103,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3087,6 +3163,7 @@ export type RunUpdateWithoutThreadsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3111,6 +3188,7 @@ export type RunUpdateWithoutThreadsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3156,6 +3234,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3180,6 +3259,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3223,6 +3303,7 @@ export type RunCreateWithoutInputsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -3247,6 +3328,7 @@ export type RunCreateWithoutInputsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3292,6 +3374,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -3316,6 +3399,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3375,6 +3459,7 @@ export type RunUpdateWithoutInputsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3399,6 +3484,7 @@ export type RunUpdateWithoutInputsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3444,6 +3530,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3468,6 +3555,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3511,6 +3599,7 @@ export type RunCreateWithoutArtifactsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -3535,6 +3624,7 @@ export type RunCreateWithoutArtifactsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3580,6 +3670,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -3604,6 +3695,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3663,6 +3755,7 @@ export type RunUpdateWithoutArtifactsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3687,6 +3780,7 @@ export type RunUpdateWithoutArtifactsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3732,6 +3826,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3756,6 +3851,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3799,6 +3895,7 @@ export type RunCreateManyCreatorInput = {
   environmentId?: string | null
   skill?: string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: string | null
   artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
   triggerUrl?: string | null
@@ -3823,6 +3920,7 @@ export type RunCreateManyCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3861,6 +3959,7 @@ export type RunUpdateWithoutCreatorInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3885,6 +3984,7 @@ export type RunUpdateWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3929,6 +4029,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3953,6 +4054,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3997,6 +4099,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4021,6 +4124,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -4136,6 +4240,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   environmentId?: boolean
   skill?: boolean
   skillSnapshot?: boolean
+  skillSnapshots?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
@@ -4160,6 +4265,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  guestWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4207,6 +4313,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   environmentId?: boolean
   skill?: boolean
   skillSnapshot?: boolean
+  skillSnapshots?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
@@ -4231,6 +4338,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  guestWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4271,6 +4379,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   environmentId?: boolean
   skill?: boolean
   skillSnapshot?: boolean
+  skillSnapshots?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
@@ -4295,6 +4404,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  guestWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4335,6 +4445,7 @@ export type RunSelectScalar = {
   environmentId?: boolean
   skill?: boolean
   skillSnapshot?: boolean
+  skillSnapshots?: boolean
   scheduleId?: boolean
   artifactTypes?: boolean
   triggerUrl?: boolean
@@ -4359,6 +4470,7 @@ export type RunSelectScalar = {
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  guestWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4376,7 +4488,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "guestWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -4448,6 +4560,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The skill as it was when the run was created.
      */
     skillSnapshot: runtime.JsonValue | null
+    /**
+     * The skills of the configuration when the run was created.
+     */
+    skillSnapshots: runtime.JsonValue | null
     scheduleId: string | null
     artifactTypes: string[]
     triggerUrl: string | null
@@ -4508,6 +4624,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The approval that a policy requires before the run begins, and the decision.
      */
     approval: runtime.JsonValue | null
+    /**
+     * Whether a guest of a share link has sent a follow-up.
+     */
+    guestWrote: boolean | null
     /**
      * The agent's final message of the last turn that ended, as threads show it.
      */
@@ -4992,6 +5112,7 @@ export interface RunFieldRefs {
   readonly environmentId: Prisma.FieldRef<"Run", 'String'>
   readonly skill: Prisma.FieldRef<"Run", 'String'>
   readonly skillSnapshot: Prisma.FieldRef<"Run", 'Json'>
+  readonly skillSnapshots: Prisma.FieldRef<"Run", 'Json'>
   readonly scheduleId: Prisma.FieldRef<"Run", 'String'>
   readonly artifactTypes: Prisma.FieldRef<"Run", 'String[]'>
   readonly triggerUrl: Prisma.FieldRef<"Run", 'String'>
@@ -5016,6 +5137,7 @@ export interface RunFieldRefs {
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
+  readonly guestWrote: Prisma.FieldRef<"Run", 'Boolean'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
   readonly warnings: Prisma.FieldRef<"Run", 'String[]'>
   readonly totalTokens: Prisma.FieldRef<"Run", 'BigInt'>

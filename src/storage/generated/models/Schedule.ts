@@ -31,6 +31,8 @@ export type ScheduleMinAggregateOutputType = {
   cron: string | null
   enabled: boolean | null
   prompt: string | null
+  mode: string | null
+  agentUid: string | null
   teamOwned: boolean | null
   creatorId: string | null
   lastEditorId: string | null
@@ -48,6 +50,8 @@ export type ScheduleMaxAggregateOutputType = {
   cron: string | null
   enabled: boolean | null
   prompt: string | null
+  mode: string | null
+  agentUid: string | null
   teamOwned: boolean | null
   creatorId: string | null
   lastEditorId: string | null
@@ -65,6 +69,8 @@ export type ScheduleCountAggregateOutputType = {
   cron: number
   enabled: number
   prompt: number
+  mode: number
+  agentUid: number
   config: number
   metadata: number
   teamOwned: number
@@ -86,6 +92,8 @@ export type ScheduleMinAggregateInputType = {
   cron?: true
   enabled?: true
   prompt?: true
+  mode?: true
+  agentUid?: true
   teamOwned?: true
   creatorId?: true
   lastEditorId?: true
@@ -103,6 +111,8 @@ export type ScheduleMaxAggregateInputType = {
   cron?: true
   enabled?: true
   prompt?: true
+  mode?: true
+  agentUid?: true
   teamOwned?: true
   creatorId?: true
   lastEditorId?: true
@@ -120,6 +130,8 @@ export type ScheduleCountAggregateInputType = {
   cron?: true
   enabled?: true
   prompt?: true
+  mode?: true
+  agentUid?: true
   config?: true
   metadata?: true
   teamOwned?: true
@@ -212,6 +224,8 @@ export type ScheduleGroupByOutputType = {
   cron: string
   enabled: boolean
   prompt: string
+  mode: string | null
+  agentUid: string | null
   config: runtime.JsonValue
   metadata: runtime.JsonValue
   teamOwned: boolean
@@ -252,6 +266,8 @@ export type ScheduleWhereInput = {
   cron?: Prisma.StringFilter<"Schedule"> | string
   enabled?: Prisma.BoolFilter<"Schedule"> | boolean
   prompt?: Prisma.StringFilter<"Schedule"> | string
+  mode?: Prisma.StringNullableFilter<"Schedule"> | string | null
+  agentUid?: Prisma.UuidNullableFilter<"Schedule"> | string | null
   config?: Prisma.JsonFilter<"Schedule">
   metadata?: Prisma.JsonFilter<"Schedule">
   teamOwned?: Prisma.BoolFilter<"Schedule"> | boolean
@@ -271,6 +287,8 @@ export type ScheduleOrderByWithRelationInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
+  mode?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentUid?: Prisma.SortOrderInput | Prisma.SortOrder
   config?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
@@ -293,6 +311,8 @@ export type ScheduleWhereUniqueInput = Prisma.AtLeast<{
   cron?: Prisma.StringFilter<"Schedule"> | string
   enabled?: Prisma.BoolFilter<"Schedule"> | boolean
   prompt?: Prisma.StringFilter<"Schedule"> | string
+  mode?: Prisma.StringNullableFilter<"Schedule"> | string | null
+  agentUid?: Prisma.UuidNullableFilter<"Schedule"> | string | null
   config?: Prisma.JsonFilter<"Schedule">
   metadata?: Prisma.JsonFilter<"Schedule">
   teamOwned?: Prisma.BoolFilter<"Schedule"> | boolean
@@ -312,6 +332,8 @@ export type ScheduleOrderByWithAggregationInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
+  mode?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentUid?: Prisma.SortOrderInput | Prisma.SortOrder
   config?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
@@ -337,6 +359,8 @@ export type ScheduleScalarWhereWithAggregatesInput = {
   cron?: Prisma.StringWithAggregatesFilter<"Schedule"> | string
   enabled?: Prisma.BoolWithAggregatesFilter<"Schedule"> | boolean
   prompt?: Prisma.StringWithAggregatesFilter<"Schedule"> | string
+  mode?: Prisma.StringNullableWithAggregatesFilter<"Schedule"> | string | null
+  agentUid?: Prisma.UuidNullableWithAggregatesFilter<"Schedule"> | string | null
   config?: Prisma.JsonWithAggregatesFilter<"Schedule">
   metadata?: Prisma.JsonWithAggregatesFilter<"Schedule">
   teamOwned?: Prisma.BoolWithAggregatesFilter<"Schedule"> | boolean
@@ -356,6 +380,8 @@ export type ScheduleCreateInput = {
   cron: string
   enabled: boolean
   prompt: string
+  mode?: string | null
+  agentUid?: string | null
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned: boolean
@@ -375,6 +401,8 @@ export type ScheduleUncheckedCreateInput = {
   cron: string
   enabled: boolean
   prompt: string
+  mode?: string | null
+  agentUid?: string | null
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned: boolean
@@ -394,6 +422,8 @@ export type ScheduleUpdateInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -413,6 +443,8 @@ export type ScheduleUncheckedUpdateInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -432,6 +464,8 @@ export type ScheduleCreateManyInput = {
   cron: string
   enabled: boolean
   prompt: string
+  mode?: string | null
+  agentUid?: string | null
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned: boolean
@@ -451,6 +485,8 @@ export type ScheduleUpdateManyMutationInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -470,6 +506,8 @@ export type ScheduleUncheckedUpdateManyInput = {
   cron?: Prisma.StringFieldUpdateOperationsInput | string
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -489,6 +527,8 @@ export type ScheduleCountOrderByAggregateInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
+  mode?: Prisma.SortOrder
+  agentUid?: Prisma.SortOrder
   config?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
@@ -508,6 +548,8 @@ export type ScheduleMaxOrderByAggregateInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
+  mode?: Prisma.SortOrder
+  agentUid?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   lastEditorId?: Prisma.SortOrder
@@ -525,6 +567,8 @@ export type ScheduleMinOrderByAggregateInput = {
   cron?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   prompt?: Prisma.SortOrder
+  mode?: Prisma.SortOrder
+  agentUid?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   lastEditorId?: Prisma.SortOrder
@@ -544,6 +588,8 @@ export type ScheduleSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
+  mode?: boolean
+  agentUid?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -563,6 +609,8 @@ export type ScheduleSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
+  mode?: boolean
+  agentUid?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -582,6 +630,8 @@ export type ScheduleSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
+  mode?: boolean
+  agentUid?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -601,6 +651,8 @@ export type ScheduleSelectScalar = {
   cron?: boolean
   enabled?: boolean
   prompt?: boolean
+  mode?: boolean
+  agentUid?: boolean
   config?: boolean
   metadata?: boolean
   teamOwned?: boolean
@@ -613,7 +665,7 @@ export type ScheduleSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ScheduleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "name" | "cron" | "enabled" | "prompt" | "config" | "metadata" | "teamOwned" | "creatorId" | "lastEditorId" | "nextRunAt" | "lastRanAt" | "lastSpawnError" | "createdAt" | "updatedAt", ExtArgs["result"]["schedule"]>
+export type ScheduleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "name" | "cron" | "enabled" | "prompt" | "mode" | "agentUid" | "config" | "metadata" | "teamOwned" | "creatorId" | "lastEditorId" | "nextRunAt" | "lastRanAt" | "lastSpawnError" | "createdAt" | "updatedAt", ExtArgs["result"]["schedule"]>
 
 export type $SchedulePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Schedule"
@@ -625,6 +677,11 @@ export type $SchedulePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     cron: string
     enabled: boolean
     prompt: string
+    mode: string | null
+    /**
+     * The named agent that executes the runs.
+     */
+    agentUid: string | null
     config: runtime.JsonValue
     metadata: runtime.JsonValue
     teamOwned: boolean
@@ -1067,6 +1124,8 @@ export interface ScheduleFieldRefs {
   readonly cron: Prisma.FieldRef<"Schedule", 'String'>
   readonly enabled: Prisma.FieldRef<"Schedule", 'Boolean'>
   readonly prompt: Prisma.FieldRef<"Schedule", 'String'>
+  readonly mode: Prisma.FieldRef<"Schedule", 'String'>
+  readonly agentUid: Prisma.FieldRef<"Schedule", 'String'>
   readonly config: Prisma.FieldRef<"Schedule", 'Json'>
   readonly metadata: Prisma.FieldRef<"Schedule", 'Json'>
   readonly teamOwned: Prisma.FieldRef<"Schedule", 'Boolean'>

@@ -31,6 +31,7 @@ export type ShareLinkMinAggregateOutputType = {
   tokenHash: string | null
   creatorId: string | null
   keyId: string | null
+  access: string | null
   expiresAt: Date | null
   createdAt: Date | null
 }
@@ -42,6 +43,7 @@ export type ShareLinkMaxAggregateOutputType = {
   tokenHash: string | null
   creatorId: string | null
   keyId: string | null
+  access: string | null
   expiresAt: Date | null
   createdAt: Date | null
 }
@@ -53,6 +55,7 @@ export type ShareLinkCountAggregateOutputType = {
   tokenHash: number
   creatorId: number
   keyId: number
+  access: number
   expiresAt: number
   createdAt: number
   _all: number
@@ -66,6 +69,7 @@ export type ShareLinkMinAggregateInputType = {
   tokenHash?: true
   creatorId?: true
   keyId?: true
+  access?: true
   expiresAt?: true
   createdAt?: true
 }
@@ -77,6 +81,7 @@ export type ShareLinkMaxAggregateInputType = {
   tokenHash?: true
   creatorId?: true
   keyId?: true
+  access?: true
   expiresAt?: true
   createdAt?: true
 }
@@ -88,6 +93,7 @@ export type ShareLinkCountAggregateInputType = {
   tokenHash?: true
   creatorId?: true
   keyId?: true
+  access?: true
   expiresAt?: true
   createdAt?: true
   _all?: true
@@ -172,6 +178,7 @@ export type ShareLinkGroupByOutputType = {
   tokenHash: string
   creatorId: string
   keyId: string | null
+  access: string
   expiresAt: Date
   createdAt: Date
   _count: ShareLinkCountAggregateOutputType | null
@@ -204,6 +211,7 @@ export type ShareLinkWhereInput = {
   tokenHash?: Prisma.StringFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidFilter<"ShareLink"> | string
   keyId?: Prisma.UuidNullableFilter<"ShareLink"> | string | null
+  access?: Prisma.StringFilter<"ShareLink"> | string
   expiresAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
 }
@@ -215,6 +223,7 @@ export type ShareLinkOrderByWithRelationInput = {
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   keyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  access?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -229,6 +238,7 @@ export type ShareLinkWhereUniqueInput = Prisma.AtLeast<{
   runId?: Prisma.UuidFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidFilter<"ShareLink"> | string
   keyId?: Prisma.UuidNullableFilter<"ShareLink"> | string | null
+  access?: Prisma.StringFilter<"ShareLink"> | string
   expiresAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"ShareLink"> | Date | string
 }, "id" | "tokenHash">
@@ -240,6 +250,7 @@ export type ShareLinkOrderByWithAggregationInput = {
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   keyId?: Prisma.SortOrderInput | Prisma.SortOrder
+  access?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ShareLinkCountOrderByAggregateInput
@@ -257,6 +268,7 @@ export type ShareLinkScalarWhereWithAggregatesInput = {
   tokenHash?: Prisma.StringWithAggregatesFilter<"ShareLink"> | string
   creatorId?: Prisma.UuidWithAggregatesFilter<"ShareLink"> | string
   keyId?: Prisma.UuidNullableWithAggregatesFilter<"ShareLink"> | string | null
+  access?: Prisma.StringWithAggregatesFilter<"ShareLink"> | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"ShareLink"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ShareLink"> | Date | string
 }
@@ -268,6 +280,7 @@ export type ShareLinkCreateInput = {
   tokenHash: string
   creatorId: string
   keyId?: string | null
+  access?: string
   expiresAt: Date | string
   createdAt: Date | string
 }
@@ -279,6 +292,7 @@ export type ShareLinkUncheckedCreateInput = {
   tokenHash: string
   creatorId: string
   keyId?: string | null
+  access?: string
   expiresAt: Date | string
   createdAt: Date | string
 }
@@ -290,6 +304,7 @@ export type ShareLinkUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  access?: Prisma.StringFieldUpdateOperationsInput | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -301,6 +316,7 @@ export type ShareLinkUncheckedUpdateInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  access?: Prisma.StringFieldUpdateOperationsInput | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -312,6 +328,7 @@ export type ShareLinkCreateManyInput = {
   tokenHash: string
   creatorId: string
   keyId?: string | null
+  access?: string
   expiresAt: Date | string
   createdAt: Date | string
 }
@@ -323,6 +340,7 @@ export type ShareLinkUpdateManyMutationInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  access?: Prisma.StringFieldUpdateOperationsInput | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -334,6 +352,7 @@ export type ShareLinkUncheckedUpdateManyInput = {
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   keyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  access?: Prisma.StringFieldUpdateOperationsInput | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -345,6 +364,7 @@ export type ShareLinkCountOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
+  access?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -356,6 +376,7 @@ export type ShareLinkMaxOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
+  access?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -367,6 +388,7 @@ export type ShareLinkMinOrderByAggregateInput = {
   tokenHash?: Prisma.SortOrder
   creatorId?: Prisma.SortOrder
   keyId?: Prisma.SortOrder
+  access?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
@@ -380,6 +402,7 @@ export type ShareLinkSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   tokenHash?: boolean
   creatorId?: boolean
   keyId?: boolean
+  access?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
@@ -391,6 +414,7 @@ export type ShareLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   tokenHash?: boolean
   creatorId?: boolean
   keyId?: boolean
+  access?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
@@ -402,6 +426,7 @@ export type ShareLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   tokenHash?: boolean
   creatorId?: boolean
   keyId?: boolean
+  access?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["shareLink"]>
@@ -413,11 +438,12 @@ export type ShareLinkSelectScalar = {
   tokenHash?: boolean
   creatorId?: boolean
   keyId?: boolean
+  access?: boolean
   expiresAt?: boolean
   createdAt?: boolean
 }
 
-export type ShareLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "runId" | "tokenHash" | "creatorId" | "keyId" | "expiresAt" | "createdAt", ExtArgs["result"]["shareLink"]>
+export type ShareLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "runId" | "tokenHash" | "creatorId" | "keyId" | "access" | "expiresAt" | "createdAt", ExtArgs["result"]["shareLink"]>
 
 export type $ShareLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ShareLink"
@@ -432,6 +458,10 @@ export type $ShareLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * The API key that created the link; null for links that are older than this column.
      */
     keyId: string | null
+    /**
+     * VIEWER, or EDITOR: guests may send follow-ups.
+     */
+    access: string
     expiresAt: Date
     createdAt: Date
   }, ExtArgs["result"]["shareLink"]>
@@ -863,6 +893,7 @@ export interface ShareLinkFieldRefs {
   readonly tokenHash: Prisma.FieldRef<"ShareLink", 'String'>
   readonly creatorId: Prisma.FieldRef<"ShareLink", 'String'>
   readonly keyId: Prisma.FieldRef<"ShareLink", 'String'>
+  readonly access: Prisma.FieldRef<"ShareLink", 'String'>
   readonly expiresAt: Prisma.FieldRef<"ShareLink", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"ShareLink", 'DateTime'>
 }

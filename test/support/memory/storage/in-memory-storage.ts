@@ -1,4 +1,5 @@
 import type { Environment } from "../../../../src/core/environments/environment.ts";
+import type { McpServer } from "../../../../src/core/mcp-servers/mcp-server.ts";
 import type { NamedAgent } from "../../../../src/core/people/named-agent.ts";
 import type { Secret } from "../../../../src/core/secrets/secret.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
@@ -54,6 +55,7 @@ function storageOn(database: InMemoryStatements): Storage {
     webhooks: createInMemoryWebhookStorage(database),
     environments: new InMemoryRecordStore<Environment>(database, "environment"),
     secrets: new InMemoryRecordStore<Secret>(database, "secret", ({ ownerId, name }) => `${ownerId} ${name}`),
+    mcpServers: new InMemoryRecordStore<McpServer>(database, "MCP server", ({ name }) => name),
     workers: new InMemoryWorkerStore(database),
     reports: new InMemoryRunReports(database),
     ...createInMemorySettings(database),

@@ -108,7 +108,7 @@ export function emptyTables(): Tables {
     meanings: new Set(),
     deliveries: new Map(),
     receipts: new Map(),
-    teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", createdAt: new Date(0) }]]),
+    teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", sharing: "off", createdAt: new Date(0) }]]),
     principals: new Map(),
     identities: new Map(),
     keys: new Map(),

@@ -9,6 +9,8 @@ export class PageElement {
   href = "";
   hidden = false;
   open = false;
+  value = "";
+  readonly #listeners = new Map<string, (event: { preventDefault(): void }) => unknown>();
   #text = "";
 
   constructor(name: string) {
@@ -33,6 +35,15 @@ export class PageElement {
 
   replaceWith(_other: PageElement): void {
     throw new Error("It is not on the page.");
+  }
+
+  addEventListener(kind: string, listener: (event: { preventDefault(): void }) => unknown): void {
+    this.#listeners.set(kind, listener);
+  }
+
+  /** Does what a user of the page does. */
+  async dispatch(kind: string): Promise<void> {
+    await this.#listeners.get(kind)?.({ preventDefault: () => undefined });
   }
 
   querySelector(name: string): PageElement | null {

@@ -166,3 +166,27 @@ test("a signed-out reader is redirected to sign in and returns to the page", asy
 
   expect(left).toEqual(["/signin?next=%2Fruns%2FR"]);
 });
+
+test("the page of a guest who may edit sends follow-ups, and any other page has no form", async () => {
+  const sent: [string, string][] = [];
+  const form = page.getElementById("follow-up");
+  await openPage();
+  const ofMember = form.hidden;
+  form.dataset.allowed = "true";
+  FakeEventSource.opened = [];
+  await openPage();
+  vi.stubGlobal("fetch", async (path: string, { body }: { body: string }) => {
+    sent.push([path, body]);
+    return Response.json({ state: "QUEUED" });
+  });
+  page.getElementById("message").value = "Go on.";
+
+  await form.dispatch("submit");
+
+  expect([ofMember, form.hidden]).toEqual([true, false]);
+  expect(sent).toEqual([["/api/v1/agent/runs/R/followups", '{"message":"Go on."}']]);
+  expect([page.getElementById("message").value, page.getElementById("sent").textContent]).toEqual([
+    "",
+    "Sent.",
+  ]);
+});

@@ -57,7 +57,7 @@ describe("an installation that is switched off", () => {
 test("runs from an installation and their authors belong to the team of the installation", async () => {
   const { installations, people, teams } = harness.storage;
   const teamId = crypto.randomUUID() as typeof FIRST_TEAM;
-  await teams.put({ id: teamId, name: "Research", createdAt: harness.clock.now() });
+  await teams.put({ id: teamId, name: "Research", createdAt: harness.clock.now(), sharing: "off" });
   await installations.update({ ...(await installations.ensure("memory", "here")), teamId });
 
   await harness.receive({ text: "Fix it" });

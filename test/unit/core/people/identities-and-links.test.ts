@@ -124,7 +124,11 @@ describe("a share link", () => {
     const maker = await harness.holder(["runs:write"]);
     const [run, other] = [await aRunOf(maker.principal, { teamOwned: false }), await aRunOf(maker.principal)];
 
-    await harness.shareLinks.create(maker, run.id, { tokenHash: "hash", lifetimeMs: 1_000 });
+    await harness.shareLinks.create(maker, run.id, {
+      tokenHash: "hash",
+      expires: { afterMs: 1_000 },
+      access: "VIEWER",
+    });
     const link = await harness.shareLinks.open("hash");
     await harness.clock.advance(1_000);
 
@@ -140,7 +144,7 @@ describe("a share link", () => {
     const someone = await harness.principal();
     const [run, hidden] = [await aRunOf(maker.principal), await aRunOf(someone, { teamOwned: false })];
     const make = (tokenHash: string, { id } = run) =>
-      harness.shareLinks.create(maker, id, { tokenHash, lifetimeMs: 1_000 });
+      harness.shareLinks.create(maker, id, { tokenHash, expires: { afterMs: 1_000 }, access: "VIEWER" });
     const opening = async () => {
       const hashes = ["removed", "of the run", "of the hidden"];
       const opened = await Promise.all(hashes.map((hash) => harness.shareLinks.open(hash)));
@@ -161,11 +165,11 @@ describe("a share link", () => {
   test("a share link ends when the key that created it is revoked, but not with another key", async () => {
     const [maker, other] = [await harness.holder(["runs:write"]), await harness.holder(["runs:write"])];
     const run = await aRunOf(maker.principal);
-    const request = { tokenHash: "hash", lifetimeMs: 1_000 };
+    const request = { tokenHash: "hash", expires: { afterMs: 1_000 }, access: "VIEWER" } as const;
     const { link } = await harness.shareLinks.create(maker, run.id, request);
 
     await harness.revoke(other.key);
-    expect(await harness.shareLinks.open("hash")).toEqual(link);
+    expect(await harness.shareLinks.open("hash")).toMatchObject(link);
     await harness.revoke(maker.key);
 
     expect(await harness.shareLinks.open("hash")).toBeUndefined();
@@ -175,7 +179,11 @@ describe("a share link", () => {
     const maker = await harness.holder(["runs:write"]);
     const [run, other] = [await aRunOf(maker.principal), await aRunOf(maker.principal)];
     const make = (index: number, { id } = run) =>
-      harness.shareLinks.create(maker, id, { tokenHash: `${id} ${index}`, lifetimeMs: 1 });
+      harness.shareLinks.create(maker, id, {
+        tokenHash: `${id} ${index}`,
+        expires: { afterMs: 1 },
+        access: "VIEWER",
+      });
     const { link } = await make(0);
     for (let index = 1; index < 100; index += 1) {
       await make(index);
@@ -194,7 +202,7 @@ describe("a share link", () => {
     const [ann, ben] = [await harness.holder(["runs:write"]), await harness.holder(["runs:write"])];
     const foreign = await harness.holder(["admin"], { teamId: await harness.team() });
     const run = await aRunOf(ann.principal, { teamOwned: false });
-    const request = { tokenHash: "hash", lifetimeMs: 1_000 };
+    const request = { tokenHash: "hash", expires: { afterMs: 1_000 }, access: "VIEWER" } as const;
     const { link } = await harness.shareLinks.create(ann, run.id, request);
 
     for (const holder of [ben, foreign]) {

@@ -43,7 +43,7 @@ export class PeopleHarness {
 
   async team(): Promise<TeamId> {
     const id = randomUUID() as TeamId;
-    await this.storage.teams.put({ id, name: id, createdAt: this.clock.now() });
+    await this.storage.teams.put({ id, name: id, createdAt: this.clock.now(), sharing: "off" });
     return id;
   }
 

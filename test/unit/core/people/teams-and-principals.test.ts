@@ -22,7 +22,7 @@ describe("teams", () => {
 
     expect((await harness.teams.list(operator)).map(({ id }) => id)).toEqual([FIRST_TEAM, created.id]);
     expect(await harness.teams.get(operator, created.id)).toEqual(created);
-    expect(await harness.teams.rename(operator, created.id, "Lab")).toMatchObject({ name: "Lab" });
+    expect(await harness.teams.update(operator, created.id, { name: "Lab" })).toMatchObject({ name: "Lab" });
   });
 
   test("other callers see their own team only", async () => {
@@ -32,10 +32,13 @@ describe("teams", () => {
 
     expect((await harness.teams.list(admin)).map(({ id }) => id)).toEqual([teamId]);
     await expect(harness.teams.get(admin, FIRST_TEAM)).rejects.toMatchObject(UNKNOWN);
-    await expect(harness.teams.rename(admin, FIRST_TEAM, "x")).rejects.toMatchObject(UNKNOWN);
+    await expect(harness.teams.update(admin, FIRST_TEAM, { name: "x" })).rejects.toMatchObject(UNKNOWN);
     await expect(harness.teams.create(admin, "x")).rejects.toMatchObject(FORBIDDEN);
     await expect(harness.teams.get(member, teamId)).rejects.toMatchObject(UNKNOWN);
-    expect(await harness.teams.rename(admin, teamId, "Lab")).toMatchObject({ id: teamId, name: "Lab" });
+    expect(await harness.teams.update(admin, teamId, { name: "Lab" })).toMatchObject({
+      id: teamId,
+      name: "Lab",
+    });
   });
 
   test("the name of a team is unique", async () => {

@@ -64,6 +64,41 @@ describe("a schedule", () => {
     });
   });
 
+  test("the runs of a schedule have its mode and are executed by its agent", async () => {
+    const agent = await harness.person("Tidier");
+    const { createdAt, id: agentUid, teamId } = agent;
+    await harness.storage.namedAgents.add({
+      ...{ id: agentUid, teamId, config: { base_prompt: "Tidy." }, secretNames: [] },
+      ...{ onBehalfOfEnabled: false, others: {}, createdAt, updatedAt: createdAt },
+    });
+    await service.create(ada, { ...WANTED, mode: "plan", agentUid });
+
+    await harness.clock.advance(MINUTE_MS);
+
+    expect((await runs())[0]).toMatchObject({
+      mode: "plan",
+      creatorId: ada.id,
+      executorId: agentUid,
+      config: { base_prompt: "Tidy.", model_id: "m" },
+    });
+  });
+
+  test("a schedule whose agent was deleted says so instead of starting a run", async () => {
+    const agent = await harness.person("Tidier");
+    const { createdAt, id: agentUid, teamId } = agent;
+    await harness.storage.namedAgents.add({
+      ...{ id: agentUid, teamId, config: {}, secretNames: [] },
+      ...{ onBehalfOfEnabled: false, others: {}, createdAt, updatedAt: createdAt },
+    });
+    const { id } = await service.create(ada, { ...WANTED, agentUid });
+    await harness.storage.namedAgents.remove(teamId, agentUid);
+
+    await harness.clock.advance(MINUTE_MS);
+
+    expect(await runs()).toEqual([]);
+    expect((await service.get(ada, id)).lastSpawnError).toBe("There is no such agent.");
+  });
+
   test("concurrent attempts fire each due time once", async () => {
     const { id } = await service.create(ada, WANTED);
     await harness.queue.stop(0);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { AgentStart } from "../../../../src/core/agents/agent-runner.ts";
 import { AppError } from "../../../../src/core/errors.ts";
+import type { PrincipalId } from "../../../../src/core/ids.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { SecretService } from "../../../../src/core/secrets/secret-service.ts";
@@ -178,6 +179,40 @@ describe("the secrets of a run", () => {
       state: "FAILED",
       statusMessage: { errorCode: "environment_setup_failed", message: expect.stringContaining("too large") },
     });
+  });
+
+  test("an agent with personal secrets never takes a guest's follow-up, and the next one has only the team's", async () => {
+    await set(ada, "TEAMS", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    const { promise: whenTold, resolve: goOn } = Promise.withResolvers<void>();
+    harness.agents.scripts.push(async ({ say }) => {
+      await whenTold;
+      say("First.");
+      return END_TURN;
+    });
+    harness.agents.scripts.push(async ({ say }) => {
+      say(`Left in a file: ${ADAS}`);
+      return END_TURN;
+    });
+    await harness.start();
+    const { id, teamId } = await harness.create({ creator: ada });
+    await quiet();
+    const guest = {
+      id: "0197f3a2-0000-7000-8000-00000000000a" as PrincipalId,
+      ...{ teamId, administrator: false, onlyRunId: id },
+      invitation: { by: ada, mayFollowUp: true },
+    };
+
+    const input = { message: "Print it.", authorId: guest.id, byGuest: true, delivery: "steer" } as const;
+    await harness.runs.followUp(id, guest, input);
+    goOn();
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ TEAMS, ADAS }, { TEAMS }]);
+    expect(harness.agents.prompts).toEqual(["Fix it", "Print it."]);
+    const run = await harness.run(id);
+    expect(run).toMatchObject({ state: "SUCCEEDED", answer: "Left in a file: [redacted]" });
+    expect(JSON.stringify(await harness.events(id))).not.toContain(ADAS);
   });
 
   test("secrets are opened again for each attempt", async () => {

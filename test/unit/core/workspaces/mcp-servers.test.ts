@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { RunConfig } from "../../../../src/core/runs/run.ts";
+import { McpServerService } from "../../../../src/core/mcp-servers/mcp-server-service.ts";
+import type { McpServerConfig, RunConfig } from "../../../../src/core/runs/run.ts";
 import { sealOwner } from "../../../../src/core/secrets/secret.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
+import { END_TURN } from "../../../support/scripted-agents.ts";
 
 const KEY = "$" + "{WIKI_KEY}";
 
@@ -120,12 +122,77 @@ describe("MCP servers in a request", () => {
     });
   });
 
-  test("a shared MCP server is refused with a message, because none exist", async () => {
+  test("an MCP server of the team that does not exist is refused", async () => {
     const config = { mcp_servers: { wiki: { warp_id: "w" } } };
 
     await expect(harness.create({ config })).rejects.toMatchObject({
-      code: "operation_not_supported",
-      options: { remedy: expect.stringContaining("url") },
+      code: "resource_not_found",
+      message: expect.stringContaining('"wiki"'),
+      options: { issues: [{ path: "config.mcp_servers.wiki.warp_id" }] },
+    });
+  });
+
+  test.each([
+    ["a url and a team's server", { url: "https://x", warp_id: "w" }],
+    ["a program and a team's server", { command: "c", warp_id: "w" }],
+  ])("%s are refused together", async (_what, server) => {
+    await expect(harness.create({ config: { mcp_servers: { wiki: server } } })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringContaining('"wiki"'),
+    });
+  });
+});
+
+describe("an MCP server of the team", () => {
+  async function aServer(config: McpServerConfig) {
+    const { clock, secretBox: box, storage } = harness;
+    const service = new McpServerService({ mcpServers: storage.mcpServers, box, clock });
+    return service.create(await harness.person(), { name: "Our wiki", config });
+  }
+
+  test("an MCP server of the team is resolved when the run is prepared, by its uid or its name", async () => {
+    await aSecret("WIKI_KEY", "the-key-of-the-wiki");
+    const { id } = await aServer({ url: "https://wiki.example/mcp", headers: { A: "own-value", B: KEY } });
+
+    const run = await perform({ a: { warp_id: id }, b: { warp_id: "Our wiki" } });
+
+    const server = {
+      url: "https://wiki.example/mcp",
+      headers: { A: "own-value", B: "the-key-of-the-wiki" },
+    };
+    expect(harness.agents.starts[0]?.mcpServers).toEqual({ a: "remote", b: "remote" });
+    expect(harness.gateways.grants[0]?.mcpServers).toEqual({ a: server, b: server });
+    expect(run.config.mcp_servers).toEqual({ a: { warp_id: id }, b: { warp_id: "Our wiki" } });
+  });
+
+  test("the values of an MCP server of the team are removed from what the agent says", async () => {
+    await aServer({ command: "wiki-mcp", env: { TOKEN: "value-of-the-team" } });
+    harness.agents.scripts.push(async ({ say }) => {
+      say("It is value-of-the-team.");
+      return END_TURN;
+    });
+
+    const run = await perform({ wiki: { warp_id: "Our wiki" } });
+
+    expect(harness.agents.starts[0]?.mcpServers).toMatchObject({
+      wiki: { env: { TOKEN: "value-of-the-team" } },
+    });
+    const log = JSON.stringify(await harness.events(run.id));
+    expect(log).not.toContain("value-of-the-team");
+    expect(log).toContain("It is [redacted].");
+  });
+
+  test("a run whose MCP server was deleted fails", async () => {
+    const { id, teamId } = await aServer({ command: "wiki-mcp" });
+    const { id: runId } = await harness.create({ config: { mcp_servers: { wiki: { warp_id: id } } } });
+    await quiet();
+    await harness.storage.mcpServers.remove(teamId, id);
+
+    await harness.followUp(runId, "Again.");
+
+    expect(await harness.run(runId)).toMatchObject({
+      state: "FAILED",
+      statusMessage: { errorCode: "environment_setup_failed", message: expect.stringContaining('"wiki"') },
     });
   });
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { NewRun } from "../../../../src/core/runs/new-run.ts";
+import { retryOf } from "../../../../src/core/runs/retry-of.ts";
 import type { SkillLibrary } from "../../../../src/core/skills/skill-library.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { quiet } from "../../../support/manual-clock.ts";
@@ -38,7 +39,7 @@ describe("a run of a skill", () => {
   test("a run of a skill has the files of the skill in its first workspace", async () => {
     await perform({ config: { skill_spec: "acme/tools:deploy" } });
 
-    const { skill } = harness.workspaces.beginnings[0] ?? {};
+    const [skill] = harness.workspaces.beginnings[0]?.skills ?? [];
     expect(skill?.directory).toBe(".skills/deploy");
     expect(skill?.files.map(({ path }) => path)).toEqual(["SKILL.md", "scripts/run.sh"]);
   });
@@ -106,9 +107,95 @@ describe("a run of a skill", () => {
     harness.skills.put("acme/whole", { "SKILL.md": "All of it.", "lib/a.txt": "a" });
     await perform({ config: { skill_spec: "acme/whole:SKILL.md" } });
 
-    const { skill } = harness.workspaces.beginnings[0] ?? {};
+    const [skill] = harness.workspaces.beginnings[0]?.skills ?? [];
     expect(skill?.directory).toBe(".skills/whole");
     expect(skill?.files.map(({ path }) => path)).toEqual(["SKILL.md", "lib/a.txt"]);
+  });
+});
+
+describe("a run with skills in its configuration", () => {
+  let harness: CoreHarness;
+  beforeEach(async () => {
+    harness = new CoreHarness();
+    harness.skills.put("acme/tools", {
+      ".agents/skills/deploy/SKILL.md": "---\nname: shipping\ndescription: Ships it.\n---\nDeploy it.",
+      ".agents/skills/review/SKILL.md": "Review it.",
+    });
+    harness.skills.put("acme/more", { ".agents/skills/deploy/SKILL.md": "Deploy that." });
+  });
+
+  const skills = ["acme/tools:deploy", "acme/more:deploy", "acme/tools:review", "acme/tools:deploy"];
+  const places = () =>
+    harness.workspaces.beginnings[0]?.skills?.map(({ directory, root }) => `${root} ${directory}`);
+
+  async function perform(request: Partial<NewRun>) {
+    await harness.start();
+    const { id } = await harness.create({ config: { skills }, ...request });
+    await quiet();
+    return harness.run(id);
+  }
+
+  test("the skills are where the agent looks for them, each with a name of its own", async () => {
+    harness.agents.skillFolder = () => ".scripted/skills";
+
+    const run = await perform({});
+
+    expect(places()).toEqual([
+      "home .scripted/skills/deploy",
+      "home .scripted/skills/deploy-2",
+      "home .scripted/skills/review",
+    ]);
+    expect(harness.agents.starts[0]?.basePrompt).toBeUndefined();
+    expect(harness.agents.prompts).toEqual(["Fix it"]);
+    expect(run.config.skills).toHaveLength(3);
+    expect(run.config).not.toHaveProperty("skill_spec");
+    expect(harness.gateways.grants[0]?.repositories).toEqual([
+      { owner: "acme", name: "tools", push: false },
+      { owner: "acme", name: "more", push: false },
+    ]);
+  });
+
+  test("an agent that does not look for skills is told where they are", async () => {
+    await perform({});
+
+    expect(places()).toEqual([
+      "directory .skills/deploy",
+      "directory .skills/deploy-2",
+      "directory .skills/review",
+    ]);
+    expect(harness.agents.starts[0]?.basePrompt).toContain("- shipping: .skills/deploy/SKILL.md. Ships it.");
+  });
+
+  test("without a prompt the first of the skills is the task", async () => {
+    const run = await perform({ prompt: "", provenance: {} });
+
+    expect(run.config).toMatchObject({
+      name: "shipping",
+      skill_spec: "acme/tools:.agents/skills/deploy/SKILL.md",
+    });
+    expect(run.provenance.config_layers).toMatchObject({ skills: "request", skill_spec: "request" });
+    expect(harness.agents.prompts).toEqual(['Carry out the skill "shipping", as its instructions say.']);
+    const { basePrompt = "" } = harness.agents.starts[0] ?? {};
+    expect(basePrompt).toMatch(/^Deploy it\./);
+    expect(basePrompt).not.toContain("- shipping");
+    expect(basePrompt).toContain("- review: .skills/review/SKILL.md");
+  });
+
+  test("an unknown skill among them is refused", async () => {
+    await expect(harness.create({ config: { skills: ["acme/tools:nothing"] } })).rejects.toMatchObject({
+      code: "resource_not_found",
+    });
+  });
+
+  test("a retried run has the skills as they were", async () => {
+    const run = await perform({});
+    harness.skills.put("acme/tools", {});
+    harness.skills.put("acme/more", {});
+
+    const again = await harness.create(retryOf(run, { creator: await harness.person(), source: "API" }));
+
+    expect(again.skillSnapshots).toEqual(run.skillSnapshots);
+    expect(again.config).toEqual(run.config);
   });
 });
 

@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import type { McpServerConfig, RunConfig } from "./run.ts";
+import type { McpServerConfig, RunConfig } from "../runs/run.ts";
 
 const SERVERS_MAX = 20;
 const ENTRIES_MAX = 100;
@@ -21,9 +21,6 @@ export function requireMcpServers({ mcp_servers: servers = {} }: RunConfig, memb
     throw refused(path, "", `are more than ${SERVERS_MAX}`);
   }
   for (const [name, server] of Object.entries(servers)) {
-    if (server.warp_id !== undefined) {
-      throw noSharedServers(path, name);
-    }
     const problem = problemOf(name, server);
     if (problem !== undefined) {
       throw refused(path, name, problem);
@@ -31,13 +28,31 @@ export function requireMcpServers({ mcp_servers: servers = {} }: RunConfig, memb
   }
 }
 
+/** Rejects an MCP server that a team could not use. It must not refer to another one. */
+export function requireOwnMcpServer(name: string, config: McpServerConfig): void {
+  const problem =
+    config.warp_id === undefined ? problemOfKind(config) : "must have its own command or url, and no warp_id";
+  if (problem !== undefined) {
+    throw new AppError("invalid_request", `MCP server "${name}" ${problem}.`, {
+      issues: [{ path: "config", message: problem }],
+    });
+  }
+}
+
 function problemOf(name: string, server: McpServerConfig): string | undefined {
   if (!SERVER_NAME.test(name)) {
     return "has a name of other than 1 to 64 letters, digits, _ and -";
   }
-  const { command, url } = server;
-  if ((command === undefined) === (url === undefined)) {
-    return "must have exactly one of command and url";
+  return problemOfKind(server);
+}
+
+function problemOfKind(server: McpServerConfig): string | undefined {
+  const { command, url, warp_id } = server;
+  if ([command, url, warp_id].filter((kind) => kind !== undefined).length !== 1) {
+    return "must have exactly one of command, url and warp_id";
+  }
+  if (warp_id !== undefined) {
+    return undefined;
   }
   return command === undefined ? problemOfRemote(server) : problemOfProgram(command, server);
 }
@@ -101,12 +116,4 @@ function refused(all: string, name: string, problem: string): AppError {
   const server = name === "" ? "The MCP servers" : `MCP server "${name}"`;
   const path = [all, name].filter((part) => part !== "").join(".");
   return new AppError("invalid_request", `${server} ${problem}.`, { issues: [{ path, message: problem }] });
-}
-
-function noSharedServers(all: string, name: string): AppError {
-  const path = `${all}.${name}.warp_id`;
-  return new AppError("operation_not_supported", `MCP server "${name}" names a shared server.`, {
-    remedy: "This server keeps no shared tool servers: give its command or its url.",
-    issues: [{ path, message: "names a shared server, of which there are none here" }],
-  });
 }

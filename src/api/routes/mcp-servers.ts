@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { McpServer } from "../../core/mcp-servers/mcp-server.ts";
+import { McpServerService } from "../../core/mcp-servers/mcp-server-service.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { requireBytes } from "../http/request-validation.ts";
+import {
+  ListMcpServersResponse,
+  McpServerItem,
+  McpServerRequest,
+  mcpServerEditOf,
+  mcpServerItem,
+} from "../schemas/mcp-server.ts";
+import { uuidId } from "./resource.ts";
+import { resourceRoutes } from "./resource-routes.ts";
+
+export function mcpServerRoutes(
+  deps: Pick<ApiDeps, "clock" | "limits" | "secrets" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  const { clock, secrets: box, storage } = deps;
+  const { configBytes } = limitsOf(deps);
+  const requireSize = ({ config }: McpServerRequest) =>
+    requireBytes("config", JSON.stringify(config), configBytes);
+  return resourceRoutes(storage, idempotency, {
+    path: "/agent/mcp-servers",
+    tags: ["mcp-servers"],
+    scopes: { read: "settings:read", write: "settings:write" },
+    acceptsCookie: true,
+    id: uuidId("uid", "MCP server"),
+    serviceOn: ({ mcpServers }) => new McpServerService({ mcpServers, box, clock }),
+    item: McpServerItem,
+    items: (rows: readonly McpServer[]) => rows.map(mcpServerItem),
+    list: {
+      operationId: "listMcpServers",
+      summary: "List the team's MCP servers",
+      member: "mcp_servers",
+      response: ListMcpServersResponse,
+      run: (servers, viewer) => servers.list(viewer),
+    },
+    get: {
+      operationId: "getMcpServer",
+      summary: "Get an MCP server",
+      run: (servers, viewer, uid) => servers.get(viewer, uid),
+    },
+    create: {
+      operationId: "createMcpServer",
+      summary: "Create an MCP server",
+      description:
+        "Runs of the team use it by `warp_id`. Everyone who may start runs can make their agents use it with its values.",
+      hidesBody: true,
+      body: McpServerRequest,
+      check: requireSize,
+      run: (servers, viewer, body) => servers.create(viewer, mcpServerEditOf(body)),
+    },
+    replace: {
+      operationId: "replaceMcpServer",
+      summary: "Replace an MCP server",
+      description: "Agents that are working keep the previous configuration until they end.",
+      hidesBody: true,
+      problems: [409],
+      body: McpServerRequest,
+      check: requireSize,
+      run: (servers, viewer, uid, body) => servers.replace(viewer, uid, mcpServerEditOf(body)),
+    },
+    remove: {
+      operationId: "deleteMcpServer",
+      summary: "Delete an MCP server",
+      description: "Runs that name it fail when their agent starts the next time.",
+      status: 204,
+      run: (servers, viewer, uid) => servers.remove(viewer, uid),
+    },
+  });
+}

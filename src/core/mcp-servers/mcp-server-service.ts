@@ -1,0 +1,115 @@
+import { AppError, invalidMember } from "../errors.ts";
+import { newId } from "../ids.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { RecordStore } from "../records/record-store.ts";
+import type { McpServerConfig } from "../runs/run.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import { UniqueConflict } from "../storage.ts";
+import {
+  type McpServer,
+  mapValues,
+  openMcpServer,
+  REDACTED,
+  sealMcpServer,
+  secretValuesOf,
+} from "./mcp-server.ts";
+import { requireOwnMcpServer } from "./require-mcp-servers.ts";
+
+export interface McpServerServiceDeps {
+  readonly mcpServers: RecordStore<McpServer>;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+}
+
+export interface McpServerEdit {
+  readonly name: string;
+  readonly description?: string;
+  readonly config: McpServerConfig;
+}
+
+/** Manages the MCP servers of a team. Their values are written and never shown. */
+export class McpServerService {
+  readonly #deps: McpServerServiceDeps;
+
+  constructor(deps: McpServerServiceDeps) {
+    this.#deps = deps;
+  }
+
+  /** By name. */
+  async list({ teamId }: Viewer): Promise<readonly McpServer[]> {
+    const all = await this.#deps.mcpServers.list(teamId);
+    return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async get({ teamId }: Viewer, id: string): Promise<McpServer> {
+    const server = await this.#deps.mcpServers.find(teamId, id);
+    if (server === undefined) {
+      throw unknownServer();
+    }
+    return server;
+  }
+
+  async create({ id: creatorId, teamId }: Viewer, { config, ...edit }: McpServerEdit): Promise<McpServer> {
+    const { box, clock, mcpServers } = this.#deps;
+    requireOwnMcpServer(edit.name, config);
+    const createdAt = clock.now();
+    const place = { id: newId(createdAt), teamId };
+    const sealed = sealMcpServer(box, place, withKeptValues(config, {}));
+    const server = { ...place, ...edit, ...sealed, creatorId, createdAt, updatedAt: createdAt };
+    await withFreeName(() => mcpServers.add(server));
+    return server;
+  }
+
+  async replace(viewer: Viewer, id: string, { config, ...edit }: McpServerEdit): Promise<McpServer> {
+    const { box, clock, mcpServers } = this.#deps;
+    requireOwnMcpServer(edit.name, config);
+    const { description: _description, ...before } = await this.get(viewer, id);
+    const whole = withKeptValues(config, openMcpServer(box, before));
+    const server = { ...before, ...edit, ...sealMcpServer(box, before, whole), updatedAt: clock.now() };
+    // Another write may have changed the values that are kept.
+    if (!(await withFreeName(() => mcpServers.replace(server, before.updatedAt)))) {
+      throw new AppError("conflict", "The MCP server was changed or deleted at the same time.", {
+        retryable: false,
+      });
+    }
+    return server;
+  }
+
+  async remove({ teamId }: Viewer, id: string): Promise<void> {
+    if (!(await this.#deps.mcpServers.remove(teamId, id))) {
+      throw unknownServer();
+    }
+  }
+}
+
+/** A value that was shown as `[redacted]` and comes back stays as it was. */
+function withKeptValues(config: McpServerConfig, before: McpServerConfig): McpServerConfig {
+  const kept = secretValuesOf(before);
+  const values = mapValues(secretValuesOf(config), (value, member, name) => {
+    if (value !== REDACTED) {
+      return value;
+    }
+    const values = kept[member] ?? {};
+    const old = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (old === undefined) {
+      throw invalidMember(`config.${member}.${name}`, `is ${REDACTED}, but there is no value to keep`);
+    }
+    return old;
+  });
+  return { ...config, ...values };
+}
+
+async function withFreeName<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw error instanceof UniqueConflict
+      ? invalidMember("name", "another MCP server of the team has this name")
+      : error;
+  }
+}
+
+function unknownServer(): AppError {
+  return new AppError("resource_not_found", "There is no such MCP server.");
+}
