@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Log } from "../core/ports/log.ts";
-import type { OpenPullRequests } from "../core/pull-requests/pull-requests.ts";
+import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../core/repositories/repository-access.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../core/threads/thread-adapter.ts";
-import { githubVariableDocs, readGithubConfig } from "./github/config.ts";
+import { githubApiUrlOf, githubVariableDocs, readGithubConfig } from "./github/config.ts";
 import { readSlackConfig, slackVariableDocs } from "./slack/config.ts";
 
 /** What the wiring passes to each adapter. */
@@ -26,6 +26,15 @@ export interface RunningAdapter {
   readonly openPullRequests?: OpenPullRequests;
 }
 
+/** Opens pull requests with a token of the team, whether or not the adapter is on. */
+export function pullRequestsWithToken(apiUrl: string, log: Log): OpenPullRequestsWithToken {
+  return async (repository, token) => {
+    const { GithubTokenClient } = await import("./github/client.ts");
+    const { openPullRequestsWithToken } = await import("./github/pull-requests.ts");
+    return openPullRequestsWithToken(repository, new GithubTokenClient(apiUrl, token, { log }));
+  };
+}
+
 export interface AdapterReading {
   readonly problems: readonly string[];
   /** Undefined: the adapter is off. */
@@ -45,6 +54,11 @@ const ADAPTERS: readonly ((env: Env) => AdapterReading)[] = [
       (await import("./github/index.ts")).createGithubAdapter(config, deps),
     ),
 ];
+
+/** The address of the API for the pull requests of the git host. */
+export function pullRequestApiUrlOf(env: Env, gitUrl: string): string {
+  return githubApiUrlOf(env, gitUrl);
+}
 
 /** Documentation of the variables of all adapters. */
 export const adapterVariableDocs = { ...slackVariableDocs, ...githubVariableDocs };

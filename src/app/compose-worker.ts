@@ -13,13 +13,12 @@ import { Maintenance } from "../core/workers/maintenance.ts";
 import { createGateways } from "../gateway/create-gateways.ts";
 import { gatewayVariables } from "../gateway/gateway-variables.ts";
 import { RepositoryClones } from "../git/repository-clones.ts";
-import { createTeamPullRequests } from "../git/team-pull-requests.ts";
 import { Destinations } from "../network-policy/destinations.ts";
 import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
-import { type AppDeps, type Bootstrap, hostOf, openersOf } from "./compose.ts";
+import { type AppDeps, type Bootstrap, hostOf } from "./compose.ts";
 import { defaultModelOf } from "./compose-agents.ts";
 import { composeSandbox } from "./compose-sandbox.ts";
 import { nextDue } from "./cron.ts";
@@ -94,7 +93,7 @@ function runDeps(bootstrap: Bootstrap, deps: AppDeps, place: Place): Omit<RunWor
     secretBox: deps.secrets,
     blobs: files,
     skills: deps.skillLibrary,
-    pullRequests: createTeamPullRequests(openersOf(deps.adapters, "openPullRequests"), storage.installations),
+    pullRequests: deps.pullRequests,
     settings: config.work,
     leaseMs: LEASE_MS,
   };

@@ -1,4 +1,4 @@
-import type { RunningAdapter } from "../adapters/registry.ts";
+import { pullRequestsWithToken, type RunningAdapter } from "../adapters/registry.ts";
 import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
@@ -9,8 +9,10 @@ import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
 import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { PullRequests } from "../core/pull-requests/pull-requests.ts";
 import { runRules } from "../core/rules/run-rules.ts";
 import { RunService } from "../core/runs/run-service.ts";
+import { createGitTokens } from "../core/secrets/git-token.ts";
 import type { SecretBox } from "../core/secrets/secret-box.ts";
 import { SkillCatalogue } from "../core/skills/skill-catalogue.ts";
 import { SkillFinder } from "../core/skills/skill-finder.ts";
@@ -21,6 +23,7 @@ import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
 import { Capacity } from "../core/workers/capacity.ts";
 import { RepositoryMirrors } from "../git/repository-mirrors.ts";
 import { createTeamAuthorizer, type TeamAuthorizer } from "../git/team-authorizer.ts";
+import { createTeamPullRequests } from "../git/team-pull-requests.ts";
 import { Destinations } from "../network-policy/destinations.ts";
 import { PostgresPubSub } from "../pubsub/postgres-pubsub.ts";
 import { PgBossQueue } from "../queue/pg-boss-queue.ts";
@@ -67,6 +70,7 @@ export interface AppDeps {
   readonly agents: AgentDeps;
   /** Provides the key with which a team's repository is read or written. */
   readonly authorize: TeamAuthorizer;
+  readonly pullRequests: PullRequests;
   readonly writer: NoticeWriter;
   readonly runs: RunService;
   readonly inboxProcessor: InboxProcessor;
@@ -100,10 +104,19 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const writer = new NoticeWriter(publicUrl, traits);
   const agents = composeAgents(config);
   const rules = runRules({ storage, pubsub, clock });
-  const authorize = createTeamAuthorizer(openersOf(adapters, "openRepository"), storage.installations);
+  const secrets = createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key));
+  const { authorize, pullRequests } = composeRepositories(config, { adapters, secrets, storage, log });
   const skillDeps = composeSkills(config, storage, authorize, log);
   const skills = skillDeps.finder;
-  const runs = new RunService({ storage, clock, writer, agents: agents.choice, skills, ...rules });
+  const runs = new RunService({
+    storage,
+    clock,
+    writer,
+    agents: agents.choice,
+    skills,
+    pullRequests,
+    ...rules,
+  });
   const inboxProcessor = new InboxProcessor({ storage, runs, adapters: threadAdapters, clock, log });
   const outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters: threadAdapters, log });
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
@@ -116,11 +129,12 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     storage,
     hashKey,
     formerHashers,
-    secrets: createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key)),
+    secrets,
     webhookClient: createWebhookClient({ destinations: new Destinations(config.webhookAllow) }),
     adapters,
     agents,
     authorize,
+    pullRequests,
     writer,
     runs,
     inboxProcessor,
@@ -176,6 +190,29 @@ export function openersOf<Kind extends "openRepository" | "openPullRequests">(
 ): ReadonlyMap<string, NonNullable<RunningAdapter[Kind]>> {
   const offers = Array.from(adapters, ([name, adapter]) => [name, adapter[kind]] as const);
   return new Map(offers.flatMap(([name, open]) => (open === undefined ? [] : [[name, open] as const])));
+}
+
+/** How the repositories of teams are reached: with the key of an installation, or with the team's own token. */
+function composeRepositories(
+  { pullRequestApiUrl }: Config,
+  deps: Pick<AppDeps, "adapters" | "secrets" | "storage"> & { readonly log: Log },
+): Pick<AppDeps, "authorize" | "pullRequests"> {
+  const { adapters, log, secrets, storage } = deps;
+  const { installations } = storage;
+  const findToken = createGitTokens(storage.secrets, secrets);
+  return {
+    authorize: createTeamAuthorizer({
+      openers: openersOf(adapters, "openRepository"),
+      installations,
+      findToken,
+    }),
+    pullRequests: createTeamPullRequests({
+      openers: openersOf(adapters, "openPullRequests"),
+      openWithToken: pullRequestsWithToken(pullRequestApiUrl, log),
+      installations,
+      findToken,
+    }),
+  };
 }
 
 function composeSkills(

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type AdapterReading, readAdapters } from "../adapters/registry.ts";
+import { type AdapterReading, pullRequestApiUrlOf, readAdapters } from "../adapters/registry.ts";
 import type { RunSettings } from "../core/attempts/attempt-deps.ts";
 import { StartupError } from "../core/errors.ts";
 import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts";
@@ -95,6 +95,8 @@ export interface Config {
   readonly workerHost: string | undefined;
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
   readonly gitUrl: string;
+  /** The API with which pull requests are opened by a token of the team. */
+  readonly pullRequestApiUrl: string;
   /** How long a setup command of an environment may take; all of one environment may take three times as long. */
   readonly setupMinutes: number;
   /** Addresses that webhooks may reach although they are not public or not HTTPS. */
@@ -153,6 +155,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "secre
     concurrency: values.ERRAND_CONCURRENCY,
     workerHost: values.ERRAND_WORKER_HOST,
     gitUrl: values.ERRAND_GIT_URL,
+    pullRequestApiUrl: pullRequestApiUrlOf(env, values.ERRAND_GIT_URL),
     setupMinutes: values.ERRAND_SETUP_MINUTES,
     webhookAllow: values.ERRAND_WEBHOOK_ALLOW,
     agentAllow: values.ERRAND_AGENT_ALLOW,

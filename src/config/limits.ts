@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { PULL_REQUEST_SETTINGS, type RunSettings } from "../core/attempts/attempt-deps.ts";
+import type { RunSettings } from "../core/attempts/attempt-deps.ts";
+import { PULL_REQUEST_SETTINGS } from "../core/runs/run.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
 const MINUTE_MS = 60_000;

@@ -63,7 +63,7 @@ function notReadable(repository: string, cause: unknown): AppError {
     {
       cause,
       remedy:
-        "Check its present name. A private one must be opened to this server's own app, in an installation of your team.",
+        "Check its present name. A private one must be opened to this server's own app, in an installation of your team, or to the token in the team secret GITHUB_TOKEN.",
     },
   );
 }

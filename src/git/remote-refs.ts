@@ -1,5 +1,5 @@
+import { isCommitId, isRefName } from "../core/repositories/ref-name.ts";
 import { git } from "./git-command.ts";
-import { isCommitId, isRefName } from "./ref-name.ts";
 import { type Transport, transportSettings } from "./transport-settings.ts";
 
 /** The branches and tags that the host of a repository reports. */

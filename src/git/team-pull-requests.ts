@@ -1,23 +1,31 @@
 import type { InstallationStore } from "../core/people/people-stores.ts";
 import type {
   OpenPullRequests,
+  OpenPullRequestsWithToken,
   PullRequestAccess,
   PullRequests,
 } from "../core/pull-requests/pull-requests.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
+import type { FindGitToken } from "../core/secrets/git-token.ts";
+
+export interface TeamPullRequestsDeps {
+  /** The functions of the adapters, by adapter name. */
+  readonly openers: ReadonlyMap<string, OpenPullRequests>;
+  readonly installations: Pick<InstallationStore, "ensure">;
+  readonly findToken: FindGitToken;
+  readonly openWithToken: OpenPullRequestsWithToken;
+}
 
 /**
- * Opens pull requests with the key of an installation, only for the team of that installation. `openers` are the
- * functions of the adapters, by adapter name.
+ * Opens pull requests with the key of an installation, only for the team of that installation. Without one, the
+ * team's own token is used.
  */
-export function createTeamPullRequests(
-  openers: ReadonlyMap<string, OpenPullRequests>,
-  installations: Pick<InstallationStore, "ensure">,
-): PullRequests {
+export function createTeamPullRequests(deps: TeamPullRequestsDeps): PullRequests {
   const accessOf = async ({
     teamId,
     ...repository
-  }: TeamRepository): Promise<PullRequestAccess | undefined> => {
+  }: TeamRepository): Promise<Omit<PullRequestAccess, "installation"> | undefined> => {
+    const { findToken, installations, openers, openWithToken } = deps;
     for (const [adapter, open] of openers) {
       const access = await open(repository);
       if (access === undefined) {
@@ -28,9 +36,11 @@ export function createTeamPullRequests(
         return access;
       }
     }
-    return undefined;
+    const token = await findToken(teamId);
+    return token === undefined ? undefined : openWithToken(repository, token);
   };
   return {
+    isAllowed: async (repository) => (await accessOf(repository)) !== undefined,
     open: async ({ repository: { name, owner }, teamId, ...draft }) =>
       (await accessOf({ owner, name, teamId }))?.open(draft),
     find: async (teamId, { name, owner }, branch) => (await accessOf({ owner, name, teamId }))?.find(branch),

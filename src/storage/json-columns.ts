@@ -15,6 +15,7 @@ import {
   type McpServerConfig,
   type PendingPermission,
   type Provenance,
+  PULL_REQUEST_SETTINGS,
   type RunConfig,
   type StatusMessage,
 } from "../core/runs/run.ts";
@@ -87,6 +88,9 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
   budget: z.exactOptional(BUDGET),
   permission_policy: z.exactOptional(z.enum(["allow", "ask"])),
   session_sharing: z.exactOptional(z.looseObject({ public_access: z.exactOptional(z.enum(SHARE_ACCESSES)) })),
+  repository: text,
+  ref: text,
+  pull_request: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
 } satisfies MembersOf<RunConfig>);
 
 /** Members that have no effect and are given back. */

@@ -85,6 +85,7 @@ export class CoreHarness {
       writer,
       agents,
       skills,
+      pullRequests: this.pullRequests,
       ...runRules({ storage, pubsub, clock }),
     });
     this.inboxProcessor = new InboxProcessor({ storage, runs: this.runs, adapters, clock, log });

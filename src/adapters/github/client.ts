@@ -15,7 +15,7 @@ export interface GithubClientDeps {
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-interface Call<Value> {
+export interface GithubCall<Value> {
   /** As in GitHub's documentation: `GET /repositories/{id}`. */
   readonly route: string;
   readonly parameters?: Parameters;
@@ -37,40 +37,56 @@ export class GithubClient {
 
   constructor(config: GithubConfig, deps: GithubClientDeps) {
     const { appId, privateKey, apiUrl } = config;
-    const log = quietLog(deps.log);
-    const request = { fetch: boundedFetch(deps.fetch ?? globalThis.fetch), log, redirect: "manual" as const };
-    const Bound = Octokit.defaults({ baseUrl: apiUrl, userAgent: "errand", log, request });
-    this.#app = new App({ appId, privateKey, Octokit: Bound, log });
+    this.#app = new App({ appId, privateKey, Octokit: octokitFor(apiUrl, deps), log: quietLog(deps.log) });
   }
 
   /** As the App itself; only for `/app` routes. */
-  async asApp<Value>(call: Call<Value>): Promise<Value> {
-    return (await this.#send(() => Promise.resolve(this.#app.octokit), call)).value;
+  async asApp<Value>(call: GithubCall<Value>): Promise<Value> {
+    return (await send(() => Promise.resolve(this.#app.octokit), call)).value;
   }
 
-  async call<Value>(installation: string, call: Call<Value>): Promise<Value> {
+  async call<Value>(installation: string, call: GithubCall<Value>): Promise<Value> {
     return (await this.list(installation, call)).value;
   }
 
-  async list<Value>(installation: string, call: Call<Value>): Promise<Answer<Value>> {
-    return this.#send(() => this.#app.getInstallationOctokit(Number(installation)), call);
+  async list<Value>(installation: string, call: GithubCall<Value>): Promise<Answer<Value>> {
+    return send(() => this.#app.getInstallationOctokit(Number(installation)), call);
+  }
+}
+
+/** GitHub's REST API with the token of a team, without the App. */
+export class GithubTokenClient {
+  readonly #octokit: Octokit;
+
+  constructor(apiUrl: string, token: string, deps: GithubClientDeps) {
+    this.#octokit = new (octokitFor(apiUrl, deps))({ auth: token });
   }
 
-  async #send<Value>(octokit: () => Promise<Octokit>, call: Call<Value>): Promise<Answer<Value>> {
-    const { route, parameters = {}, answer } = call;
-    try {
-      const response = await (await octokit()).request(route, parameters);
-      if (response.status >= 300) {
-        throw movedError(response.status, route);
-      }
-      const read = answer.safeParse(response.data);
-      if (!read.success) {
-        throw unreadable(route, read.error);
-      }
-      return { value: read.data, link: response.headers.link ?? "" };
-    } catch (error) {
-      throw toAppError(error, route);
+  async call<Value>(call: GithubCall<Value>): Promise<Value> {
+    return (await send(() => Promise.resolve(this.#octokit), call)).value;
+  }
+}
+
+function octokitFor(baseUrl: string, deps: GithubClientDeps): typeof Octokit {
+  const log = quietLog(deps.log);
+  const request = { fetch: boundedFetch(deps.fetch ?? globalThis.fetch), log, redirect: "manual" as const };
+  return Octokit.defaults({ baseUrl, userAgent: "errand", log, request });
+}
+
+async function send<Value>(octokit: () => Promise<Octokit>, call: GithubCall<Value>): Promise<Answer<Value>> {
+  const { route, parameters = {}, answer } = call;
+  try {
+    const response = await (await octokit()).request(route, parameters);
+    if (response.status >= 300) {
+      throw movedError(response.status, route);
     }
+    const read = answer.safeParse(response.data);
+    if (!read.success) {
+      throw unreadable(route, read.error);
+    }
+    return { value: read.data, link: response.headers.link ?? "" };
+  } catch (error) {
+    throw toAppError(error, route);
   }
 }
 

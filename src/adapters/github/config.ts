@@ -59,7 +59,9 @@ export const githubVariableDocs = {
   GITHUB_API_URL: {
     group: "GitHub",
     default: "https://api.github.com",
-    description: "The API address of a GitHub Enterprise Server: `https://HOST/api/v3`.",
+    description:
+      "The API address of a GitHub Enterprise Server: `https://HOST/api/v3`. Also used for pull requests with the " +
+      "team secret `GITHUB_TOKEN`.",
   },
   GITHUB_BOT_NAME: {
     group: "GitHub",
@@ -84,7 +86,9 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   const given = Object.fromEntries(
     [...REQUIRED, ...OPTIONAL].map((name) => [name, env[name]?.trim() || undefined]),
   );
-  if (Object.values(given).every((value) => value === undefined)) {
+  // The address alone is also for pull requests with a token, without the App.
+  const { GITHUB_API_URL: _, ...ofTheApp } = given;
+  if (Object.values(ofTheApp).every((value) => value === undefined)) {
     return { problems: [] };
   }
   const missing = REQUIRED.filter((name) => given[name] === undefined);
@@ -96,6 +100,13 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
     return { problems: read.error.issues.map(problemOf) };
   }
   return { config: configOf(read.data), problems: [] };
+}
+
+/** The address of the API that belongs to the git host, unless the environment names another. */
+export function githubApiUrlOf(env: Readonly<Record<string, string | undefined>>, gitUrl: string): string {
+  const { hostname, origin } = new URL(gitUrl);
+  const usual = hostname === "github.com" ? DEFAULT_API_URL : `${origin}/api/v3`;
+  return (env.GITHUB_API_URL?.trim() || usual).replace(/\/+$/, "");
 }
 
 function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {

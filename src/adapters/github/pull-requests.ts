@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { PullRequest, PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
 import type { RepositoryName } from "../../core/repositories/repository-name.ts";
-import type { GithubClient } from "./client.ts";
+import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
 import { oneLine } from "./plain-text.ts";
 import type { GithubRepositories, Repository } from "./repositories.ts";
 import { threadKeyOf } from "./thread-key.ts";
@@ -20,9 +20,11 @@ const repositoryAnswer = z.object({ default_branch: z.string() });
 
 type Draft = Parameters<PullRequestAccess["open"]>[0];
 
+/** A repository, and calls of its API with the credentials of an installation or of a team. */
 interface Place extends Repository {
-  readonly client: GithubClient;
-  readonly installation: string;
+  readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
+  /** Undefined: no installation sends the comments of its pull requests. */
+  readonly installation?: string;
 }
 
 export async function openPullRequests(
@@ -33,22 +35,34 @@ export async function openPullRequests(
   if (id === undefined) {
     return undefined;
   }
-  const place = { client, installation: String(id), owner, repo };
+  const installation = String(id);
+  const call: Place["call"] = (request) => client.call(installation, request);
+  return { installation, ...pullRequestsOf({ call, installation, owner, repo }) };
+}
+
+/** The same with a token instead of the App. */
+export async function openPullRequestsWithToken(
+  { owner, name: repo }: RepositoryName,
+  client: Pick<GithubTokenClient, "call">,
+): Promise<Omit<PullRequestAccess, "installation">> {
+  return pullRequestsOf({ call: (request) => client.call(request), owner, repo });
+}
+
+function pullRequestsOf(place: Place): Omit<PullRequestAccess, "installation"> {
   return {
-    installation: place.installation,
     open: async (draft) => (await find(place, draft.branch)) ?? create(place, draft),
     find: (branch) => find(place, branch),
   };
 }
 
 async function find(place: Place, branch: string): Promise<PullRequest | undefined> {
-  const { client, installation, owner, repo } = place;
+  const { owner, repo } = place;
   const call = {
     route: "GET /repos/{owner}/{repo}/pulls",
     parameters: { owner, repo, head: `${owner}:${branch}`, state: "open", per_page: 1 },
     answer: pullsAnswer,
   };
-  const [found] = await client.call(installation, call);
+  const [found] = await place.call(call);
   // GitHub leaves out a filter that it does not understand.
   return found?.head.ref === branch ? pullRequestOf(place, found) : undefined;
 }
@@ -95,20 +109,23 @@ async function createOtherwise(
 }
 
 async function createOn(place: Place, draft: Draft, base: string): Promise<PullRequest> {
-  const { client, installation, owner, repo } = place;
+  const { owner, repo } = place;
   const { body, branch: head, isDraft, title } = draft;
   const parameters = { owner, repo, title: oneLine(title, MAX_TITLE), head, base, body, draft: isDraft };
   const call = { route: "POST /repos/{owner}/{repo}/pulls", parameters, answer: pullAnswer };
-  return pullRequestOf(place, await client.call(installation, call));
+  return pullRequestOf(place, await place.call(call));
 }
 
-async function defaultBranchOf({ client, installation, owner, repo }: Place): Promise<string> {
+async function defaultBranchOf({ call: send, owner, repo }: Place): Promise<string> {
   const call = { route: "GET /repos/{owner}/{repo}", parameters: { owner, repo }, answer: repositoryAnswer };
-  return (await client.call(installation, call)).default_branch;
+  return (await send(call)).default_branch;
 }
 
 function pullRequestOf({ installation }: Place, pull: z.infer<typeof pullAnswer>): PullRequest {
   const { base, head, html_url: url, number } = pull;
+  if (installation === undefined) {
+    return { url, branch: head.ref };
+  }
   const key = threadKeyOf({ repositoryId: base.repo.id, number });
   return { url, branch: head.ref, thread: { adapter: "github", installation, key } };
 }

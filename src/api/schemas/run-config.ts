@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { SHARE_ACCESSES } from "../../core/people/share-link.ts";
+import { PULL_REQUEST_SETTINGS } from "../../core/runs/run.ts";
 import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
 import { ONE_OF } from "../openapi/openapi-unions.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
@@ -232,6 +233,25 @@ export const AmbientAgentConfig = z
       .describe(
         "`ask`: a person decides each permission that the agent requests, and the run is BLOCKED until then. `allow` " +
           "(default): all permissions are granted, within the sandbox.",
+      ),
+    repository: z
+      .string()
+      .optional()
+      .describe(
+        "`owner/name`: a repository in which the run works. It is added to those of the environment, if there is one.",
+      ),
+    ref: z
+      .string()
+      .optional()
+      .describe(
+        "What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch.",
+      ),
+    pull_request: z
+      .enum(PULL_REQUEST_SETTINGS)
+      .optional()
+      .describe(
+        "What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and " +
+          "`ready`: it pushes them and opens a pull request. `off`: it opens none.",
       ),
   })
   .meta({

@@ -1,7 +1,7 @@
 import type { Gateway } from "../agents/gateway.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { McpServerConfig } from "../runs/run.ts";
-import type { Variables } from "../secrets/run-secrets.ts";
+import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
 import { type McpServers, mcpServersOf } from "../workspaces/mcp-servers.ts";
@@ -18,7 +18,7 @@ export interface AttemptContext extends RunWorkspace {
 
 export interface AttemptContextRequest {
   readonly given: InputFiles;
-  readonly secrets: Variables;
+  readonly secrets: OpenedSecrets;
   /** The run's MCP servers. Those of the team have their values. */
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   readonly signal: AbortSignal;
@@ -35,8 +35,9 @@ export async function prepareAttemptContext(
   const { clock, gateways, run, storage } = deps;
   const environment = await retry(clock, WHILE_UNAVAILABLE, () => findEnvironment(storage, run));
   const plan = planOf(run, environment);
-  const { given, secrets: variables, signal, tell } = needs;
-  const { forAgent, forGateway } = mcpServersOf(needs.mcpServers, variables);
+  const { given, mcpServers, secrets, signal, tell } = needs;
+  const { variables } = secrets;
+  const { forAgent, forGateway } = mcpServersOf(mcpServers, secrets);
   const network = environment?.config.network ?? "none";
   const gateway = await gateways.open(grantOf(run, plan, { network, mcpServers: forGateway }));
   needs.opened(gateway);

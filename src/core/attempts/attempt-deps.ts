@@ -6,7 +6,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { PubSub } from "../ports/pubsub.ts";
 import type { PullRequests } from "../pull-requests/pull-requests.ts";
-import type { Run } from "../runs/run.ts";
+import type { PullRequestSetting, Run } from "../runs/run.ts";
 import type { RunRedactors } from "../secrets/redactor.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
@@ -56,6 +56,3 @@ export interface RunSettings {
   /** Applies to changes that were asked for in a repository and that the agent did not push. */
   readonly pullRequests: PullRequestSetting;
 }
-
-export const PULL_REQUEST_SETTINGS = ["off", "draft", "ready"] as const;
-export type PullRequestSetting = (typeof PULL_REQUEST_SETTINGS)[number];

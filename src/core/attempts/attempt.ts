@@ -9,7 +9,7 @@ import { limitAttempt } from "../limits/turn-limits.ts";
 import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
-import { RunSecrets, type Variables } from "../secrets/run-secrets.ts";
+import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
 import { ChangeCollector } from "../workspaces/change-collector.ts";
 import { InputFiles } from "../workspaces/input-files.ts";
@@ -99,11 +99,11 @@ export class Attempt {
     if (gone !== undefined) {
       return abort.abort({ kind: "failed", failure: gone });
     }
-    const variables = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
-    await this.#warnOfMissing(variables);
+    const secrets = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
+    await this.#warnOfMissing(secrets);
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
     const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
-    const attemptContext = await this.#prepare(variables, mcpServers);
+    const attemptContext = await this.#prepare(secrets, mcpServers);
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#work = work;
     const ready = await lease.write((edit) => decideReady(edit, run.checkpoint !== undefined));
@@ -117,7 +117,7 @@ export class Attempt {
       run,
       before,
       attemptContext,
-      variables,
+      variables: secrets.variables,
       work,
       workedMs,
       started,
@@ -126,9 +126,9 @@ export class Attempt {
     while (abort.reason === undefined && (await turns.next())) {}
   }
 
-  async #warnOfMissing(variables: Variables): Promise<void> {
+  async #warnOfMissing({ forGateway }: OpenedSecrets): Promise<void> {
     const { lease, deps } = this.#services;
-    const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(variables, name));
+    const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(forGateway, name));
     if (missing.length === 0) {
       return;
     }
@@ -140,7 +140,7 @@ export class Attempt {
   }
 
   async #prepare(
-    secrets: Variables,
+    secrets: OpenedSecrets,
     mcpServers: AttemptContextRequest["mcpServers"],
   ): Promise<AttemptContext> {
     const { abort, given, meter, deps, recorder } = this.#services;

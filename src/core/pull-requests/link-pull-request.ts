@@ -48,8 +48,12 @@ export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: Pu
 /** The thread of the pull request, unless a run is bound to it already. */
 async function findFreeThread(
   { clock, storage }: LinkPullRequestDeps,
-  { thread: { adapter, installation, key } }: PullRequest,
+  { thread }: PullRequest,
 ): Promise<Thread | undefined> {
+  if (thread === undefined) {
+    return undefined;
+  }
+  const { adapter, installation, key } = thread;
   const address = { adapter, installation, key };
   const known = await retry(clock, WHILE_UNAVAILABLE, () => storage.threads.find(address));
   if (known?.runId !== undefined) {

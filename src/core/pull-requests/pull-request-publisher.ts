@@ -3,10 +3,10 @@ import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
-import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
+import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
 import type { PullRequest } from "./pull-requests.ts";
 
@@ -23,6 +23,12 @@ export interface PublishResult {
   readonly url?: string;
   /** A repository whose changes are all in a pull request. */
   readonly handedOver?: RepositoryName;
+  /** What is known of the branches of this turn, and of earlier ones if this turn had none. */
+  readonly branches: readonly PublishedBranch[];
+}
+
+export interface PublishedBranch extends PushedBranch {
+  readonly url?: string;
 }
 
 /**
@@ -32,13 +38,14 @@ export interface PublishResult {
  */
 export class PullRequestPublisher {
   readonly #deps: PullRequestDeskDeps;
-  readonly #home: HomeRepository | undefined;
+  readonly #target: PublishTarget | undefined;
+  readonly #branches: PublishedBranch[] = [];
   /** The number of pushes handled so far. */
   #seen = 0;
 
   constructor(deps: PullRequestDeskDeps) {
     this.#deps = deps;
-    this.#home = homeRepositoryOf(deps.run);
+    this.#target = publishTargetOf(deps.run, deps.settings.pullRequests);
   }
 
   /**
@@ -49,19 +56,28 @@ export class PullRequestPublisher {
     const pushed = this.#newPushes();
     let shown: PullRequest | undefined;
     for (const branch of pushed) {
-      shown = (await this.#ofBranch(branch, isDone)) ?? shown;
+      const found = await this.#ofBranch(branch, isDone);
+      this.#note(branch, found);
+      shown = found ?? shown;
     }
-    const home = this.#home;
-    const known = shown === undefined ? {} : { url: shown.url };
-    if (home === undefined || !isDone || isAmong(pushed, home)) {
+    const target = this.#target;
+    const known = { branches: this.#branches, ...(shown === undefined ? {} : { url: shown.url }) };
+    if (target === undefined || !isDone || isAmong(pushed, target)) {
       return known;
     }
-    const before = isAmong(changed ?? [home], home) ? undefined : await this.#lastOfRun();
+    const before = isAmong(changed ?? [target], target) ? undefined : await this.#lastOfRun();
     if (before !== undefined) {
-      return { url: before.url, ...(this.#isOwn(before) ? { handedOver: home } : {}) };
+      return { ...known, url: before.url, ...(this.#isOwn(before) ? { handedOver: target } : {}) };
     }
-    const opened = await this.#handOver(home);
-    return opened === undefined ? known : { url: opened.url, handedOver: home };
+    const opened = await this.#handOver(target);
+    return opened === undefined ? known : { ...known, url: opened.url, handedOver: target };
+  }
+
+  /** The newest branch of a repository replaces the earlier one. */
+  #note(branch: PushedBranch, pullRequest: PullRequest | undefined): void {
+    const at = this.#branches.findIndex((each) => isSameRepository(each, branch));
+    const noted = { ...branch, ...(pullRequest === undefined ? {} : { url: pullRequest.url }) };
+    this.#branches.splice(at < 0 ? this.#branches.length : at, 1, noted);
   }
 
   /** If earlier turns published all changes, a turn without changes has nothing to publish. */
@@ -93,37 +109,43 @@ export class PullRequestPublisher {
       const found = await retry(clock, THREE_TRIES, () =>
         pullRequests.find(run.teamId, branch, branch.branch),
       );
-      const home = this.#home;
-      const isOurs = isDone && home !== undefined && isSameRepository(home, branch);
-      return found ?? (isOurs ? await this.#open(home, branch.branch) : undefined);
+      const target = this.#target;
+      const isOurs = isDone && target !== undefined && isSameRepository(target, branch);
+      return found ?? (isOurs ? await this.#open(target, branch.branch) : undefined);
     });
   }
 
-  #handOver(home: HomeRepository): Promise<PullRequest | undefined> {
-    const { changes, clean, problem, run, settings, site, writer } = this.#deps;
-    if (settings.pullRequests === "off") {
+  #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
+    const { changes, clean, problem, run, site, writer } = this.#deps;
+    if (target.setting === "off") {
       return Promise.resolve(undefined);
     }
     return this.#attempt("The pull request could not be opened", problem, async () => {
       const message = clean(commitMessageOf(run, writer.sessionLink(run)));
-      const repository = { owner: home.owner, name: home.name };
+      const repository = { owner: target.owner, name: target.name };
       const pushed = await changes.push(site, { repository, branch: branchOf(run), message });
-      return pushed && this.#open(home, pushed.branch);
+      if (pushed === undefined) {
+        return undefined;
+      }
+      this.#note(pushed, undefined);
+      const opened = await this.#open(target, pushed.branch);
+      this.#note(pushed, opened);
+      return opened;
     });
   }
 
-  async #open(home: HomeRepository, branch: string): Promise<PullRequest | undefined> {
-    const { clean, clock, pullRequests, run, settings, writer } = this.#deps;
-    if (settings.pullRequests === "off" || branch === home.branch) {
+  async #open(target: PublishTarget, branch: string): Promise<PullRequest | undefined> {
+    const { clean, clock, pullRequests, run, writer } = this.#deps;
+    if (target.setting === "off" || branch === target.base) {
       return undefined;
     }
     const draft = {
       teamId: run.teamId,
-      repository: { owner: home.owner, name: home.name },
+      repository: { owner: target.owner, name: target.name },
       branch,
-      ...(home.branch === undefined ? {} : { base: home.branch }),
+      ...(target.base === undefined ? {} : { base: target.base }),
       ...clean(pullRequestText(run, writer.sessionLink(run))),
-      isDraft: settings.pullRequests === "draft",
+      isDraft: target.setting === "draft",
     };
     return retry(clock, THREE_TRIES, () => pullRequests.open(draft));
   }

@@ -1,12 +1,14 @@
 import type { TeamId } from "../ids.ts";
-import type { RepositoryName } from "../repositories/repository-name.ts";
+import type { RepositoryName, TeamRepository } from "../repositories/repository-name.ts";
 import type { ThreadAddress } from "../threads/thread.ts";
 
-/** Pull requests on the platform that hosts a repository, opened with the key of the team's installation there. */
+/** Pull requests on the platform that hosts a repository, opened with the credentials of the team. */
 export interface PullRequests {
+  /** Whether the team has credentials for the pull requests of this repository. */
+  isAllowed(repository: TeamRepository): Promise<boolean>;
   /**
-   * Opens a pull request, or finds the open one of this branch, so it can be repeated. Undefined: no installation of
-   * the team may open it, or the branch has no commit that its base lacks.
+   * Opens a pull request, or finds the open one of this branch, so it can be repeated. Undefined: the team
+   * has no credentials for it, or the branch has no commit that its base lacks.
    */
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
   /** The open pull request of a branch that was opened by another author. */
@@ -27,12 +29,21 @@ export interface PullRequestDraft {
 export interface PullRequest {
   readonly url: string;
   readonly branch: string;
-  /** The thread of the pull request. It is bound to the run that opened the pull request. */
-  readonly thread: ThreadAddress;
+  /**
+   * The thread of the pull request. It is bound to the run that opened the pull request. Undefined: no installation
+   * sends the comments of the pull request to Errand.
+   */
+  readonly thread?: ThreadAddress;
 }
 
 /** Undefined: the platform does not host the repository, or no installation may access it. */
 export type OpenPullRequests = (repository: RepositoryName) => Promise<PullRequestAccess | undefined>;
+
+/** The pull requests of one repository, with a token of the team. */
+export type OpenPullRequestsWithToken = (
+  repository: RepositoryName,
+  token: string,
+) => Promise<Omit<PullRequestAccess, "installation">>;
 
 /** The pull requests of one repository, with the key of one installation. */
 export interface PullRequestAccess {

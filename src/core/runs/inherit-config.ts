@@ -12,6 +12,8 @@ export interface InheritedConfig {
 const OF_THE_ERRAND = ["name", "session_sharing", "skill_spec"];
 /** Another agent may not have the same models, so these members are inherited only by the same agent. */
 const OF_THE_AGENT = ["harness", "model_id"];
+/** These members say something about the repository, so they are inherited only with it. */
+const OF_THE_REPOSITORY = ["ref", "pull_request"];
 /** The repository in which the run was requested. */
 const OF_THE_PLACE = ["repository", "head"];
 
@@ -23,7 +25,11 @@ const OF_THE_PLACE = ["repository", "head"];
 export function inheritConfig(before: Run, asked: RunConfig): InheritedConfig {
   const { agent, config, provenance, teamOwned } = before;
   const type = asked.harness?.type ?? agent;
-  const left = type === agent ? OF_THE_ERRAND : [...OF_THE_ERRAND, ...OF_THE_AGENT];
+  const left = [
+    ...OF_THE_ERRAND,
+    ...(type === agent ? [] : OF_THE_AGENT),
+    ...(asked.repository === undefined ? [] : OF_THE_REPOSITORY),
+  ];
   return {
     ...(type === agent ? { formerAgent: agent } : {}),
     config: membersOf(config, (name) => !left.includes(name)),

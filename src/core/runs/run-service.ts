@@ -11,6 +11,9 @@ import { allowsSharing, type ShareAccess } from "../people/share-link.ts";
 import { evaluatePolicies, requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { PullRequests } from "../pull-requests/pull-requests.ts";
+import { requirePullRequestAccess } from "../pull-requests/require-access.ts";
+import { requireRunRepository } from "../repositories/run-repository.ts";
 import { route } from "../routing/route.ts";
 import { routedConfig } from "../routing/routed-config.ts";
 import type { RunRules } from "../rules/run-rules.ts";
@@ -49,6 +52,7 @@ export interface RunServiceDeps extends RunRules {
   readonly writer: NoticeWriter;
   readonly agents: AgentChoice;
   readonly skills: Pick<SkillFinder, "find">;
+  readonly pullRequests: Pick<PullRequests, "isAllowed">;
 }
 
 /** The origin of a change, and what must be stored in the same transaction as the change. */
@@ -108,6 +112,8 @@ export class RunService {
     const { agents, clock, storage } = this.#deps;
     const routed = await this.#routed(await this.#withAgent(request), from);
     requireMcpServers(routed.config ?? {}, "config");
+    requireRunRepository(routed.config ?? {}, "config");
+    await requirePullRequestAccess(this.#deps.pullRequests, routed);
     await requireRunEnvironment(storage.environments, routed);
     await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
     // The skills are read before anything is stored, because it may take a while and without them there is no run.

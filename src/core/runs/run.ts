@@ -7,6 +7,9 @@ import type { Skill } from "../skills/skill.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
 
+export const PULL_REQUEST_SETTINGS = ["off", "draft", "ready"] as const;
+export type PullRequestSetting = (typeof PULL_REQUEST_SETTINGS)[number];
+
 export const RUN_MODES = ["normal", "plan", "orchestrate"] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
@@ -35,6 +38,12 @@ export interface RunConfig {
     readonly public_access?: ShareAccess;
     readonly [member: string]: unknown;
   };
+  /** `owner/name`: a repository of the workspace, besides those of the environment. */
+  readonly repository?: string;
+  /** What of `repository` is checked out: a branch, tag or commit. */
+  readonly ref?: string;
+  /** Whether Errand opens a pull request in `repository` for changes that the agent did not push. */
+  readonly pull_request?: PullRequestSetting;
   readonly [member: string]: unknown;
 }
 

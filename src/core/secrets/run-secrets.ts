@@ -9,8 +9,10 @@ import { isTeamOwned } from "../people/ownership.ts";
 import type { PeopleStore } from "../people/people-stores.ts";
 import type { RecordStore } from "../records/record-store.ts";
 import type { McpServerConfig, Run } from "../runs/run.ts";
+import { isGitToken } from "./git-token.ts";
+import { openSecret } from "./open-secret.ts";
 import type { Redactor, RunRedactors } from "./redactor.ts";
-import { type Secret, sealOwner } from "./secret.ts";
+import type { Secret } from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 export interface RunSecretsDeps {
@@ -25,6 +27,13 @@ export interface RunSecretsDeps {
 }
 
 export type Variables = Readonly<Record<string, string>>;
+
+export interface OpenedSecrets {
+  /** The secrets that may enter the sandbox. */
+  readonly variables: Variables;
+  /** All secrets. The gateway fills them into its requests to remote servers. */
+  readonly forGateway: Variables;
+}
 
 /** The operating system limits environment and arguments of a program to about 2 MiB together. */
 const TOTAL_BYTES_MAX = 2 ** 20;
@@ -47,9 +56,9 @@ export class RunSecrets implements Redactor {
    * Returns the team's secrets, or those among them that the run may have, and the personal secrets of the run's
    * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets, or
    * if a guest takes part in it. A disabled creator's secrets are left out too, because the people who continue the run
-   * would receive them.
+   * would receive them. The token for repositories stays outside of the sandbox.
    */
-  async open(): Promise<Variables> {
+  async open(): Promise<OpenedSecrets> {
     const { run, storage } = this.#deps;
     const [all, [creator]] = await Promise.all([
       storage.secrets.list(run.teamId),
@@ -61,11 +70,17 @@ export class RunSecrets implements Redactor {
     );
     const isOwn = executorId === undefined && secretNames === undefined && creator?.disabled === false;
     const personal = all.filter(({ ownerId }) => isOwn && ownerId === creatorId);
-    const opened = [...teams, ...personal].map((secret) => [secret.name, this.#openOne(secret)] as const);
+    const opened = [...teams, ...personal].map((secret) => ({
+      secret,
+      value: openSecret(this.#deps.secretBox, secret),
+    }));
     // Includes team secrets that a personal secret replaces, and personal ones of turns before a guest took part.
-    this.#redactToo(opened.map(([, value]) => value));
+    this.#redactToo(opened.map(({ value }) => value));
     const used = guestWrote === true ? opened.slice(0, teams.length) : opened;
-    return requireRoom(Object.fromEntries(used));
+    return {
+      variables: requireRoom(variablesOf(used.filter(({ secret }) => !isGitToken(secret)))),
+      forGateway: variablesOf(used),
+    };
   }
 
   /** Returns the run's MCP servers; those of the team with their values, which are secrets as well. */
@@ -111,17 +126,10 @@ export class RunSecrets implements Redactor {
     this.release();
     this.#redactor = redactor;
   }
+}
 
-  #openOne(secret: Secret): string {
-    try {
-      return this.#deps.secretBox.open(secret.sealed, sealOwner(secret));
-    } catch (cause) {
-      throw new AppError("environment_setup_failed", `The secret ${secret.name} cannot be opened.`, {
-        cause,
-        remedy: "Set it anew: it was sealed with another secret key, or its row was changed.",
-      });
-    }
-  }
+function variablesOf(opened: readonly { readonly secret: Secret; readonly value: string }[]): Variables {
+  return Object.fromEntries(opened.map(({ secret, value }) => [secret.name, value]));
 }
 
 function requireRoom(variables: Variables): Variables {

@@ -16,6 +16,8 @@ export interface SkillFinderDeps {
 export interface SkillAsker {
   readonly viewer: Pick<Viewer, "id" | "teamId">;
   readonly environmentId?: string | undefined;
+  /** The repository that the run's configuration names. */
+  readonly repository?: RepositoryName | undefined;
 }
 
 /** Finds the skill that a request names. */
@@ -41,16 +43,17 @@ export class SkillFinder {
   }
 
   /**
-   * Without an owner: the repository of that name in the run's environment, otherwise in any environment of the team.
+   * Without an owner: the repository of that name in the run's workspace, otherwise in any environment of the team.
    */
-  async #repositoryOf(spec: SkillSpec, { environmentId, viewer }: SkillAsker): Promise<RepositoryName> {
+  async #repositoryOf(spec: SkillSpec, asker: SkillAsker): Promise<RepositoryName> {
+    const { environmentId, repository: added, viewer } = asker;
     const { owner, repository: name } = spec;
     if (owner !== undefined) {
       return { owner, name };
     }
     const environments = await this.#deps.environments.list(viewer, "name");
     const own = environments.filter(({ id }) => id === environmentId);
-    const near = named(name, repositoriesOf(own));
+    const near = named(name, repositoriesOf(own, added === undefined ? [] : [added]));
     return onlyOne(name, near.length > 0 ? near : named(name, repositoriesOf(environments)));
   }
 }

@@ -1,3 +1,4 @@
+import { runRepositoryOf } from "../repositories/run-repository.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import { type Skill, skillId } from "./skill.ts";
 import type { SkillFinder } from "./skill-finder.ts";
@@ -8,7 +9,12 @@ import type { SkillFinder } from "./skill-finder.ts";
  */
 export async function withSkills(finder: Pick<SkillFinder, "find">, request: NewRun): Promise<NewRun> {
   const { config = {}, creator, prompt } = request;
-  const find = (spec: string) => finder.find(spec, { viewer: creator, environmentId: config.environment_id });
+  const find = (spec: string) =>
+    finder.find(spec, {
+      viewer: creator,
+      environmentId: config.environment_id,
+      repository: runRepositoryOf(config),
+    });
   const skills = request.skills ?? eachOnce(await Promise.all((config.skills ?? []).map(find)));
   const own =
     config.skill_spec === undefined ? undefined : (request.skill ?? (await find(config.skill_spec)));

@@ -3,7 +3,7 @@ import type { GatewayGrant } from "../agents/gateway.ts";
 import { AppError } from "../errors.ts";
 import { PLACEHOLDER } from "../mcp-servers/require-mcp-servers.ts";
 import type { McpServerConfig } from "../runs/run.ts";
-import type { Variables } from "../secrets/run-secrets.ts";
+import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 
 export interface McpServers {
   /** The configuration that the agent receives. */
@@ -15,13 +15,14 @@ export interface McpServers {
 /** The run's MCP servers, with each `${NAME}` in their values replaced by the secret of that name. */
 export function mcpServersOf(
   servers: Readonly<Record<string, McpServerConfig>>,
-  secrets: Variables,
+  secrets: OpenedSecrets,
 ): McpServers {
   const forAgent: Record<string, AgentStart["mcpServers"][string]> = {};
   const forGateway: Record<string, GatewayGrant["mcpServers"][string]> = {};
   for (const [name, server] of Object.entries(servers)) {
-    const fill = (value: string) => filled(name, value, secrets);
     const { args = [], command, env = {}, headers = {}, url } = server;
+    const place = command === undefined ? "forGateway" : "variables";
+    const fill = (value: string) => filled(name, value, secrets, place);
     if (command !== undefined) {
       forAgent[name] = { command, args, env: mapped(env, fill) };
     }
@@ -34,14 +35,16 @@ export function mcpServersOf(
   return { forAgent, forGateway };
 }
 
-function filled(server: string, value: string, secrets: Variables): string {
+function filled(server: string, value: string, secrets: OpenedSecrets, place: keyof OpenedSecrets): string {
   return value.replace(PLACEHOLDER, (_whole, name: string) => {
-    const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+    const secret = Object.hasOwn(secrets[place], name) ? secrets[place][name] : undefined;
     if (secret !== undefined) {
       return secret;
     }
     throw new AppError("environment_setup_failed", `MCP server "${server}" needs the secret ${name}.`, {
-      remedy: `Set a secret named ${name}, for the team or for the user who starts the run.`,
+      remedy: Object.hasOwn(secrets.forGateway, name)
+        ? "This secret stays outside of the sandbox. Store the value under another name for this server."
+        : `Set a secret named ${name}, for the team or for the user who starts the run.`,
     });
   });
 }

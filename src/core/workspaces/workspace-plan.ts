@@ -1,8 +1,9 @@
 import type { GatewayGrant, RepositoryGrant } from "../agents/gateway.ts";
 import type { Environment } from "../environments/environment.ts";
 import { AppError } from "../errors.ts";
-import { isSameRepository } from "../repositories/repository-name.ts";
-import { homeRepositoryOf } from "../runs/home-repository.ts";
+import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
+import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import type { Storage } from "../storage.ts";
 import type { PlannedRepository, WorkspacePlan } from "./workspace.ts";
@@ -25,24 +26,38 @@ export async function findEnvironment(
   });
 }
 
-/** A run without an environment works in the repository that it was asked for in, if there is one. */
-export function planOf(run: Pick<Run, "provenance">, environment: Environment | undefined): WorkspacePlan {
+/**
+ * The repositories of the environment, and the one that the configuration names. A run without an environment also
+ * works in the repository that it was asked for in, if there is one.
+ */
+export function planOf(
+  run: Pick<Run, "config" | "provenance">,
+  environment: Environment | undefined,
+): WorkspacePlan {
   const home = homeRepositoryOf(run);
-  const plannedHome = home && planned(home, home.branch);
-  if (environment === undefined) {
-    return { repositories: plannedHome === undefined ? [] : [plannedHome], setupCommands: [] };
-  }
-  const { image, repositories, setupCommands } = environment.config;
+  const own = runRepositoryOf(run.config);
+  const base =
+    environment === undefined ? (home === undefined ? [] : [home]) : environment.config.repositories;
+  const isAdded = own !== undefined && !base.some((each) => isSameRepository(each, own));
+  const { image, setupCommands = [] } = environment?.config ?? {};
   return {
-    repositories: repositories.map((each) =>
-      plannedHome !== undefined && isSameRepository(each, plannedHome) ? plannedHome : planned(each),
-    ),
+    repositories: [...base, ...(isAdded ? [own] : [])].map((each) => planned(each, refOf(each, own, home))),
     setupCommands,
     ...(image === undefined ? {} : { image }),
   };
 }
 
-function planned({ owner, name }: PlannedRepository, ref?: string): PlannedRepository {
+/** What the request names has priority over the branch of the pull request in which it was made. */
+function refOf(
+  repository: RepositoryName,
+  own: RunRepository | undefined,
+  home: HomeRepository | undefined,
+): string | undefined {
+  const ref = own !== undefined && isSameRepository(own, repository) ? own.ref : undefined;
+  return ref ?? (home !== undefined && isSameRepository(home, repository) ? home.branch : undefined);
+}
+
+function planned({ owner, name }: RepositoryName, ref: string | undefined): PlannedRepository {
   return { owner, name, ...(ref === undefined ? {} : { ref }) };
 }
 

@@ -22,12 +22,14 @@ import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { RunEdit } from "../../../src/core/runs/run-edit.ts";
 import { RunService } from "../../../src/core/runs/run-service.ts";
+import { createGitTokens } from "../../../src/core/secrets/git-token.ts";
 import type { SecretBox } from "../../../src/core/secrets/secret-box.ts";
 import { SkillCatalogue } from "../../../src/core/skills/skill-catalogue.ts";
 import { SkillFinder } from "../../../src/core/skills/skill-finder.ts";
 import type { Storage } from "../../../src/core/storage.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
 import { Capacity } from "../../../src/core/workers/capacity.ts";
+import { createTeamPullRequests } from "../../../src/git/team-pull-requests.ts";
 import { parseAllowList } from "../../../src/network-policy/allow-list.ts";
 import { Destinations } from "../../../src/network-policy/destinations.ts";
 import { createSecretBox } from "../../../src/secrets/secret-box.ts";
@@ -160,14 +162,20 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     log: SILENT_LOG,
   };
   const skills = new SkillFinder(skillDeps);
-  const runs = new RunService({ storage, clock, writer, agents: AGENTS, skills, ...rules });
   const [secret, ...formerSecrets] = options.secretKeys ?? [SECRET];
+  const secrets = createSecretBox([sealingKey(secret), ...formerSecrets.map(sealingKey)]);
+  const pullRequests = createTeamPullRequests({
+    openers: new Map(),
+    installations: storage.installations,
+    findToken: createGitTokens(storage.secrets, secrets),
+    openWithToken: async () => ({ open: async () => undefined, find: async () => undefined }),
+  });
+  const runs = new RunService({ storage, clock, writer, agents: AGENTS, skills, pullRequests, ...rules });
   const hashKey = createKeyHasher(secret);
   const key = options.sharedWith?.key ?? newApiKey();
   if (options.sharedWith === undefined) {
     await storage.administrators.set(hashKey(key), keyHint(key));
   }
-  const secrets = createSecretBox([sealingKey(secret), ...formerSecrets.map(sealingKey)]);
   const server = await createServer({
     runs,
     skills: new SkillCatalogue(skillDeps),

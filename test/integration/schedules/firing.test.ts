@@ -203,6 +203,7 @@ function openProcess(): Process {
     writer,
     agents,
     skills,
+    pullRequests: { isAllowed: async () => true },
     ...runRules({ storage, pubsub, clock }),
   });
   const scheduler = new Scheduler({

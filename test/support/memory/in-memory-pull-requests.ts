@@ -18,6 +18,10 @@ export class InMemoryPullRequests implements PullRequests {
   isClosed = false;
   readonly #open = new Map<string, PullRequest>();
 
+  async isAllowed(): Promise<boolean> {
+    return !this.isClosed;
+  }
+
   async open(draft: PullRequestDraft): Promise<PullRequest | undefined> {
     this.#strike();
     this.drafts.push(draft);

@@ -15,7 +15,9 @@ const URL_OF_IT = "https://git.example.com/acme/private.git";
 describe("authorization for a repository", () => {
   let installations: Storage["installations"];
   let installation: Installation;
+  const tokens = new Map<TeamId, string>();
   beforeEach(async () => {
+    tokens.clear();
     const deps = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
     ({ installations } = createInMemoryStorage(deps));
     installation = await installations.ensure("forge", "7");
@@ -29,13 +31,14 @@ describe("authorization for a repository", () => {
         }
       : undefined;
   const authorize = (teamId: TeamId, url = URL_OF_IT, access?: "write") =>
-    createTeamAuthorizer(
-      new Map([
+    createTeamAuthorizer({
+      openers: new Map([
         ["other", async () => undefined],
         ["forge", openRepository],
       ]),
       installations,
-    )({ teamId, owner: "acme", name: "private" }, url, access);
+      findToken: async (id) => tokens.get(id),
+    })({ teamId, owner: "acme", name: "private" }, url, access);
 
   test("the key of an installation is used for the installation's team only", async () => {
     expect(await authorize(FIRST_TEAM)).toBe("Basic key");
@@ -55,6 +58,19 @@ describe("authorization for a repository", () => {
     await installations.update({ ...installation, enabled: false });
 
     expect(await authorize(FIRST_TEAM)).toBeUndefined();
+  });
+
+  test("the token of a team is used only where no installation of the team may", async () => {
+    tokens.set(FIRST_TEAM, "t0ken");
+    const basic = `Basic ${Buffer.from("x-access-token:t0ken").toString("base64")}`;
+
+    expect(await authorize(FIRST_TEAM)).toBe("Basic key");
+    expect(await authorize(FIRST_TEAM, "https://git.example.com/acme/other.git")).toBe(basic);
+    expect(await authorize(OTHER_TEAM)).toBeUndefined();
+
+    await installations.update({ ...installation, enabled: false });
+
+    expect(await authorize(FIRST_TEAM, URL_OF_IT, "write")).toBe(basic);
   });
 
   test("a repository that no installation opens has no key", async () => {

@@ -21,7 +21,9 @@ const PULL: PullRequest = {
 describe("the pull requests of a team", () => {
   let installations: Storage["installations"];
   let installation: Installation;
+  let hasToken: boolean;
   beforeEach(async () => {
+    hasToken = false;
     const deps = { clock: new ManualClock(), pubsub: new InMemoryPubSub(), sendJobs: () => undefined };
     ({ installations } = createInMemoryStorage(deps));
     installation = await installations.ensure("forge", "7");
@@ -36,13 +38,18 @@ describe("the pull requests of a team", () => {
         }
       : undefined;
   const createPullRequests = () =>
-    createTeamPullRequests(
-      new Map<string, OpenPullRequests>([
+    createTeamPullRequests({
+      openers: new Map<string, OpenPullRequests>([
         ["other", async () => undefined],
         ["forge", openPullRequests],
       ]),
       installations,
-    );
+      findToken: async (teamId) => (hasToken && teamId === FIRST_TEAM ? "t0ken" : undefined),
+      openWithToken: async ({ name }, token) => ({
+        open: async () => ({ url: `https://forge.example/${name}/${token}`, branch: "errand/1" }),
+        find: async () => undefined,
+      }),
+    });
 
   test("pull requests are opened and found for the installation's own team", async () => {
     const pulls = createPullRequests();
@@ -52,7 +59,22 @@ describe("the pull requests of a team", () => {
     expect(await pulls.find(FIRST_TEAM, REPOSITORY, "c")).toBeUndefined();
   });
 
-  test("pull requests are not available to another team or for another repository", async () => {
+  test("a pull request is opened with the team's token only where no installation of the team may", async () => {
+    const pulls = createPullRequests();
+    const gadgets = { owner: "acme", name: "gadgets" };
+    expect(await pulls.isAllowed({ ...gadgets, teamId: FIRST_TEAM })).toBe(false);
+
+    hasToken = true;
+
+    expect(await pulls.isAllowed({ ...gadgets, teamId: FIRST_TEAM })).toBe(true);
+    expect(await pulls.isAllowed({ ...gadgets, teamId: OTHER_TEAM })).toBe(false);
+    expect(await pulls.open({ ...WORDS, teamId: FIRST_TEAM, repository: gadgets })).toMatchObject({
+      url: "https://forge.example/gadgets/t0ken",
+    });
+    expect(await pulls.open({ ...WORDS, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
+  });
+
+  test("are nobody else's", async () => {
     const pulls = createPullRequests();
 
     expect(await pulls.open({ ...REQUEST, teamId: OTHER_TEAM, repository: REPOSITORY })).toBeUndefined();

@@ -25,6 +25,7 @@ import { decideSteered } from "../../../../src/core/turns/steering.ts";
 import { agentChoice } from "../../../support/agent-choice.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
+import { InMemoryPullRequests } from "../../../support/memory/in-memory-pull-requests.ts";
 import { InMemorySkillLibrary } from "../../../support/memory/in-memory-skill-library.ts";
 import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
@@ -68,7 +69,9 @@ export class LifeHarness {
     const rules = runRules({ storage, clock, pubsub: new InMemoryPubSub() });
     const library = new InMemorySkillLibrary();
     const skills = new SkillFinder({ library, environments: { list: async () => [] } });
-    this.#runs = new RunService({ storage, clock, writer: this.#writer, agents, skills, ...rules });
+    const pullRequests = new InMemoryPullRequests();
+    const deps = { storage, clock, writer: this.#writer, agents, skills, pullRequests };
+    this.#runs = new RunService({ ...deps, ...rules });
   }
 
   static async open(isToBeApproved = false): Promise<LifeHarness> {

@@ -53,6 +53,21 @@ describe("the secrets of a run", () => {
     expect(bobs).toEqual({ BOTH: TEAMS, TEAMS, BOBS });
   });
 
+  test("the token of the team for repositories never enters the sandbox, and is redacted", async () => {
+    await set(ada, "GITHUB_TOKEN", TEAMS);
+    await set(ada, "OTHER", ADAS);
+    await set(bob, "GITHUB_TOKEN", BOBS, false);
+    await harness.start();
+
+    await perform(ada);
+    await perform(bob);
+
+    const [adas, bobs] = harness.agents.starts.map(secretsOf);
+    expect(adas).toEqual({ OTHER: ADAS });
+    expect(bobs).toEqual({ OTHER: ADAS, GITHUB_TOKEN: BOBS });
+    expect(harness.workspaces.preparations.map(({ variables }) => variables)).toEqual([adas, bobs]);
+  });
+
   test("a run does not get the secrets of a disabled creator, because other users may continue it", async () => {
     await set(ada, "TEAMS", TEAMS);
     await set(ada, "ADAS", ADAS, false);

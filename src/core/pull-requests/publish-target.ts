@@ -1,0 +1,40 @@
+import { isCommitId } from "../repositories/ref-name.ts";
+import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import { runRepositoryOf } from "../repositories/run-repository.ts";
+import { homeRepositoryOf } from "../runs/home-repository.ts";
+import type { PullRequestSetting, Run } from "../runs/run.ts";
+
+/** The repository in which Errand opens the pull request of a run. */
+export interface PublishTarget extends RepositoryName {
+  /** The branch to merge into. Undefined: the default branch of the repository. */
+  readonly base?: string;
+  readonly setting: PullRequestSetting;
+}
+
+/**
+ * The repository that the configuration names together with `pull_request`, otherwise the one in which the run was
+ * requested, with the operator's setting. Undefined: neither.
+ */
+export function publishTargetOf(
+  run: Pick<Run, "config" | "provenance">,
+  usual: PullRequestSetting,
+): PublishTarget | undefined {
+  const home = homeRepositoryOf(run);
+  const own = runRepositoryOf(run.config);
+  const isHome = home !== undefined && own !== undefined && isSameRepository(home, own);
+  const setting = own && run.config.pull_request;
+  if (own === undefined || setting === undefined || (setting === "off" && !isHome)) {
+    return home && target(home, usual, home.branch);
+  }
+  // A commit is no branch to merge into. The platform replaces a tag by the default branch.
+  const branch = own.ref === undefined || isCommitId(own.ref) ? undefined : own.ref;
+  return target(own, setting, branch ?? (isHome ? home.branch : undefined));
+}
+
+function target(
+  { name, owner }: RepositoryName,
+  setting: PullRequestSetting,
+  base: string | undefined,
+): PublishTarget {
+  return { owner, name, setting, ...(base === undefined ? {} : { base }) };
+}

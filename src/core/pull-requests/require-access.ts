@@ -1,0 +1,26 @@
+import { AppError } from "../errors.ts";
+import { runRepositoryOf } from "../repositories/run-repository.ts";
+import type { NewRun } from "../runs/new-run.ts";
+import { GIT_TOKEN } from "../secrets/git-token.ts";
+import type { PullRequests } from "./pull-requests.ts";
+
+/** Rejects a run whose pull request could not be opened, before the work is done. */
+export async function requirePullRequestAccess(
+  pullRequests: Pick<PullRequests, "isAllowed">,
+  { config = {}, creator }: Pick<NewRun, "config" | "creator">,
+): Promise<void> {
+  const repository = runRepositoryOf(config);
+  const setting = config.pull_request ?? "off";
+  if (repository === undefined || setting === "off") {
+    return;
+  }
+  const { name, owner } = repository;
+  if (await pullRequests.isAllowed({ owner, name, teamId: creator.teamId })) {
+    return;
+  }
+  const message = `Your team has no credentials to open a pull request in ${owner}/${name}.`;
+  throw new AppError("integration_not_configured", message, {
+    remedy: `Install this server's app in ${owner}/${name}, or set the team secret ${GIT_TOKEN}.`,
+    issues: [{ path: "config.pull_request", message: "needs credentials for the repository" }],
+  });
+}

@@ -1,0 +1,37 @@
+import { invalidMember } from "../errors.ts";
+import type { RunConfig } from "../runs/run.ts";
+import { isCommitId, isRefName } from "./ref-name.ts";
+import { parseRepositoryName, type RepositoryName } from "./repository-name.ts";
+
+/** The repository that the configuration of a run names. */
+export interface RunRepository extends RepositoryName {
+  /** A branch, tag or commit. */
+  readonly ref?: string;
+}
+
+/** Undefined: the configuration names no repository. */
+export function runRepositoryOf({ ref, repository }: RunConfig): RunRepository | undefined {
+  const name = repository === undefined ? undefined : parseRepositoryName(repository);
+  return name && { ...name, ...(ref === undefined ? {} : { ref }) };
+}
+
+/**
+ * Rejects a repository that cannot be cloned, and members that have no effect without a repository. `member` is the
+ * caller's name for the configuration.
+ */
+export function requireRunRepository(config: RunConfig, member: string): void {
+  const { pull_request, ref, repository } = config;
+  if (repository === undefined) {
+    const alone = Object.entries({ ref, pull_request }).find(([, value]) => value !== undefined);
+    if (alone !== undefined) {
+      throw invalidMember(`${member}.${alone[0]}`, "needs a repository");
+    }
+    return;
+  }
+  if (parseRepositoryName(repository) === undefined) {
+    throw invalidMember(`${member}.repository`, "must be owner/name");
+  }
+  if (ref !== undefined && !isCommitId(ref) && !isRefName(ref)) {
+    throw invalidMember(`${member}.ref`, "must be the name of a branch or tag, or the full id of a commit");
+  }
+}
