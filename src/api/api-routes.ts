@@ -22,12 +22,14 @@ import { readRunRoutes } from "./routes/read-runs.ts";
 import { redirectRoutes } from "./routes/redirects.ts";
 import { retryRunRoutes } from "./routes/retry-run.ts";
 import { routingRuleRoutes } from "./routes/routing-rules.ts";
+import { runChangesRoutes } from "./routes/run-changes.ts";
 import { runDecisionRoutes } from "./routes/run-decisions.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { secretRoutes } from "./routes/secrets.ts";
 import { shareLinkRoutes } from "./routes/share-links.ts";
 import { skillRoutes } from "./routes/skills.ts";
 import { teamRoutes } from "./routes/teams.ts";
+import { testEnvironmentRoutes } from "./routes/test-environment.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { transcriptRoutes } from "./routes/transcripts.ts";
 import { usageRoutes } from "./routes/usage.ts";
@@ -51,6 +53,7 @@ export const apiRoutes: readonly Routes[] = [
   redirectRoutes,
   transcriptRoutes,
   artifactRoutes,
+  runChangesRoutes,
   shareLinkRoutes,
   scheduleRoutes,
   policyRoutes,
@@ -58,6 +61,7 @@ export const apiRoutes: readonly Routes[] = [
   threadRoutes,
   inboxRoutes,
   environmentRoutes,
+  testEnvironmentRoutes,
   secretRoutes,
   mcpServerRoutes,
   agentRoutes,

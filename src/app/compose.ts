@@ -184,7 +184,7 @@ export function hostOf({ role, workerHost }: Config): { readonly host?: string }
 }
 
 /** The given function of each adapter that has it, by the adapter's name. */
-export function openersOf<Kind extends "openRepository" | "openPullRequests">(
+function openersOf<Kind extends "openRepository" | "openPullRequests">(
   adapters: ReadonlyMap<string, RunningAdapter>,
   kind: Kind,
 ): ReadonlyMap<string, NonNullable<RunningAdapter[Kind]>> {

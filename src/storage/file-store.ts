@@ -3,14 +3,23 @@ import type { FileStore } from "../core/artifacts/file-store.ts";
 import type { RunId } from "../core/ids.ts";
 import type { InputKind, RunInput } from "../core/inputs/run-input.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
+import type { RepositoryChanges } from "../core/workspaces/repository-changes.ts";
 import type { Statements, Tx } from "./database.ts";
-import { type Artifact as ArtifactRow, type RunInput as InputRow, Prisma } from "./generated/client.ts";
-import { ARTIFACT_BODY } from "./json-columns.ts";
-import { parseJson, selectList, toJson } from "./rows.ts";
+import {
+  type Artifact as ArtifactRow,
+  type RunInput as InputRow,
+  Prisma,
+  type RepositoryChange as RepositoryChangeRow,
+} from "./generated/client.ts";
+import { ARTIFACT_BODY, CHANGED_FILES } from "./json-columns.ts";
+import { parseJson, selectList, toJson, withoutNulls } from "./rows.ts";
 
 const ARTIFACTS_OF = `
   SELECT ${selectList(Object.values(Prisma.ArtifactScalarFieldEnum))} FROM artifacts
   WHERE run_id = ANY ($1::uuid[]) ORDER BY created_at, key COLLATE "C"`;
+const PLANS = `
+  SELECT ${selectList(Object.values(Prisma.ArtifactScalarFieldEnum))} FROM artifacts
+  WHERE type = 'PLAN' AND body ->> 'documentUid' = $1 ORDER BY created_at DESC, id DESC LIMIT 100`;
 
 export class PrismaFileStore implements FileStore {
   readonly #database: Statements;
@@ -38,6 +47,37 @@ export class PrismaFileStore implements FileStore {
     const row = await this.#database.query((client) => client.artifact.findUnique({ where: { id } }));
     return row === null ? undefined : artifactOf(row);
   }
+
+  async findPlans(documentUid: string): Promise<readonly Artifact[]> {
+    const rows = await this.#database.rows<ArtifactRow>({ text: PLANS, values: [documentUid] });
+    return rows.map(artifactOf);
+  }
+
+  async changesOf(runId: RunId): Promise<readonly RepositoryChanges[]> {
+    const rows = await this.#database.query((client) =>
+      client.repositoryChange.findMany({ where: { runId }, orderBy: [{ owner: "asc" }, { name: "asc" }] }),
+    );
+    return rows.map(changesIn);
+  }
+}
+
+/** The changes in repositories that the run's row causes. A foreign key makes sure that their blobs exist. */
+export async function replaceChanges(tx: Tx, runId: RunId, { changes }: RunChange): Promise<void> {
+  if (changes === undefined) {
+    return;
+  }
+  await tx.repositoryChange.deleteMany({ where: { runId } });
+  await tx.repositoryChange.createMany({
+    data: changes.map(({ files, ...row }) => ({ ...row, runId, files: toJson(files) })),
+  });
+}
+
+function changesIn({ files, runId, ...row }: RepositoryChangeRow): RepositoryChanges {
+  const place = { table: "repository_changes", id: runId, column: "files" } as const;
+  return {
+    ...withoutNulls<Omit<RepositoryChanges, "files">>(row),
+    files: parseJson(CHANGED_FILES, files, place),
+  };
 }
 
 /** The rows of a change's files. A foreign key makes sure that their blobs exist. */

@@ -26,6 +26,8 @@ import type { Notice, RunCard } from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
 import { withCurrentCode } from "./former-error-codes.ts";
 
+import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
+
 /**
  * The schemas of the JSON columns. All objects are loose: members that this version does not know are kept, because
  * another version may have written them, and because callers get back what they sent.
@@ -198,6 +200,16 @@ export const ARTIFACT_BODY: z.ZodType<ArtifactBody> = z.discriminatedUnion("type
     title: text,
   }),
 ]);
+
+export const CHANGED_FILES: z.ZodType<readonly ChangedFile[]> = z.array(
+  z.looseObject({
+    path: z.string(),
+    oldPath: text,
+    status: z.enum(FILE_STATUSES),
+    additions: z.number().nullable(),
+    deletions: z.number().nullable(),
+  } satisfies MembersOf<ChangedFile>),
+);
 
 /** Times are texts in JSON. */
 export const WEBHOOK_SECRETS: z.ZodType<readonly WebhookSecret[]> = z.array(

@@ -94,6 +94,7 @@ const ORIGIN: Columns<RunOrigin> = {
   continuesId: { type: "uuid", field: "continuesRunId" },
   sessionId: { type: "uuid" },
   provenance: { type: "jsonb", schema: PROVENANCE },
+  preparesOnly: { type: "boolean" },
   createdAt: { type: "timestamptz" },
 };
 

@@ -82,6 +82,7 @@ function usageSql({ viewer, from, until, groups, limit }: UsageQuery): Prisma.Sq
         AS "runSeconds",
       coalesce(sum(total_tokens), 0)::float8 AS "totalTokens",
       coalesce(sum(cost_usd), 0)::float8 AS "costUsd"
-    FROM runs WHERE created_at >= ${from} AND created_at < ${until} AND ${visibleTo(viewer)}
+    FROM runs
+    WHERE created_at >= ${from} AND created_at < ${until} AND prepares_only IS NOT TRUE AND ${visibleTo(viewer)}
     ${grouped} LIMIT ${limit}`;
 }

@@ -11,7 +11,7 @@ import type { Batcher } from "./batcher.ts";
 import { addNotices, bindThread, settleEvent, storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { eventsStatement, turnEndStatement } from "./event-pages.ts";
-import { addFiles } from "./file-store.ts";
+import { addFiles, replaceChanges } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
@@ -174,6 +174,7 @@ export class PrismaRunStore implements RunStore {
   async #storeBeside(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await addFollowUps(tx, runId, change);
     await addFiles(tx, runId, change);
+    await replaceChanges(tx, runId, change);
     if (change.binding !== undefined) {
       await bindThread(tx, runId, change.binding);
     }
@@ -204,7 +205,7 @@ interface Changed {
 function isAlone(change: RunChange): boolean {
   const { artifacts = [], binding, followUps, inputs = [], notices, inboxResult: result, takes } = change;
   const lists = [artifacts, followUps, inputs, notices];
-  const others = [binding, result, takes];
+  const others = [binding, change.changes, result, takes];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
 

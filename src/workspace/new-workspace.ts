@@ -127,7 +127,7 @@ export class NewWorkspace {
 
   async #reuse(key: string | undefined): Promise<WorkspaceRecord | undefined> {
     const { deps, preparation, run, steps } = this.#options;
-    if (key === undefined) {
+    if (key === undefined || preparation.isFresh === true) {
       return undefined;
     }
     const record = await deps.prepared.copyTo(run.path, key);

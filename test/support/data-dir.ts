@@ -54,12 +54,12 @@ export class SeedDataDir {
   }
 }
 
-async function makeFolder(): Promise<string> {
+export async function makeFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "errand-test-")));
   await chmod(folder, ENTERABLE);
   return folder;
 }
 
-function removeFolder(folder: string): Promise<void> {
+export function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }

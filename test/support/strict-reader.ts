@@ -41,8 +41,6 @@ const API = "/api/v1";
 /** Members that the contract requires and that the server does not send yet. */
 const NOT_YET: ReadonlySet<string> = new Set([
   ...["approval.id", "approval.inputs_hash", "approval.inputs"],
-  ...["artifact_uid", "data.content", "data.content_type", "data.download_url"],
-  ...["data.expires_at", "data.notebook_uid"],
 ]);
 
 function lastNames({ path }: z.core.$ZodIssue): string {

@@ -32,10 +32,17 @@ export class SignedLinks {
     this.#clock = parts.clock;
   }
 
-  sign(path: string, { runId: run, teamId: team, id }: LinkTarget): string {
-    const expires = String(Math.floor(this.#clock.now().getTime() / 1_000) + LIFETIME_SECONDS);
+  sign(path: string, target: LinkTarget): string {
+    return this.signUntil(path, target).url;
+  }
+
+  signUntil(path: string, target: LinkTarget): { readonly url: string; readonly expiresAt: Date } {
+    const { runId: run, teamId: team, id } = target;
+    const seconds = Math.floor(this.#clock.now().getTime() / 1_000) + LIFETIME_SECONDS;
+    const expires = String(seconds);
     const signature = this.#signer.sign(textOf({ run, team, expires }, id));
-    return `${path}?${new URLSearchParams({ run, team, expires, signature })}`;
+    const url = `${path}?${new URLSearchParams({ run, team, expires, signature })}`;
+    return { url, expiresAt: new Date(seconds * 1_000) };
   }
 
   /** Returns a viewer that sees only the run of the link. Throws if the link is not valid or has expired. */

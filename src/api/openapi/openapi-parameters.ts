@@ -3,6 +3,7 @@ const TIME = "2026-03-01T09:00:00Z";
 
 /** Examples of parameters that are not an enumeration. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
+  owner: "acme",
   "Idempotency-Key": "deploy-2026-03-01",
   "Last-Event-ID": "42",
   "X-Request-Id": "build-4711",

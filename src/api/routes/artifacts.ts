@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Artifact, StoredFile } from "../../core/artifacts/artifact.ts";
@@ -8,21 +9,38 @@ import type { Viewer } from "../../core/people/principal.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedLinks } from "../auth/signed-links.ts";
+import { type LinkTarget, SignedLinks } from "../auth/signed-links.ts";
 import { attachmentHeader, Redirect, SignedQuery } from "../http/downloads.ts";
-import { ArtifactItem, artifactItemOf } from "../schemas/artifact.ts";
+import { ArtifactDetails, artifactDetailsOf, HandoffAttachments } from "../schemas/artifact-details.ts";
 import { problems } from "../schemas/problem.ts";
+import { RunParams, requireRunId } from "./ids.ts";
+import { lastEndedTurn } from "./run-changes.ts";
 
-type ArtifactDeps = Pick<ApiDeps, "blobs" | "clock" | "runs" | "sessionSecret" | "storage">;
+type ArtifactDeps = Pick<ApiDeps, "blobs" | "clock" | "publicUrl" | "runs" | "sessionSecret" | "storage">;
 
-const Params = z.object({ uid: z.string().describe("A UUID.") });
+const Params = z.object({ uid: z.string().describe("The id of an artifact, a UUID.") });
+const UidParams = z.object({
+  uid: z.string().describe("The id of an artifact, or the `document_uid` of a plan."),
+});
 
 const GET = {
   operationId: "getArtifact",
   summary: "Get an artifact",
   tags: ["artifacts"],
-  params: Params,
-  response: { 200: ArtifactItem, ...problems(401, 404, 503) },
+  description:
+    "Files and pictures come with a URL for their download, plans with their text. Other artifacts are 404, because " +
+    "the run shows everything of them.",
+  params: UidParams,
+  response: { 200: ArtifactDetails, ...problems(401, 404, 503) },
+};
+const HANDOFF = {
+  operationId: "listHandoffAttachments",
+  summary: "List the files of the last ended turn",
+  description:
+    "The patches and files that the last ended turn left, for a person or agent who continues the work.",
+  tags: ["artifacts"],
+  params: RunParams,
+  response: { 200: HandoffAttachments, ...problems(401, 404, 503) },
 };
 const DOWNLOAD = {
   operationId: "downloadArtifact",
@@ -47,16 +65,30 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
   const links = new SignedLinks(deps, "artifact");
   const config = { scope: "runs:read", acceptsCookie: true } as const;
   return async (app) => {
+    const pathOf = ({ id }: Artifact) => `${app.prefix}/agent/artifacts/${id}/file`;
+    const linkOf = (artifact: Artifact, run: Run) => {
+      const { expiresAt, url } = links.signUntil(pathOf(artifact), targetOf(artifact, run));
+      return { expiresAt, url: `${deps.publicUrl()}${url}` };
+    };
     app.get("/agent/artifacts/:uid", { schema: GET, config }, async (request) => {
-      const { artifact } = await getArtifact(deps, request.params.uid, viewerOf(request));
-      return artifactItemOf(artifact);
+      const { artifact, run } = await getArtifactOrPlan(deps, request.params.uid, viewerOf(request));
+      return artifactDetailsOf(artifact, {
+        link: () => linkOf(artifact, run),
+        text: () => textOf(deps, artifact),
+      });
+    });
+    app.get("/agent/runs/:runId/handoff/attachments", { schema: HANDOFF, config }, async (request) => {
+      const run = await deps.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
+      const artifacts = await deps.storage.files.artifactsOf([run.id]);
+      const left = artifacts.filter(({ file, turn }) => file !== undefined && turn === lastEndedTurn(run));
+      return {
+        attachments: left.filter(isFile).map((artifact) => attachmentOf(artifact, linkOf(artifact, run).url)),
+      };
     });
     app.get("/agent/artifacts/:uid/download", { schema: DOWNLOAD, config }, async (request, reply) => {
       const { artifact, run } = await getArtifact(deps, request.params.uid, viewerOf(request));
       requireFile(artifact);
-      const path = `${app.prefix}/agent/artifacts/${artifact.id}/file`;
-      const { id: runId, teamId } = run;
-      return reply.redirect(links.sign(path, { runId, teamId, id: artifact.id }), 302);
+      return reply.redirect(links.sign(pathOf(artifact), targetOf(artifact, run)), 302);
     });
     const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
     app.get("/agent/artifacts/:uid/file", file, async (request, reply) => {
@@ -73,6 +105,52 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
       return reply;
     });
   };
+}
+
+function targetOf({ id }: Artifact, { id: runId, teamId }: Run): LinkTarget {
+  return { runId, teamId, id };
+}
+
+async function textOf({ blobs }: Pick<ApiDeps, "blobs">, { file }: Artifact): Promise<string> {
+  return file === undefined ? "" : text(blobs.read(file.blobId));
+}
+
+function isFile({ body }: Artifact): boolean {
+  return "mimeType" in body;
+}
+
+function attachmentOf(
+  artifact: Artifact,
+  url: string,
+): z.output<typeof HandoffAttachments>["attachments"][number] {
+  const { fileName, mimeType } = requireFile(artifact);
+  return { attachment_id: artifact.id, filename: fileName, mime_type: mimeType, download_url: url };
+}
+
+/** Another team may have a plan of the same id, so the newest that the viewer can see counts. */
+async function getArtifactOrPlan(
+  deps: Pick<ApiDeps, "runs" | "storage">,
+  uid: string,
+  viewer: Viewer,
+): Promise<{ artifact: Artifact; run: Run }> {
+  const artifact = await getArtifact(deps, uid, viewer).catch(unlessMissing);
+  if (artifact !== undefined) {
+    return artifact;
+  }
+  for (const { id } of await deps.storage.files.findPlans(uid)) {
+    const plan = await getArtifact(deps, id, viewer).catch(unlessMissing);
+    if (plan !== undefined) {
+      return plan;
+    }
+  }
+  throw unknownArtifact();
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof AppError && error.code === "resource_not_found") {
+    return undefined;
+  }
+  throw error;
 }
 
 /** An artifact is visible to everyone who can see its run. */

@@ -1,12 +1,17 @@
 import type { RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
+import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { Artifact } from "./artifact.ts";
 
-/** The inputs and the artifacts of runs. Changes of the run store them; their bytes are blobs. */
+/** The inputs, the artifacts and the changes of runs. Changes of the run store them; their bytes are blobs. */
 export interface FileStore {
   /** In the order of the request. */
   inputsOf(runId: RunId): Promise<readonly RunInput[]>;
   /** The artifacts of several runs, oldest first; those of the same time by their key. */
   artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]>;
   findArtifact(id: string): Promise<Artifact | undefined>;
+  /** The plans with this document id, of all teams. Newest first. */
+  findPlans(documentUid: string): Promise<readonly Artifact[]>;
+  /** What the run has changed in its repositories, by owner and name. */
+  changesOf(runId: RunId): Promise<readonly RepositoryChanges[]>;
 }

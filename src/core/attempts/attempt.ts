@@ -11,16 +11,15 @@ import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
-import { ChangeCollector } from "../workspaces/change-collector.ts";
+import { ChangeCollector, type CollectedChanges } from "../workspaces/change-collector.ts";
 import { InputFiles } from "../workspaces/input-files.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";
-import type { CollectedFile } from "../workspaces/workspace.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 import { AttemptAbort, runFailureOf } from "./attempt-abort.ts";
 import { type AttemptContext, type AttemptContextRequest, prepareAttemptContext } from "./attempt-context.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import type { AttemptServices } from "./attempt-services.ts";
-import { decideFailure, decideHandBack, decideReady } from "./decide-attempt.ts";
+import { decideFailure, decideHandBack, decidePrepared, decideReady } from "./decide-attempt.ts";
 import { EventRecorder, type RecordedUpdate } from "./event-recorder.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
 import { RunWatch } from "./run-watch.ts";
@@ -108,6 +107,10 @@ export class Attempt {
     this.#work = work;
     const ready = await lease.write((edit) => decideReady(edit, run.checkpoint !== undefined));
     if (!ready.value || abort.reason !== undefined) {
+      return;
+    }
+    if (run.preparesOnly === true) {
+      await lease.write(decidePrepared);
       return;
     }
     const started = (session: AgentSession) => {
@@ -217,18 +220,21 @@ export class Attempt {
    * Stores patches of a run that ends in the middle of its turn. A run that continues elsewhere keeps its files in
    * the checkpoint.
    */
-  async #patches(): Promise<readonly CollectedFile[]> {
-    const { abort, saver } = this.#services;
+  async #patches(): Promise<CollectedChanges | undefined> {
+    const { abort, lease, saver } = this.#services;
     const kind = abort.reason?.kind;
     const isEnd = kind === "cancelled" || kind === "failed";
-    return isEnd && saver.isTouched && this.#work !== undefined ? this.#work.atEnd() : [];
+    if (!isEnd || !saver.isTouched || this.#work === undefined) {
+      return undefined;
+    }
+    return this.#work.atEnd((await lease.look()).run);
   }
 
   async #closeGateway(): Promise<void> {
     await this.#gateway?.close().catch((error) => this.#warn("gateway.close.failed", error));
   }
 
-  async #handBack(patches: readonly CollectedFile[]): Promise<void> {
+  async #handBack(patches: CollectedChanges | undefined): Promise<void> {
     const { abort, lease, meter, deps, saver } = this.#services;
     if (abort.reason?.kind === "lost") {
       return;

@@ -60,6 +60,14 @@ export function decideReady(edit: RunEdit, restored: boolean): boolean {
   return true;
 }
 
+/** Ends a run that only prepares its workspace. */
+export function decidePrepared(edit: RunEdit): void {
+  if (isWorkedOn(edit.run.state)) {
+    edit.set({ lostAttempts: 0 });
+    edit.moveTo("SUCCEEDED", { status: { message: "The workspace was prepared." } });
+  }
+}
+
 export interface TurnStart {
   readonly followUps: readonly FollowUp[];
   /** A lost attempt had already started this turn. */

@@ -23,10 +23,9 @@ export interface PublishResult {
   readonly url?: string;
   /** A repository whose changes are all in a pull request. */
   readonly handedOver?: RepositoryName;
-  /** What is known of the branches of this turn, and of earlier ones if this turn had none. */
-  readonly branches: readonly PublishedBranch[];
 }
 
+/** A pushed branch and the address of its pull request. */
 export interface PublishedBranch extends PushedBranch {
   readonly url?: string;
 }
@@ -61,7 +60,7 @@ export class PullRequestPublisher {
       shown = found ?? shown;
     }
     const target = this.#target;
-    const known = { branches: this.#branches, ...(shown === undefined ? {} : { url: shown.url }) };
+    const known = shown === undefined ? {} : { url: shown.url };
     if (target === undefined || !isDone || isAmong(pushed, target)) {
       return known;
     }
@@ -71,6 +70,14 @@ export class PullRequestPublisher {
     }
     const opened = await this.#handOver(target);
     return opened === undefined ? known : { ...known, url: opened.url, handedOver: target };
+  }
+
+  /** The newest branch that was pushed to each repository, as far as this attempt knows. */
+  branches(): readonly PublishedBranch[] {
+    for (const branch of this.#newPushes()) {
+      this.#note(branch, undefined);
+    }
+    return this.#branches;
   }
 
   /** The newest branch of a repository replaces the earlier one. */

@@ -40,6 +40,8 @@ export interface NewRun {
    * because the default may have changed.
    */
   readonly formerAgent?: string;
+  /** The run only prepares its workspace, to test its environment. */
+  readonly preparesOnly?: boolean;
   readonly scheduleId?: string;
   readonly triggerUrl?: string;
   readonly provenance?: Provenance;
@@ -84,6 +86,7 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOr
     ...(request.skills === undefined || request.skills.length === 0
       ? {}
       : { skillSnapshots: request.skills }),
+    ...(request.preparesOnly === true ? { preparesOnly: true } : {}),
     ...(request.scheduleId === undefined ? {} : { scheduleId: request.scheduleId }),
     ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
   };

@@ -16,6 +16,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     formerAgent: agent,
     isRouted: true,
     provenance: provenanceOf(run),
+    ...(run.preparesOnly === true ? { preparesOnly: true } : {}),
     ...(context === undefined ? {} : { context }),
     ...(mode === undefined ? {} : { mode }),
     ...(skillSnapshot === undefined ? {} : { skill: skillSnapshot }),

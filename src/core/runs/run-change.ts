@@ -6,6 +6,7 @@ import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
+import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { RunEventBody } from "./events.ts";
 import type { FollowUp, RunProgress } from "./run.ts";
 
@@ -30,6 +31,8 @@ export interface RunChange {
   readonly inputs?: readonly RunInput[];
   /** Artifacts that the run made: new ones, and new versions that replace the row of the same id. */
   readonly artifacts?: readonly Artifact[];
+  /** All that the run has changed in its repositories. They replace the earlier rows. */
+  readonly changes?: readonly RepositoryChanges[];
 }
 
 export interface LeaseGrant {

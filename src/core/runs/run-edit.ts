@@ -8,6 +8,7 @@ import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
+import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { RunEventBody } from "./events.ts";
 import type { FollowUp, Run, RunProgress, StatusMessage } from "./run.ts";
 import type { LeaseGrant, RunChange } from "./run-change.ts";
@@ -43,6 +44,7 @@ export class RunEdit {
   #apiKeyId: string | undefined;
   #inputs: readonly RunInput[] = [];
   readonly #artifacts: Artifact[] = [];
+  #changes: readonly RepositoryChanges[] | undefined;
   #showCard = false;
 
   constructor(subject: RunSubject, tools: EditTools) {
@@ -160,6 +162,11 @@ export class RunEdit {
     this.record({ kind: "artifact.added", artifactId: id, version: version + 1, artifact: made.body });
   }
 
+  /** Replaces what is known of the run's changes in its repositories. */
+  setChanges(changes: readonly RepositoryChanges[]): void {
+    this.#changes = changes;
+  }
+
   /**
    * Starts the next turn, or continues the open one, with all waiting follow-ups. Returns all follow-ups of the turn.
    */
@@ -238,6 +245,7 @@ export class RunEdit {
       ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),
+      ...(this.#changes === undefined ? {} : { changes: this.#changes }),
     };
   }
 

@@ -158,6 +158,7 @@ export class RunService {
       judges.push(await this.#judge({ ...invitation.by, administrator: false }, extras.from));
     }
     const run = await this.#change(id, viewer, (edit) => {
+      requireAgent(edit.run);
       for (const action of actionsOf(edit.run, input)) {
         for (const judged of judges) {
           requireAllowed(judged(action, edit.run));
@@ -372,4 +373,13 @@ function followUpNotice({ displayName, invitation }: Viewer, { message }: Follow
       ? `${displayName ?? "A user"} asked over the API`
       : "A guest asked over a share link";
   return { kind: "message", purpose: "reply", text: `${author}: ${cut}` };
+}
+
+/** A run that tests an environment has no agent that could read a message. */
+function requireAgent({ preparesOnly }: Run): void {
+  if (preparesOnly === true) {
+    throw new AppError("operation_not_supported", "This run tests an environment: no agent works on it.", {
+      remedy: "Start a run in this environment.",
+    });
+  }
 }

@@ -139,6 +139,8 @@ export interface RunOrigin {
   readonly continuesId?: RunId;
   readonly sessionId: string;
   readonly provenance: Provenance;
+  /** The run only prepares its workspace, to test its environment. No agent works on it. */
+  readonly preparesOnly?: boolean;
   readonly createdAt: Date;
 }
 

@@ -236,7 +236,7 @@ export class TurnRunner {
     const decided = await saver.saveWith((edit) => {
       decideUsage(edit, used);
       return decideTurnEnd(edit, counted, answer, kept?.success);
-    }, kept?.files);
+    }, kept);
     this.#run = decided.run;
     return decided.value;
   }

@@ -2,13 +2,18 @@ import type { TurnEnd } from "../agents/agent-runner.ts";
 import type { AttemptContext } from "../attempts/attempt-context.ts";
 import { type AttemptServices, recordLostChanges } from "../attempts/attempt-services.ts";
 import { LeaseLost } from "../attempts/lease-writer.ts";
-import { PullRequestPublisher } from "../pull-requests/pull-request-publisher.ts";
+import { type PublishedBranch, PullRequestPublisher } from "../pull-requests/pull-request-publisher.ts";
+import { isSameRepository } from "../repositories/repository-name.ts";
+import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run, StatusMessage } from "../runs/run.ts";
-import { PatchFiles } from "./patch-files.ts";
+import { type Changed, PatchFiles } from "./patch-files.ts";
+import type { RepositoryChanges } from "./repository-changes.ts";
 import type { CollectedFile } from "./workspace.ts";
 
 export interface CollectedChanges {
   readonly files: readonly CollectedFile[];
+  /** By repository, since the repositories were cloned. Undefined: unknown. */
+  readonly changes?: readonly RepositoryChanges[];
   /** The status message of a run that succeeds. */
   readonly success?: StatusMessage;
 }
@@ -57,8 +62,11 @@ export class ChangeCollector {
   }
 
   /** For a run that ends in the middle of its work. */
-  async atEnd(): Promise<readonly CollectedFile[]> {
-    return this.#hasRepositories ? this.#files.ofRun() : [];
+  async atEnd({ turn }: Run): Promise<CollectedChanges> {
+    const ofRun = this.#hasRepositories ? await this.#files.ofRun() : undefined;
+    return ofRun === undefined
+      ? NOTHING
+      : { files: ofRun.files, ...(await this.#changesOf(turn, ofRun, this.#pullRequests.branches())) };
   }
 
   async #collect({ turn }: Run, { stopReason }: TurnEnd): Promise<CollectedChanges> {
@@ -67,8 +75,47 @@ export class ChangeCollector {
     const ofTurn = await this.#files.ofTurn(turn);
     const isDone = isLast && stopReason === "end_turn";
     const { handedOver, url } = await this.#pullRequests.settle(isDone, ofTurn?.repositories);
-    const ofRun = isLast ? await this.#files.ofRun(handedOver) : [];
+    const ofRun = isLast ? await this.#files.ofRun() : undefined;
     const success = url === undefined ? {} : { success: { message: `Its pull request: ${url}` } };
-    return { files: [...(ofTurn?.files ?? []), ...ofRun], ...success };
+    const left = (ofRun?.diffs ?? []).filter(
+      ({ repository }) => handedOver === undefined || !isSameRepository(repository, handedOver),
+    );
+    const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
+    const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
+    return { files, ...changes, ...success };
   }
+
+  /** What an earlier attempt pushed is known only from the stored changes. */
+  async #changesOf(
+    turn: number,
+    { diffs }: Changed,
+    branches: readonly PublishedBranch[],
+  ): Promise<Pick<CollectedChanges, "changes">> {
+    const { clean, deps } = this.#services;
+    const { clock, run, storage } = deps;
+    const known = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.changesOf(run.id));
+    const changes = diffs.map(({ base, file, files, filesChanged, isCut, repository }) => ({
+      ...repository,
+      ...pushedOf(
+        branches.find((each) => isSameRepository(each, repository)),
+        known.find((each) => isSameRepository(each, repository)),
+      ),
+      ...{ turn, base, files, blobId: file.blobId, sizeBytes: file.sizeBytes },
+      isTruncated: isCut || files.length < filesChanged,
+    }));
+    return { changes: clean(changes) };
+  }
+}
+
+function pushedOf(
+  now: PublishedBranch | undefined,
+  before: RepositoryChanges | undefined,
+): Pick<RepositoryChanges, "branch" | "head" | "pullRequest"> {
+  const { branch = before?.branch, commit: head = before?.head } = now ?? {};
+  const url = now?.url ?? (branch === before?.branch ? before?.pullRequest : undefined);
+  return {
+    ...(branch === undefined ? {} : { branch }),
+    ...(head === undefined ? {} : { head }),
+    ...(url === undefined ? {} : { pullRequest: url }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Gateway, PushedBranch } from "../agents/gateway.ts";
 import type { RunId } from "../ids.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
+import type { ChangedFile } from "./repository-changes.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
@@ -33,6 +34,10 @@ export interface RepositoryDiff {
   readonly patch: Uint8Array;
   readonly isCut: boolean;
   readonly filesChanged: number;
+  /** The commit that was cloned. */
+  readonly base: string;
+  /** The changed files, as far as the list is not too long. */
+  readonly files: readonly ChangedFile[];
 }
 
 export interface BranchPush {

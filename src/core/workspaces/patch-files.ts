@@ -1,5 +1,5 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
-import { isSameName, isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import { isSameName, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { RepositoryDiff, RunWorkspace } from "./change-tracker.ts";
 import type { CollectedFile, WorkspacePlan } from "./workspace.ts";
@@ -14,6 +14,13 @@ export interface PatchFilesDeps extends Pick<AttemptDeps, "blobs" | "changes" | 
 export interface Changed {
   readonly files: readonly CollectedFile[];
   readonly repositories: readonly RepositoryName[];
+  /** The same by repository. */
+  readonly diffs: readonly StoredDiff[];
+}
+
+/** A diff whose patch is stored. */
+export interface StoredDiff extends Omit<RepositoryDiff, "patch"> {
+  readonly file: CollectedFile;
 }
 
 /** Stores the changes of a run as patch files for people. A failure is recorded and has no other effect. */
@@ -35,21 +42,23 @@ export class PatchFiles {
     return this.#collect("mark", `turn-${turn}`);
   }
 
-  /** The changes of all turns, except those in `but`, whose changes are already published. */
-  async ofRun(but?: RepositoryName): Promise<readonly CollectedFile[]> {
-    return (await this.#collect("clone", "all", but))?.files ?? [];
+  /** The changes of all turns. Undefined: they are unknown. */
+  ofRun(): Promise<Changed | undefined> {
+    return this.#collect("clone", "all");
   }
 
-  async #collect(since: "mark" | "clone", name: string, but?: RepositoryName): Promise<Changed | undefined> {
+  async #collect(since: "mark" | "clone", name: string): Promise<Changed | undefined> {
     const { changes, problem, site } = this.#deps;
     try {
-      const all = await changes.diff(site, since);
-      const diffs = all.filter(({ repository }) => but === undefined || !isSameRepository(repository, but));
-      const files: CollectedFile[] = [];
-      for (const diff of diffs) {
-        files.push(await this.#store(diff, name));
+      const diffs: StoredDiff[] = [];
+      for (const { patch, ...diff } of await changes.diff(site, since)) {
+        diffs.push({ ...diff, file: await this.#store({ ...diff, patch }, name) });
       }
-      return { files, repositories: diffs.map(({ repository }) => repository) };
+      return {
+        files: diffs.map(({ file }) => file),
+        repositories: diffs.map(({ repository }) => repository),
+        diffs,
+      };
     } catch (error) {
       problem("The changes could not be stored as a patch", error);
       return undefined;

@@ -22,7 +22,7 @@ export interface WorkspaceRequest
 export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequest): Promise<Workspace> {
   const { clock, log, run, storage, workspaces } = deps;
   const { environment, given, ...preparation } = request;
-  const setup = new SetupRecord(storage, environment);
+  const setup = new SetupRecord(storage, environment, run.preparesOnly);
   const initialContents = setup.asideFrom(async () => {
     const checkpoint = await findPreviousCheckpoint(storage, run);
     const files = await given.withBytes();
@@ -34,7 +34,8 @@ export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequ
     };
   });
   const before = run.checkpoint === undefined ? {} : { checkpoint: run.checkpoint };
-  const whole = { ...preparation, ...before, runId: run.id, teamId: run.teamId, initialContents };
+  const isFresh = run.preparesOnly === true;
+  const whole = { ...preparation, ...before, runId: run.id, teamId: run.teamId, initialContents, isFresh };
   const tell = setup.observing(preparation.tell);
   for (let tries = 1; ; tries += 1) {
     try {

@@ -7,11 +7,13 @@ import type { WorkspaceStep } from "./workspace.ts";
 export class SetupRecord {
   readonly #storage: Pick<Storage, "environments">;
   readonly #environment: Environment | undefined;
-  #wasTried = false;
+  #wasTried: boolean;
   /** The setup failed because of the run's own input. */
   #isRunsFault = false;
 
-  constructor(storage: Pick<Storage, "environments">, environment: Environment | undefined) {
+  /** `isTest`: the result counts even if there was nothing to do. */
+  constructor(storage: Pick<Storage, "environments">, environment: Environment | undefined, isTest = false) {
+    this.#wasTried = isTest;
     this.#storage = storage;
     this.#environment = environment;
   }

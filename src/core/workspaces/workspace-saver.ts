@@ -10,9 +10,16 @@ import type { Log } from "../ports/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
+import type { RepositoryChanges } from "./repository-changes.ts";
 import type { Collected, CollectedFile, WorkspaceProvider } from "./workspace.ts";
 
 type Saved = { readonly checkpoint: string } | { readonly problem: string } | undefined;
+
+/** What is stored together with a decision. Its bytes are already stored. */
+interface StoredChanges {
+  readonly files: readonly CollectedFile[];
+  readonly changes?: readonly RepositoryChanges[];
+}
 
 const NOTHING: Collected = { files: [], leftOut: [] };
 
@@ -55,19 +62,22 @@ export class WorkspaceSaver {
   }
 
   /**
-   * Stores the checkpoint first. The run names it in the same transaction as the decision, together with the files
-   * that are already `stored`.
+   * Stores the checkpoint first. The run names it in the same transaction as the decision, together with the changes,
+   * whose files are already stored.
    */
   async saveWith<T>(
     decide: (edit: RunEdit) => T,
-    stored: readonly CollectedFile[] = [],
+    stored: StoredChanges = { files: [] },
   ): Promise<Written<T>> {
     const known = await this.#knownArtifacts();
     const collected = this.#isTouched ? await this.#collect(known) : NOTHING;
     const saved = this.#isTouched ? await this.#save() : undefined;
-    const files = [...collected.files, ...newOf(stored, known)];
+    const files = [...collected.files, ...newOf(stored.files, known)];
     const written = await this.#lease.write((edit) => {
       decideArtifacts(edit, { ...collected, files }, known);
+      if (stored.changes !== undefined) {
+        edit.setChanges(stored.changes);
+      }
       recordSaved(edit, saved);
       return decide(edit);
     });

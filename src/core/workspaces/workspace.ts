@@ -59,6 +59,8 @@ export interface Preparation {
   /** The run's secrets, as environment variables of its setup commands. */
   readonly variables: Readonly<Record<string, string>>;
   readonly tell: (step: WorkspaceStep) => void;
+  /** The setup commands are run even if there is a prepared environment. */
+  readonly isFresh?: boolean;
   /** Aborted when the workspace is no longer needed. */
   readonly signal: AbortSignal;
 }

@@ -185,6 +185,11 @@ export type RunInput = Prisma.RunInputModel
  */
 export type Artifact = Prisma.ArtifactModel
 /**
+ * Model RepositoryChange
+ * What a run has changed in one of its repositories since it was cloned.
+ */
+export type RepositoryChange = Prisma.RepositoryChangeModel
+/**
  * Model WebhookEndpoint
  * An address of a team that receives messages about its runs, signed as the Standard Webhooks specification says.
  */

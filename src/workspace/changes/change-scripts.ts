@@ -52,12 +52,21 @@ export const MARK = `${OPENING}${SNAPSHOT}
 printf '%s\\n' "$tree"
 `;
 
-/** Prints, since `$2`: the number of files, whether some were left out, and after that line the patch. */
+/** How much of each of the two lists of files is printed. */
+export const LIST_BYTES = 262_144;
+
+/**
+ * Prints, since `$2`: the number of files, whether some were left out, and the lengths of two lists; after that line
+ * the lists (status and name, lines and name) and the patch.
+ */
 export const DIFF = `${OPENING}${SNAPSHOT}
 from=$(g rev-parse --verify --quiet "$2^{tree}") || exit 93
 files=$(g diff-tree -r -M --name-only -z "$from" "$tree" | tr -dc '\\000' | wc -c) || exit 93
 left=$(g -c core.excludesFile=/dev/null ls-files --others --exclude-standard | head -c 1 | wc -c)
-printf '%d %d\\n' "$files" "$left"
+g diff-tree -r -M --name-status -z "$from" "$tree" | head -c ${LIST_BYTES} > "$SCRATCH/names"
+g diff-tree -r -M --numstat -z "$from" "$tree" | head -c ${LIST_BYTES} > "$SCRATCH/lines"
+printf '%d %d %d %d\\n' "$files" "$left" "$(wc -c < "$SCRATCH/names")" "$(wc -c < "$SCRATCH/lines")"
+cat "$SCRATCH/names" "$SCRATCH/lines"
 g diff-tree -r -p -M --binary --full-index --no-ext-diff --no-textconv --no-color "$from" "$tree"
 `;
 

@@ -11,7 +11,7 @@ import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";
 import { type ClonedRepository, readRecord } from "../workspace-record.ts";
 import { changeProblem } from "./change-problem.ts";
-import { DIFF, MARK, PUSH } from "./change-scripts.ts";
+import { DIFF, LIST_BYTES, MARK, PUSH } from "./change-scripts.ts";
 import { readDiff } from "./read-diff.ts";
 import { runScript, type ScriptEnd } from "./sandboxed-script.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -89,13 +89,18 @@ class SiteChanges {
     await this.#forEach(async (repository) => {
       const { commit, folder, name, owner } = repository;
       const mark = since === "mark" ? await this.#marks.find(folder) : undefined;
-      const end = await this.#look(DIFF, repository, [mark ?? commit], this.#limits.patchBytes + WORDS_BYTES);
+      const end = await this.#look(
+        DIFF,
+        repository,
+        [mark ?? commit],
+        this.#limits.patchBytes + 2 * LIST_BYTES + WORDS_BYTES,
+      );
       const read = readDiff(end, this.#limits.patchBytes);
       if (read === undefined) {
         throw changeProblem(repository, end);
       }
       if (read.filesChanged > 0 || read.isCut) {
-        found.push({ repository: { owner, name }, ...read });
+        found.push({ repository: { owner, name }, base: commit, ...read });
       }
     });
     return found;

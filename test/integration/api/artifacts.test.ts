@@ -6,7 +6,7 @@ import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
-import { type ApiHarness, startHarness } from "./api-harness.ts";
+import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
 
 let harness: ApiHarness;
 let database: Database;
@@ -71,7 +71,6 @@ describe("the artifacts of a run", () => {
         data: { reference_type: "ticket", url: "https://x/1" },
       },
     ]);
-    expect((await call(harness, `${AGENT}/artifacts/${uid}`)).body).toEqual(body.artifacts[0]);
   });
 
   test("each run in a list has its own artifacts, and a run without artifacts has none", async () => {
@@ -105,6 +104,169 @@ describe("the artifacts of a run", () => {
 
     expect(await idsOf("SCREENSHOT")).toEqual([runId]);
     expect(await idsOf("PULL_REQUEST")).not.toContain(runId);
+  });
+});
+
+describe("one artifact", () => {
+  test("a file comes with a URL that needs no key and expires", async () => {
+    const runId = await createRun(harness);
+    const uid = await make(runId, fileAt("artifacts/a.md", "text/markdown"), Buffer.from("# a"));
+
+    const { body } = await call(harness, `${AGENT}/artifacts/${uid}`);
+
+    expect(body).toEqual({
+      artifact_uid: uid,
+      artifact_type: "FILE",
+      created_at: expect.stringMatching(/Z$/),
+      data: {
+        content_type: "text/markdown",
+        download_url: expect.stringContaining(`${PUBLIC_URL}${AGENT}/artifacts/${uid}/file?`),
+        expires_at: expect.stringMatching(/Z$/),
+        filename: "a.md",
+        filepath: "artifacts/a.md",
+        size_bytes: 3,
+      },
+    });
+    const { pathname, search } = new URL(body.data.download_url);
+    const file = await fetch(new URL(pathname + search, harness.url));
+    expect(await file.text()).toBe("# a");
+    const expiresInMs = Date.parse(body.data.expires_at) - harness.clock.now().getTime();
+    expect(expiresInMs).toBeGreaterThan(200_000);
+    expect(expiresInMs).toBeLessThanOrEqual(300_000);
+  });
+
+  test("a screenshot has no name", async () => {
+    const runId = await createRun(harness);
+    const uid = await make(runId, { type: "SCREENSHOT", mimeType: "image/png" }, Buffer.from("png"));
+
+    const { body } = await call(harness, `${AGENT}/artifacts/${uid}`);
+
+    expect(body).toMatchObject({ artifact_type: "SCREENSHOT", data: { content_type: "image/png" } });
+    expect(Object.keys(body.data).sort()).toEqual(["content_type", "download_url", "expires_at"]);
+  });
+
+  test("a plan is found by either of its ids, with its text", async () => {
+    const runId = await createRun(harness);
+    const plan: ArtifactBody = { type: "PLAN", documentUid: "plan-of-ada", title: "The plan" };
+    const uid = await make(runId, plan, Buffer.from("1. Measure"));
+
+    const byUid = await call(harness, `${AGENT}/artifacts/${uid}`);
+    const byDocument = await call(harness, `${AGENT}/artifacts/plan-of-ada`);
+
+    expect(byUid.body).toEqual({
+      artifact_uid: uid,
+      artifact_type: "PLAN",
+      created_at: expect.any(String),
+      data: {
+        content: "1. Measure",
+        content_type: "text/markdown",
+        document_uid: "plan-of-ada",
+        notebook_uid: "plan-of-ada",
+        title: "The plan",
+      },
+    });
+    expect(byDocument.body).toEqual(byUid.body);
+  });
+
+  test("a plan of a run that the caller cannot see is unknown", async () => {
+    const key = await harness.addUser("reader");
+    const runId = await createRun(harness, { team: false });
+    await make(runId, { type: "PLAN", documentUid: "hidden-plan" });
+
+    expect((await call(harness, `${AGENT}/artifacts/hidden-plan`, { key })).status).toBe(404);
+  });
+
+  test("other kinds are unknown here", async () => {
+    const runId = await createRun(harness);
+    const uids = [
+      await make(runId, { type: "PULL_REQUEST", url: "https://x/pull/2", branch: "b" }),
+      await make(runId, { type: "EXTERNAL_REFERENCE", referenceType: "ticket", url: "https://x/2" }),
+    ];
+
+    for (const uid of uids) {
+      expect((await call(harness, `${AGENT}/artifacts/${uid}`)).status).toBe(404);
+    }
+  });
+});
+
+describe("the files of the last ended turn", () => {
+  test("the files of the last ended turn are listed, and those of earlier turns are not", async () => {
+    const runId = await createRun(harness);
+    const handoff = async () => (await call(harness, `${AGENT}/runs/${runId}/handoff/attachments`)).body;
+    expect(await handoff()).toEqual({ attachments: [] });
+    await harness.edit(runId, (edit) => edit.set({ turn: 1 }));
+    await make(runId, fileAt("artifacts/old.md", "text/markdown"), Buffer.from("old"));
+    await harness.edit(runId, (edit) => edit.set({ turn: 2 }));
+    const uid = await make(runId, fileAt("changes/widgets/all.diff", "text/x-diff"), Buffer.from("diff"));
+    await make(runId, { type: "PULL_REQUEST", url: "https://x/pull/3", branch: "b" });
+    await harness.edit(runId, (edit) => edit.set({ turn: 3, turnOpen: true }));
+
+    const { attachments } = await handoff();
+
+    expect(attachments).toEqual([
+      {
+        attachment_id: uid,
+        filename: "all.diff",
+        mime_type: "text/x-diff",
+        download_url: expect.stringContaining(PUBLIC_URL),
+      },
+    ]);
+    const { pathname, search } = new URL(attachments[0].download_url);
+    expect(await (await fetch(new URL(pathname + search, harness.url))).text()).toBe("diff");
+  });
+});
+
+describe("the changes of a run", () => {
+  test("the changes of a run are listed by repository, each with a URL of its diff", async () => {
+    const runId = await createRun(harness);
+    const url = `${AGENT}/runs/${runId}/changes`;
+    expect((await call(harness, url)).body).toEqual({ turn: 0, repositories: [] });
+    const { blobId, sizeBytes } = await stored(Buffer.from("diff --git a b"));
+    const file = {
+      path: "new.txt",
+      oldPath: "old.txt",
+      status: "renamed",
+      additions: 1,
+      deletions: 0,
+    } as const;
+    const binary = { path: "x.png", status: "added", additions: null, deletions: null } as const;
+    const changes = { owner: "acme", turn: 2, base: "ba5e", blobId, sizeBytes, files: [file, binary] };
+    await harness.edit(runId, (edit) => {
+      edit.setChanges([
+        {
+          ...{ ...changes, name: "widgets", isTruncated: false },
+          ...{ branch: "errand/1", head: "4ead", pullRequest: "https://x/pull/1" },
+        },
+        { ...changes, name: "tools", isTruncated: true, files: [] },
+      ]);
+    });
+
+    const { body } = await call(harness, url);
+
+    const renamed = { path: "new.txt", old_path: "old.txt", status: "renamed", additions: 1, deletions: 0 };
+    expect(body).toEqual({
+      turn: 2,
+      repositories: [
+        {
+          ...{ repository: "acme/tools", base: "ba5e", head: null, files: [], truncated: true },
+          diff_url: expect.stringContaining(PUBLIC_URL),
+        },
+        {
+          ...{ repository: "acme/widgets", branch: "errand/1", base: "ba5e", head: "4ead" },
+          ...{ pull_request: "https://x/pull/1", files: [renamed, binary] },
+          diff_url: expect.stringContaining(PUBLIC_URL),
+        },
+      ],
+    });
+    const { pathname, search } = new URL(body.repositories[1].diff_url);
+    const diff = await fetch(new URL(pathname + search, harness.url));
+    expect(diff.headers.get("content-type")).toContain("text/x-diff");
+    expect(await diff.text()).toBe("diff --git a b");
+    const other = pathname.replace("widgets", "tools");
+    expect((await fetch(new URL(other + search, harness.url))).status).toBe(403);
+    harness.clock.aheadMs += 6 * 60_000;
+    expect((await fetch(new URL(pathname + search, harness.url))).status).toBe(403);
+    harness.clock.aheadMs = 0;
   });
 });
 

@@ -70,6 +70,8 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/runs/:runId/conversation": runs.read,
   "GET /agent/runs/:runId/timeline": runs.read,
   "GET /agent/runs/:runId/transcript": runs.read,
+  "GET /agent/runs/:runId/changes": runs.read,
+  "GET /agent/runs/:runId/handoff/attachments": runs.read,
   "GET /agent/conversations/:conversationId": runs.read,
   // These routes return the session of a conversation and the reverse, and nothing else.
   "GET /agent/sessions/:id/redirect": "open",
@@ -77,6 +79,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   // These routes are authorized by their signature only.
   "GET /agent/transcript-files": "open",
   "GET /agent/artifacts/:uid/file": "open",
+  "GET /agent/change-files/:owner/:name": "open",
   "GET /agent/artifacts/:uid": runs.read,
   "GET /agent/artifacts/:uid/download": { ...runs.read, answers: 302 },
   "GET /agent/runs/:runId/share-links": runs.write,
@@ -108,6 +111,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/environments/:uid": runs.read,
   "PUT /agent/environments/:uid": { ...settings.write, body: anEnvironment },
   "DELETE /agent/environments/:uid": settings.write,
+  "POST /agent/environments/:uid/test": runs.write,
   "GET /agent/secrets": settings.read,
   "GET /agent/secrets/:name": settings.read,
   // Creates the secret if it does not exist.

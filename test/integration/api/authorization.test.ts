@@ -142,7 +142,12 @@ test("open routes need no key", async () => {
   });
 
   // The sign-in is requested with a wrong key, and the files without the signature that opens them.
-  const refuses = new Set(["POST /signin", "GET /agent/transcript-files", "GET /agent/artifacts/:uid/file"]);
+  const refuses = new Set([
+    "POST /signin",
+    "GET /agent/transcript-files",
+    "GET /agent/artifacts/:uid/file",
+    "GET /agent/change-files/:owner/:name",
+  ]);
   const refused = answers.filter(({ status, what }) => status >= 400 && !refuses.has(what));
   expect(describeAnswers(refused)).toEqual([]);
   expect(describeAnswers(answers.filter(({ status }) => status >= 500))).toEqual([]);

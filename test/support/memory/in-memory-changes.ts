@@ -48,6 +48,8 @@ export class InMemoryChanges implements ChangeTracker {
       patch: new TextEncoder().encode(text),
       isCut: false,
       filesChanged: 1,
+      base: "ba5e",
+      files: [{ path: "file.txt", status: "modified" as const, additions: 1, deletions: 0 }],
     }));
   }
 

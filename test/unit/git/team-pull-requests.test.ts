@@ -68,10 +68,10 @@ describe("the pull requests of a team", () => {
 
     expect(await pulls.isAllowed({ ...gadgets, teamId: FIRST_TEAM })).toBe(true);
     expect(await pulls.isAllowed({ ...gadgets, teamId: OTHER_TEAM })).toBe(false);
-    expect(await pulls.open({ ...WORDS, teamId: FIRST_TEAM, repository: gadgets })).toMatchObject({
+    expect(await pulls.open({ ...REQUEST, teamId: FIRST_TEAM, repository: gadgets })).toMatchObject({
       url: "https://forge.example/gadgets/t0ken",
     });
-    expect(await pulls.open({ ...WORDS, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
+    expect(await pulls.open({ ...REQUEST, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
   });
 
   test("are nobody else's", async () => {

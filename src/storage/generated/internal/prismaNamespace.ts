@@ -425,6 +425,7 @@ export const ModelName = {
   Worker: 'Worker',
   RunInput: 'RunInput',
   Artifact: 'Artifact',
+  RepositoryChange: 'RepositoryChange',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookDelivery: 'WebhookDelivery',
   WebhookTry: 'WebhookTry',
@@ -444,7 +445,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
+    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2520,6 +2521,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    RepositoryChange: {
+      payload: Prisma.$RepositoryChangePayload<ExtArgs>
+      fields: Prisma.RepositoryChangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RepositoryChangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RepositoryChangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>
+        }
+        findFirst: {
+          args: Prisma.RepositoryChangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RepositoryChangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>
+        }
+        findMany: {
+          args: Prisma.RepositoryChangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>[]
+        }
+        create: {
+          args: Prisma.RepositoryChangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>
+        }
+        createMany: {
+          args: Prisma.RepositoryChangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RepositoryChangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>[]
+        }
+        delete: {
+          args: Prisma.RepositoryChangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>
+        }
+        update: {
+          args: Prisma.RepositoryChangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>
+        }
+        deleteMany: {
+          args: Prisma.RepositoryChangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RepositoryChangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RepositoryChangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>[]
+        }
+        upsert: {
+          args: Prisma.RepositoryChangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryChangePayload>
+        }
+        aggregate: {
+          args: Prisma.RepositoryChangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRepositoryChange>
+        }
+        groupBy: {
+          args: Prisma.RepositoryChangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RepositoryChangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RepositoryChangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RepositoryChangeCountAggregateOutputType> | number
+        }
+      }
+    }
     WebhookEndpoint: {
       payload: Prisma.$WebhookEndpointPayload<ExtArgs>
       fields: Prisma.WebhookEndpointFieldRefs
@@ -2953,6 +3028,7 @@ export const RunScalarFieldEnum = {
   triggerUrl: 'triggerUrl',
   ancestorIds: 'ancestorIds',
   conversationId: 'conversationId',
+  preparesOnly: 'preparesOnly',
   continuesRunId: 'continuesRunId',
   sessionId: 'sessionId',
   provenance: 'provenance',
@@ -3299,6 +3375,24 @@ export const ArtifactScalarFieldEnum = {
 } as const
 
 export type ArtifactScalarFieldEnum = (typeof ArtifactScalarFieldEnum)[keyof typeof ArtifactScalarFieldEnum]
+
+
+export const RepositoryChangeScalarFieldEnum = {
+  runId: 'runId',
+  owner: 'owner',
+  name: 'name',
+  turn: 'turn',
+  base: 'base',
+  branch: 'branch',
+  head: 'head',
+  pullRequest: 'pullRequest',
+  files: 'files',
+  isTruncated: 'isTruncated',
+  blobId: 'blobId',
+  sizeBytes: 'sizeBytes'
+} as const
+
+export type RepositoryChangeScalarFieldEnum = (typeof RepositoryChangeScalarFieldEnum)[keyof typeof RepositoryChangeScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {
@@ -3711,6 +3805,7 @@ export type GlobalOmitConfig = {
   worker?: Prisma.WorkerOmit
   runInput?: Prisma.RunInputOmit
   artifact?: Prisma.ArtifactOmit
+  repositoryChange?: Prisma.RepositoryChangeOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit
   webhookTry?: Prisma.WebhookTryOmit

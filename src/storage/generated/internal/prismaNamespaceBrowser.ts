@@ -79,6 +79,7 @@ export const ModelName = {
   Worker: 'Worker',
   RunInput: 'RunInput',
   Artifact: 'Artifact',
+  RepositoryChange: 'RepositoryChange',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookDelivery: 'WebhookDelivery',
   WebhookTry: 'WebhookTry',
@@ -199,6 +200,7 @@ export const RunScalarFieldEnum = {
   triggerUrl: 'triggerUrl',
   ancestorIds: 'ancestorIds',
   conversationId: 'conversationId',
+  preparesOnly: 'preparesOnly',
   continuesRunId: 'continuesRunId',
   sessionId: 'sessionId',
   provenance: 'provenance',
@@ -545,6 +547,24 @@ export const ArtifactScalarFieldEnum = {
 } as const
 
 export type ArtifactScalarFieldEnum = (typeof ArtifactScalarFieldEnum)[keyof typeof ArtifactScalarFieldEnum]
+
+
+export const RepositoryChangeScalarFieldEnum = {
+  runId: 'runId',
+  owner: 'owner',
+  name: 'name',
+  turn: 'turn',
+  base: 'base',
+  branch: 'branch',
+  head: 'head',
+  pullRequest: 'pullRequest',
+  files: 'files',
+  isTruncated: 'isTruncated',
+  blobId: 'blobId',
+  sizeBytes: 'sizeBytes'
+} as const
+
+export type RepositoryChangeScalarFieldEnum = (typeof RepositoryChangeScalarFieldEnum)[keyof typeof RepositoryChangeScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {

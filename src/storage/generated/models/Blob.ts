@@ -168,6 +168,7 @@ export type BlobWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Blob"> | Date | string
   inputs?: Prisma.RunInputListRelationFilter
   artifacts?: Prisma.ArtifactListRelationFilter
+  changes?: Prisma.RepositoryChangeListRelationFilter
 }
 
 export type BlobOrderByWithRelationInput = {
@@ -176,6 +177,7 @@ export type BlobOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   inputs?: Prisma.RunInputOrderByRelationAggregateInput
   artifacts?: Prisma.ArtifactOrderByRelationAggregateInput
+  changes?: Prisma.RepositoryChangeOrderByRelationAggregateInput
 }
 
 export type BlobWhereUniqueInput = Prisma.AtLeast<{
@@ -187,6 +189,7 @@ export type BlobWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Blob"> | Date | string
   inputs?: Prisma.RunInputListRelationFilter
   artifacts?: Prisma.ArtifactListRelationFilter
+  changes?: Prisma.RepositoryChangeListRelationFilter
 }, "id">
 
 export type BlobOrderByWithAggregationInput = {
@@ -213,6 +216,7 @@ export type BlobCreateInput = {
   createdAt?: Date | string
   inputs?: Prisma.RunInputCreateNestedManyWithoutBlobInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutBlobInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutBlobInput
 }
 
 export type BlobUncheckedCreateInput = {
@@ -221,6 +225,7 @@ export type BlobUncheckedCreateInput = {
   createdAt?: Date | string
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutBlobInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutBlobInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutBlobInput
 }
 
 export type BlobUpdateInput = {
@@ -229,6 +234,7 @@ export type BlobUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   inputs?: Prisma.RunInputUpdateManyWithoutBlobNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutBlobNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutBlobNestedInput
 }
 
 export type BlobUncheckedUpdateInput = {
@@ -237,6 +243,7 @@ export type BlobUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutBlobNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutBlobNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutBlobNestedInput
 }
 
 export type BlobCreateManyInput = {
@@ -319,11 +326,26 @@ export type BlobUpdateOneWithoutArtifactsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.BlobUpdateToOneWithWhereWithoutArtifactsInput, Prisma.BlobUpdateWithoutArtifactsInput>, Prisma.BlobUncheckedUpdateWithoutArtifactsInput>
 }
 
+export type BlobCreateNestedOneWithoutChangesInput = {
+  create?: Prisma.XOR<Prisma.BlobCreateWithoutChangesInput, Prisma.BlobUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.BlobCreateOrConnectWithoutChangesInput
+  connect?: Prisma.BlobWhereUniqueInput
+}
+
+export type BlobUpdateOneRequiredWithoutChangesNestedInput = {
+  create?: Prisma.XOR<Prisma.BlobCreateWithoutChangesInput, Prisma.BlobUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.BlobCreateOrConnectWithoutChangesInput
+  upsert?: Prisma.BlobUpsertWithoutChangesInput
+  connect?: Prisma.BlobWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.BlobUpdateToOneWithWhereWithoutChangesInput, Prisma.BlobUpdateWithoutChangesInput>, Prisma.BlobUncheckedUpdateWithoutChangesInput>
+}
+
 export type BlobCreateWithoutInputsInput = {
   id: string
   bytes: runtime.Bytes
   createdAt?: Date | string
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutBlobInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutBlobInput
 }
 
 export type BlobUncheckedCreateWithoutInputsInput = {
@@ -331,6 +353,7 @@ export type BlobUncheckedCreateWithoutInputsInput = {
   bytes: runtime.Bytes
   createdAt?: Date | string
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutBlobInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutBlobInput
 }
 
 export type BlobCreateOrConnectWithoutInputsInput = {
@@ -354,6 +377,7 @@ export type BlobUpdateWithoutInputsInput = {
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   artifacts?: Prisma.ArtifactUpdateManyWithoutBlobNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutBlobNestedInput
 }
 
 export type BlobUncheckedUpdateWithoutInputsInput = {
@@ -361,6 +385,7 @@ export type BlobUncheckedUpdateWithoutInputsInput = {
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutBlobNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutBlobNestedInput
 }
 
 export type BlobCreateWithoutArtifactsInput = {
@@ -368,6 +393,7 @@ export type BlobCreateWithoutArtifactsInput = {
   bytes: runtime.Bytes
   createdAt?: Date | string
   inputs?: Prisma.RunInputCreateNestedManyWithoutBlobInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutBlobInput
 }
 
 export type BlobUncheckedCreateWithoutArtifactsInput = {
@@ -375,6 +401,7 @@ export type BlobUncheckedCreateWithoutArtifactsInput = {
   bytes: runtime.Bytes
   createdAt?: Date | string
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutBlobInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutBlobInput
 }
 
 export type BlobCreateOrConnectWithoutArtifactsInput = {
@@ -398,6 +425,7 @@ export type BlobUpdateWithoutArtifactsInput = {
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   inputs?: Prisma.RunInputUpdateManyWithoutBlobNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutBlobNestedInput
 }
 
 export type BlobUncheckedUpdateWithoutArtifactsInput = {
@@ -405,6 +433,55 @@ export type BlobUncheckedUpdateWithoutArtifactsInput = {
   bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutBlobNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutBlobNestedInput
+}
+
+export type BlobCreateWithoutChangesInput = {
+  id: string
+  bytes: runtime.Bytes
+  createdAt?: Date | string
+  inputs?: Prisma.RunInputCreateNestedManyWithoutBlobInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutBlobInput
+}
+
+export type BlobUncheckedCreateWithoutChangesInput = {
+  id: string
+  bytes: runtime.Bytes
+  createdAt?: Date | string
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutBlobInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutBlobInput
+}
+
+export type BlobCreateOrConnectWithoutChangesInput = {
+  where: Prisma.BlobWhereUniqueInput
+  create: Prisma.XOR<Prisma.BlobCreateWithoutChangesInput, Prisma.BlobUncheckedCreateWithoutChangesInput>
+}
+
+export type BlobUpsertWithoutChangesInput = {
+  update: Prisma.XOR<Prisma.BlobUpdateWithoutChangesInput, Prisma.BlobUncheckedUpdateWithoutChangesInput>
+  create: Prisma.XOR<Prisma.BlobCreateWithoutChangesInput, Prisma.BlobUncheckedCreateWithoutChangesInput>
+  where?: Prisma.BlobWhereInput
+}
+
+export type BlobUpdateToOneWithWhereWithoutChangesInput = {
+  where?: Prisma.BlobWhereInput
+  data: Prisma.XOR<Prisma.BlobUpdateWithoutChangesInput, Prisma.BlobUncheckedUpdateWithoutChangesInput>
+}
+
+export type BlobUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inputs?: Prisma.RunInputUpdateManyWithoutBlobNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutBlobNestedInput
+}
+
+export type BlobUncheckedUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  bytes?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutBlobNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutBlobNestedInput
 }
 
 
@@ -415,11 +492,13 @@ export type BlobUncheckedUpdateWithoutArtifactsInput = {
 export type BlobCountOutputType = {
   inputs: number
   artifacts: number
+  changes: number
 }
 
 export type BlobCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   inputs?: boolean | BlobCountOutputTypeCountInputsArgs
   artifacts?: boolean | BlobCountOutputTypeCountArtifactsArgs
+  changes?: boolean | BlobCountOutputTypeCountChangesArgs
 }
 
 /**
@@ -446,6 +525,13 @@ export type BlobCountOutputTypeCountArtifactsArgs<ExtArgs extends runtime.Types.
   where?: Prisma.ArtifactWhereInput
 }
 
+/**
+ * BlobCountOutputType without action
+ */
+export type BlobCountOutputTypeCountChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RepositoryChangeWhereInput
+}
+
 
 export type BlobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -453,6 +539,7 @@ export type BlobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   createdAt?: boolean
   inputs?: boolean | Prisma.Blob$inputsArgs<ExtArgs>
   artifacts?: boolean | Prisma.Blob$artifactsArgs<ExtArgs>
+  changes?: boolean | Prisma.Blob$changesArgs<ExtArgs>
   _count?: boolean | Prisma.BlobCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["blob"]>
 
@@ -478,6 +565,7 @@ export type BlobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = run
 export type BlobInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   inputs?: boolean | Prisma.Blob$inputsArgs<ExtArgs>
   artifacts?: boolean | Prisma.Blob$artifactsArgs<ExtArgs>
+  changes?: boolean | Prisma.Blob$changesArgs<ExtArgs>
   _count?: boolean | Prisma.BlobCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type BlobIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -488,6 +576,7 @@ export type $BlobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   objects: {
     inputs: Prisma.$RunInputPayload<ExtArgs>[]
     artifacts: Prisma.$ArtifactPayload<ExtArgs>[]
+    changes: Prisma.$RepositoryChangePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -889,6 +978,7 @@ export interface Prisma__BlobClient<T, Null = never, ExtArgs extends runtime.Typ
   readonly [Symbol.toStringTag]: "PrismaPromise"
   inputs<T extends Prisma.Blob$inputsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Blob$inputsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RunInputPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   artifacts<T extends Prisma.Blob$artifactsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Blob$artifactsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ArtifactPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  changes<T extends Prisma.Blob$changesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Blob$changesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RepositoryChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1359,6 +1449,30 @@ export type Blob$artifactsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.ArtifactScalarFieldEnum | Prisma.ArtifactScalarFieldEnum[]
+}
+
+/**
+ * Blob.changes
+ */
+export type Blob$changesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RepositoryChange
+   */
+  select?: Prisma.RepositoryChangeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RepositoryChange
+   */
+  omit?: Prisma.RepositoryChangeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RepositoryChangeInclude<ExtArgs> | null
+  where?: Prisma.RepositoryChangeWhereInput
+  orderBy?: Prisma.RepositoryChangeOrderByWithRelationInput | Prisma.RepositoryChangeOrderByWithRelationInput[]
+  cursor?: Prisma.RepositoryChangeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RepositoryChangeScalarFieldEnum | Prisma.RepositoryChangeScalarFieldEnum[]
 }
 
 /**

@@ -76,6 +76,7 @@ export type RunMinAggregateOutputType = {
   scheduleId: string | null
   triggerUrl: string | null
   conversationId: string | null
+  preparesOnly: boolean | null
   continuesRunId: string | null
   sessionId: string | null
   createdAt: Date | null
@@ -128,6 +129,7 @@ export type RunMaxAggregateOutputType = {
   scheduleId: string | null
   triggerUrl: string | null
   conversationId: string | null
+  preparesOnly: boolean | null
   continuesRunId: string | null
   sessionId: string | null
   createdAt: Date | null
@@ -188,6 +190,7 @@ export type RunCountAggregateOutputType = {
   triggerUrl: number
   ancestorIds: number
   conversationId: number
+  preparesOnly: number
   continuesRunId: number
   sessionId: number
   provenance: number
@@ -277,6 +280,7 @@ export type RunMinAggregateInputType = {
   scheduleId?: true
   triggerUrl?: true
   conversationId?: true
+  preparesOnly?: true
   continuesRunId?: true
   sessionId?: true
   createdAt?: true
@@ -329,6 +333,7 @@ export type RunMaxAggregateInputType = {
   scheduleId?: true
   triggerUrl?: true
   conversationId?: true
+  preparesOnly?: true
   continuesRunId?: true
   sessionId?: true
   createdAt?: true
@@ -389,6 +394,7 @@ export type RunCountAggregateInputType = {
   triggerUrl?: true
   ancestorIds?: true
   conversationId?: true
+  preparesOnly?: true
   continuesRunId?: true
   sessionId?: true
   provenance?: true
@@ -541,6 +547,7 @@ export type RunGroupByOutputType = {
   triggerUrl: string | null
   ancestorIds: string[]
   conversationId: string
+  preparesOnly: boolean | null
   continuesRunId: string | null
   sessionId: string
   provenance: runtime.JsonValue
@@ -629,6 +636,7 @@ export type RunWhereInput = {
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
+  preparesOnly?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   continuesRunId?: Prisma.UuidNullableFilter<"Run"> | string | null
   sessionId?: Prisma.UuidFilter<"Run"> | string
   provenance?: Prisma.JsonFilter<"Run">
@@ -669,6 +677,7 @@ export type RunWhereInput = {
   followUps?: Prisma.FollowUpListRelationFilter
   inputs?: Prisma.RunInputListRelationFilter
   artifacts?: Prisma.ArtifactListRelationFilter
+  changes?: Prisma.RepositoryChangeListRelationFilter
   current?: Prisma.ThreadListRelationFilter
   threads?: Prisma.ThreadRunListRelationFilter
 }
@@ -701,6 +710,7 @@ export type RunOrderByWithRelationInput = {
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  preparesOnly?: Prisma.SortOrderInput | Prisma.SortOrder
   continuesRunId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
@@ -741,6 +751,7 @@ export type RunOrderByWithRelationInput = {
   followUps?: Prisma.FollowUpOrderByRelationAggregateInput
   inputs?: Prisma.RunInputOrderByRelationAggregateInput
   artifacts?: Prisma.ArtifactOrderByRelationAggregateInput
+  changes?: Prisma.RepositoryChangeOrderByRelationAggregateInput
   current?: Prisma.ThreadOrderByRelationAggregateInput
   threads?: Prisma.ThreadRunOrderByRelationAggregateInput
 }
@@ -777,6 +788,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
+  preparesOnly?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   continuesRunId?: Prisma.UuidNullableFilter<"Run"> | string | null
   provenance?: Prisma.JsonFilter<"Run">
   createdAt?: Prisma.DateTimeFilter<"Run"> | Date | string
@@ -816,6 +828,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   followUps?: Prisma.FollowUpListRelationFilter
   inputs?: Prisma.RunInputListRelationFilter
   artifacts?: Prisma.ArtifactListRelationFilter
+  changes?: Prisma.RepositoryChangeListRelationFilter
   current?: Prisma.ThreadListRelationFilter
   threads?: Prisma.ThreadRunListRelationFilter
 }, "id" | "sessionId">
@@ -848,6 +861,7 @@ export type RunOrderByWithAggregationInput = {
   triggerUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  preparesOnly?: Prisma.SortOrderInput | Prisma.SortOrder
   continuesRunId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
@@ -921,6 +935,7 @@ export type RunScalarWhereWithAggregatesInput = {
   triggerUrl?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
+  preparesOnly?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   continuesRunId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   sessionId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
   provenance?: Prisma.JsonWithAggregatesFilter<"Run">
@@ -985,6 +1000,7 @@ export type RunCreateInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1025,6 +1041,7 @@ export type RunCreateInput = {
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
@@ -1057,6 +1074,7 @@ export type RunUncheckedCreateInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1096,6 +1114,7 @@ export type RunUncheckedCreateInput = {
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -1127,6 +1146,7 @@ export type RunUpdateInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1167,6 +1187,7 @@ export type RunUpdateInput = {
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
@@ -1199,6 +1220,7 @@ export type RunUncheckedUpdateInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1238,6 +1260,7 @@ export type RunUncheckedUpdateInput = {
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
@@ -1270,6 +1293,7 @@ export type RunCreateManyInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1334,6 +1358,7 @@ export type RunUpdateManyMutationInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1399,6 +1424,7 @@ export type RunUncheckedUpdateManyInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1474,6 +1500,7 @@ export type RunCountOrderByAggregateInput = {
   triggerUrl?: Prisma.SortOrder
   ancestorIds?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  preparesOnly?: Prisma.SortOrder
   continuesRunId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   provenance?: Prisma.SortOrder
@@ -1546,6 +1573,7 @@ export type RunMaxOrderByAggregateInput = {
   scheduleId?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  preparesOnly?: Prisma.SortOrder
   continuesRunId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1598,6 +1626,7 @@ export type RunMinOrderByAggregateInput = {
   scheduleId?: Prisma.SortOrder
   triggerUrl?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
+  preparesOnly?: Prisma.SortOrder
   continuesRunId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1737,16 +1766,16 @@ export type RunUpdateancestorIdsInput = {
   push?: string | string[]
 }
 
+export type NullableBoolFieldUpdateOperationsInput = {
+  set?: boolean | null
+}
+
 export type IntFieldUpdateOperationsInput = {
   set?: number
   increment?: number
   decrement?: number
   multiply?: number
   divide?: number
-}
-
-export type NullableBoolFieldUpdateOperationsInput = {
-  set?: boolean | null
 }
 
 export type RunUpdatewarningsInput = {
@@ -1864,6 +1893,20 @@ export type RunUpdateOneRequiredWithoutArtifactsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutArtifactsInput, Prisma.RunUpdateWithoutArtifactsInput>, Prisma.RunUncheckedUpdateWithoutArtifactsInput>
 }
 
+export type RunCreateNestedOneWithoutChangesInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutChangesInput, Prisma.RunUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutChangesInput
+  connect?: Prisma.RunWhereUniqueInput
+}
+
+export type RunUpdateOneRequiredWithoutChangesNestedInput = {
+  create?: Prisma.XOR<Prisma.RunCreateWithoutChangesInput, Prisma.RunUncheckedCreateWithoutChangesInput>
+  connectOrCreate?: Prisma.RunCreateOrConnectWithoutChangesInput
+  upsert?: Prisma.RunUpsertWithoutChangesInput
+  connect?: Prisma.RunWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.RunUpdateToOneWithWhereWithoutChangesInput, Prisma.RunUpdateWithoutChangesInput>, Prisma.RunUncheckedUpdateWithoutChangesInput>
+}
+
 export type RunCreateWithoutCreatorInput = {
   id: string
   teamId: string
@@ -1891,6 +1934,7 @@ export type RunCreateWithoutCreatorInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1930,6 +1974,7 @@ export type RunCreateWithoutCreatorInput = {
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
@@ -1961,6 +2006,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2000,6 +2046,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -2061,6 +2108,7 @@ export type RunScalarWhereInput = {
   triggerUrl?: Prisma.StringNullableFilter<"Run"> | string | null
   ancestorIds?: Prisma.StringNullableListFilter<"Run">
   conversationId?: Prisma.UuidFilter<"Run"> | string
+  preparesOnly?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   continuesRunId?: Prisma.UuidNullableFilter<"Run"> | string | null
   sessionId?: Prisma.UuidFilter<"Run"> | string
   provenance?: Prisma.JsonFilter<"Run">
@@ -2125,6 +2173,7 @@ export type RunCreateWithoutEventsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2164,6 +2213,7 @@ export type RunCreateWithoutEventsInput = {
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
@@ -2196,6 +2246,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2234,6 +2285,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -2281,6 +2333,7 @@ export type RunUpdateWithoutEventsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2320,6 +2373,7 @@ export type RunUpdateWithoutEventsInput = {
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
@@ -2352,6 +2406,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2390,6 +2445,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
@@ -2421,6 +2477,7 @@ export type RunCreateWithoutFollowUpsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2460,6 +2517,7 @@ export type RunCreateWithoutFollowUpsInput = {
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
@@ -2492,6 +2550,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2530,6 +2589,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -2577,6 +2637,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2616,6 +2677,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
@@ -2648,6 +2710,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2686,6 +2749,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
@@ -2717,6 +2781,7 @@ export type RunCreateWithoutCurrentInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2757,6 +2822,7 @@ export type RunCreateWithoutCurrentInput = {
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
 
@@ -2788,6 +2854,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2827,6 +2894,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
 
@@ -2873,6 +2941,7 @@ export type RunUpdateWithoutCurrentInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2913,6 +2982,7 @@ export type RunUpdateWithoutCurrentInput = {
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
 
@@ -2944,6 +3014,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2983,6 +3054,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
 
@@ -3013,6 +3085,7 @@ export type RunCreateWithoutThreadsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3053,6 +3126,7 @@ export type RunCreateWithoutThreadsInput = {
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
 }
 
@@ -3084,6 +3158,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3123,6 +3198,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
 }
 
@@ -3169,6 +3245,7 @@ export type RunUpdateWithoutThreadsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3209,6 +3286,7 @@ export type RunUpdateWithoutThreadsInput = {
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
 }
 
@@ -3240,6 +3318,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3279,6 +3358,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
 }
 
@@ -3309,6 +3389,7 @@ export type RunCreateWithoutInputsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3348,6 +3429,7 @@ export type RunCreateWithoutInputsInput = {
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
@@ -3380,6 +3462,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3418,6 +3501,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -3465,6 +3549,7 @@ export type RunUpdateWithoutInputsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3504,6 +3589,7 @@ export type RunUpdateWithoutInputsInput = {
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
@@ -3536,6 +3622,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3574,6 +3661,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
@@ -3605,6 +3693,7 @@ export type RunCreateWithoutArtifactsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3644,6 +3733,7 @@ export type RunCreateWithoutArtifactsInput = {
   events?: Prisma.RunEventCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
 }
@@ -3676,6 +3766,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3714,6 +3805,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
   followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
   inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  changes?: Prisma.RepositoryChangeUncheckedCreateNestedManyWithoutRunInput
   current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
   threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
 }
@@ -3761,6 +3853,7 @@ export type RunUpdateWithoutArtifactsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3800,6 +3893,7 @@ export type RunUpdateWithoutArtifactsInput = {
   events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
@@ -3832,6 +3926,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3870,6 +3965,311 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
+}
+
+export type RunCreateWithoutChangesInput = {
+  id: string
+  teamId: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  preparesOnly?: boolean | null
+  continuesRunId?: string | null
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  stateSince?: Date | string | null
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSessionId?: string | null
+  agentVersion?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
+  answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWriteId?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
+  creator: Prisma.PrincipalCreateNestedOneWithoutRunsInput
+  events?: Prisma.RunEventCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunCreateNestedManyWithoutRunInput
+}
+
+export type RunUncheckedCreateWithoutChangesInput = {
+  id: string
+  teamId: string
+  title: string
+  prompt: string
+  context?: string | null
+  mode?: string | null
+  source: string
+  creatorId: string
+  executorId?: string | null
+  requesterId?: string | null
+  secretNames?: Prisma.RunCreatesecretNamesInput | string[]
+  teamOwned: boolean
+  config: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent: string
+  metadata: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunCreatemetadataPairsInput | string[]
+  configName?: string | null
+  modelId?: string | null
+  environmentId?: string | null
+  skill?: string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: string | null
+  artifactTypes?: Prisma.RunCreateartifactTypesInput | string[]
+  triggerUrl?: string | null
+  ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
+  conversationId: string
+  preparesOnly?: boolean | null
+  continuesRunId?: string | null
+  sessionId: string
+  provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt: Date | string
+  updatedAt: Date | string
+  state: string
+  stateSince?: Date | string | null
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Date | string | null
+  endedAt?: Date | string | null
+  turn?: number
+  turnOpen?: boolean
+  attempt?: number
+  lostAttempts?: number
+  agentSessionId?: string | null
+  agentVersion?: string | null
+  checkpoint?: string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: boolean | null
+  answer?: string | null
+  warnings?: Prisma.RunCreatewarningsInput | string[]
+  totalTokens?: bigint | number
+  costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWriteId?: string | null
+  lastSeq?: number
+  leaseToken?: string | null
+  leaseWorker?: string | null
+  leaseExpiresAt?: Date | string | null
+  creatorHash?: number | null
+  environmentHash?: number | null
+  nameHash?: number | null
+  modelHash?: number | null
+  skillHash?: number | null
+  scheduleHash?: number | null
+  events?: Prisma.RunEventUncheckedCreateNestedManyWithoutRunInput
+  followUps?: Prisma.FollowUpUncheckedCreateNestedManyWithoutRunInput
+  inputs?: Prisma.RunInputUncheckedCreateNestedManyWithoutRunInput
+  artifacts?: Prisma.ArtifactUncheckedCreateNestedManyWithoutRunInput
+  current?: Prisma.ThreadUncheckedCreateNestedManyWithoutRunInput
+  threads?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutRunInput
+}
+
+export type RunCreateOrConnectWithoutChangesInput = {
+  where: Prisma.RunWhereUniqueInput
+  create: Prisma.XOR<Prisma.RunCreateWithoutChangesInput, Prisma.RunUncheckedCreateWithoutChangesInput>
+}
+
+export type RunUpsertWithoutChangesInput = {
+  update: Prisma.XOR<Prisma.RunUpdateWithoutChangesInput, Prisma.RunUncheckedUpdateWithoutChangesInput>
+  create: Prisma.XOR<Prisma.RunCreateWithoutChangesInput, Prisma.RunUncheckedCreateWithoutChangesInput>
+  where?: Prisma.RunWhereInput
+}
+
+export type RunUpdateToOneWithWhereWithoutChangesInput = {
+  where?: Prisma.RunWhereInput
+  data: Prisma.XOR<Prisma.RunUpdateWithoutChangesInput, Prisma.RunUncheckedUpdateWithoutChangesInput>
+}
+
+export type RunUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  creator?: Prisma.PrincipalUpdateOneRequiredWithoutRunsNestedInput
+  events?: Prisma.RunEventUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
+  threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
+}
+
+export type RunUncheckedUpdateWithoutChangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.StringFieldUpdateOperationsInput | string
+  prompt?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
+  teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  agent?: Prisma.StringFieldUpdateOperationsInput | string
+  metadata?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  metadataPairs?: Prisma.RunUpdatemetadataPairsInput | string[]
+  configName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  modelId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environmentId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skill?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  skillSnapshot?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  skillSnapshots?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  scheduleId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  artifactTypes?: Prisma.RunUpdateartifactTypesInput | string[]
+  triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
+  conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sessionId?: Prisma.StringFieldUpdateOperationsInput | string
+  provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  stateSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  statusMessage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  startedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.IntFieldUpdateOperationsInput | number
+  turnOpen?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  attempt?: Prisma.IntFieldUpdateOperationsInput | number
+  lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
+  agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warnings?: Prisma.RunUpdatewarningsInput | string[]
+  totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeq?: Prisma.IntFieldUpdateOperationsInput | number
+  leaseToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseWorker?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  creatorHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  environmentHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  nameHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  modelHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  skillHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  scheduleHash?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  events?: Prisma.RunEventUncheckedUpdateManyWithoutRunNestedInput
+  followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
+  inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
+  artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
@@ -3901,6 +4301,7 @@ export type RunCreateManyCreatorInput = {
   triggerUrl?: string | null
   ancestorIds?: Prisma.RunCreateancestorIdsInput | string[]
   conversationId: string
+  preparesOnly?: boolean | null
   continuesRunId?: string | null
   sessionId: string
   provenance: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3965,6 +4366,7 @@ export type RunUpdateWithoutCreatorInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4004,6 +4406,7 @@ export type RunUpdateWithoutCreatorInput = {
   followUps?: Prisma.FollowUpUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUpdateManyWithoutRunNestedInput
 }
@@ -4035,6 +4438,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4074,6 +4478,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   followUps?: Prisma.FollowUpUncheckedUpdateManyWithoutRunNestedInput
   inputs?: Prisma.RunInputUncheckedUpdateManyWithoutRunNestedInput
   artifacts?: Prisma.ArtifactUncheckedUpdateManyWithoutRunNestedInput
+  changes?: Prisma.RepositoryChangeUncheckedUpdateManyWithoutRunNestedInput
   current?: Prisma.ThreadUncheckedUpdateManyWithoutRunNestedInput
   threads?: Prisma.ThreadRunUncheckedUpdateManyWithoutRunNestedInput
 }
@@ -4105,6 +4510,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   triggerUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   ancestorIds?: Prisma.RunUpdateancestorIdsInput | string[]
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
+  preparesOnly?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   continuesRunId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionId?: Prisma.StringFieldUpdateOperationsInput | string
   provenance?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4152,6 +4558,7 @@ export type RunCountOutputType = {
   followUps: number
   inputs: number
   artifacts: number
+  changes: number
   current: number
   threads: number
 }
@@ -4161,6 +4568,7 @@ export type RunCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   followUps?: boolean | RunCountOutputTypeCountFollowUpsArgs
   inputs?: boolean | RunCountOutputTypeCountInputsArgs
   artifacts?: boolean | RunCountOutputTypeCountArtifactsArgs
+  changes?: boolean | RunCountOutputTypeCountChangesArgs
   current?: boolean | RunCountOutputTypeCountCurrentArgs
   threads?: boolean | RunCountOutputTypeCountThreadsArgs
 }
@@ -4206,6 +4614,13 @@ export type RunCountOutputTypeCountArtifactsArgs<ExtArgs extends runtime.Types.E
 /**
  * RunCountOutputType without action
  */
+export type RunCountOutputTypeCountChangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RepositoryChangeWhereInput
+}
+
+/**
+ * RunCountOutputType without action
+ */
 export type RunCountOutputTypeCountCurrentArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ThreadWhereInput
 }
@@ -4246,6 +4661,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  preparesOnly?: boolean
   continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
@@ -4286,6 +4702,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
   inputs?: boolean | Prisma.Run$inputsArgs<ExtArgs>
   artifacts?: boolean | Prisma.Run$artifactsArgs<ExtArgs>
+  changes?: boolean | Prisma.Run$changesArgs<ExtArgs>
   current?: boolean | Prisma.Run$currentArgs<ExtArgs>
   threads?: boolean | Prisma.Run$threadsArgs<ExtArgs>
   _count?: boolean | Prisma.RunCountOutputTypeDefaultArgs<ExtArgs>
@@ -4319,6 +4736,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  preparesOnly?: boolean
   continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
@@ -4385,6 +4803,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  preparesOnly?: boolean
   continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
@@ -4451,6 +4870,7 @@ export type RunSelectScalar = {
   triggerUrl?: boolean
   ancestorIds?: boolean
   conversationId?: boolean
+  preparesOnly?: boolean
   continuesRunId?: boolean
   sessionId?: boolean
   provenance?: boolean
@@ -4488,13 +4908,14 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "guestWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "guestWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
   followUps?: boolean | Prisma.Run$followUpsArgs<ExtArgs>
   inputs?: boolean | Prisma.Run$inputsArgs<ExtArgs>
   artifacts?: boolean | Prisma.Run$artifactsArgs<ExtArgs>
+  changes?: boolean | Prisma.Run$changesArgs<ExtArgs>
   current?: boolean | Prisma.Run$currentArgs<ExtArgs>
   threads?: boolean | Prisma.Run$threadsArgs<ExtArgs>
   _count?: boolean | Prisma.RunCountOutputTypeDefaultArgs<ExtArgs>
@@ -4514,6 +4935,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     followUps: Prisma.$FollowUpPayload<ExtArgs>[]
     inputs: Prisma.$RunInputPayload<ExtArgs>[]
     artifacts: Prisma.$ArtifactPayload<ExtArgs>[]
+    changes: Prisma.$RepositoryChangePayload<ExtArgs>[]
     /**
      * The threads whose current run is this one.
      */
@@ -4572,6 +4994,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      */
     ancestorIds: string[]
     conversationId: string
+    /**
+     * The run only prepares its workspace, to test its environment. NULL: it does not.
+     */
+    preparesOnly: boolean | null
     /**
      * The newest run of the conversation at the time when this run was created to continue it.
      */
@@ -5060,6 +5486,7 @@ export interface Prisma__RunClient<T, Null = never, ExtArgs extends runtime.Type
   followUps<T extends Prisma.Run$followUpsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$followUpsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FollowUpPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   inputs<T extends Prisma.Run$inputsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$inputsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RunInputPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   artifacts<T extends Prisma.Run$artifactsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$artifactsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ArtifactPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  changes<T extends Prisma.Run$changesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$changesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RepositoryChangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   current<T extends Prisma.Run$currentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$currentArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   threads<T extends Prisma.Run$threadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Run$threadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ThreadRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -5118,6 +5545,7 @@ export interface RunFieldRefs {
   readonly triggerUrl: Prisma.FieldRef<"Run", 'String'>
   readonly ancestorIds: Prisma.FieldRef<"Run", 'String[]'>
   readonly conversationId: Prisma.FieldRef<"Run", 'String'>
+  readonly preparesOnly: Prisma.FieldRef<"Run", 'Boolean'>
   readonly continuesRunId: Prisma.FieldRef<"Run", 'String'>
   readonly sessionId: Prisma.FieldRef<"Run", 'String'>
   readonly provenance: Prisma.FieldRef<"Run", 'Json'>
@@ -5647,6 +6075,30 @@ export type Run$artifactsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.ArtifactScalarFieldEnum | Prisma.ArtifactScalarFieldEnum[]
+}
+
+/**
+ * Run.changes
+ */
+export type Run$changesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RepositoryChange
+   */
+  select?: Prisma.RepositoryChangeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RepositoryChange
+   */
+  omit?: Prisma.RepositoryChangeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RepositoryChangeInclude<ExtArgs> | null
+  where?: Prisma.RepositoryChangeWhereInput
+  orderBy?: Prisma.RepositoryChangeOrderByWithRelationInput | Prisma.RepositoryChangeOrderByWithRelationInput[]
+  cursor?: Prisma.RepositoryChangeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RepositoryChangeScalarFieldEnum | Prisma.RepositoryChangeScalarFieldEnum[]
 }
 
 /**

@@ -3,6 +3,7 @@ import type { FileStore } from "../../../../src/core/artifacts/file-store.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
+import type { RepositoryChanges } from "../../../../src/core/workspaces/repository-changes.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 
 export class InMemoryFileStore implements FileStore {
@@ -25,15 +26,37 @@ export class InMemoryFileStore implements FileStore {
   findArtifact(id: string): Promise<Artifact | undefined> {
     return this.#database.read(({ artifacts }) => artifacts.get(id));
   }
+
+  findPlans(documentUid: string): Promise<readonly Artifact[]> {
+    return this.#database.read(({ artifacts }) =>
+      Array.from(
+        artifacts.values().filter(({ body }) => body.type === "PLAN" && body.documentUid === documentUid),
+      )
+        .sort(byAge)
+        .toReversed(),
+    );
+  }
+
+  changesOf(runId: RunId): Promise<readonly RepositoryChanges[]> {
+    return this.#database.read(({ changes }) => (changes.get(runId) ?? []).toSorted(byName));
+  }
 }
 
-export function addFiles({ tables }: Tx, runId: RunId, { inputs = [], artifacts = [] }: RunChange): void {
+export function addFiles({ tables }: Tx, runId: RunId, change: RunChange): void {
+  const { artifacts = [], changes, inputs = [] } = change;
+  if (changes !== undefined) {
+    tables.changes.set(runId, changes);
+  }
   if (inputs.length > 0) {
     tables.inputs.set(runId, inputs);
   }
   for (const artifact of artifacts) {
     tables.artifacts.set(artifact.id, artifact);
   }
+}
+
+function byName(a: RepositoryChanges, b: RepositoryChanges): number {
+  return `${a.owner}/${a.name}` < `${b.owner}/${b.name}` ? -1 : 1;
 }
 
 function byAge(a: Artifact, b: Artifact): number {

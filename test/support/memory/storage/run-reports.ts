@@ -23,7 +23,7 @@ export class InMemoryRunReports implements RunReports {
   usage({ viewer, from, until, groups, limit }: UsageQuery): Promise<readonly UsageRow[]> {
     return this.#database.read((tables, now) => {
       const runs = visibleRuns(tables, viewer).filter(
-        ({ createdAt }) => createdAt >= from && createdAt < until,
+        ({ createdAt, preparesOnly }) => preparesOnly !== true && createdAt >= from && createdAt < until,
       );
       const grouped = Map.groupBy(runs, (run) =>
         JSON.stringify(groups.map((group) => VALUES[group](run) ?? null)),

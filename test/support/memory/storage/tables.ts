@@ -22,6 +22,7 @@ import type {
   WebhookTry,
 } from "../../../../src/core/webhooks/webhook-delivery.ts";
 import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
+import type { RepositoryChanges } from "../../../../src/core/workspaces/repository-changes.ts";
 
 export interface RunRow {
   readonly run: Run;
@@ -68,6 +69,7 @@ export interface Tables {
   readonly followUps: Map<string, FollowUp>;
   readonly inputs: Map<RunId, readonly RunInput[]>;
   readonly artifacts: Map<string, Artifact>;
+  readonly changes: Map<RunId, readonly RepositoryChanges[]>;
   readonly threads: Map<string, StoredThread>;
   /** All threads that each run was ever bound to. */
   readonly threadRuns: Map<RunId, readonly string[]>;
@@ -102,6 +104,7 @@ export function emptyTables(): Tables {
     followUps: new Map(),
     inputs: new Map(),
     artifacts: new Map(),
+    changes: new Map(),
     threads: new Map(),
     threadRuns: new Map(),
     inbox: new Map(),
@@ -130,6 +133,7 @@ export function copyOf(tables: Tables): Tables {
     followUps: new Map(tables.followUps),
     inputs: new Map(tables.inputs),
     artifacts: new Map(tables.artifacts),
+    changes: new Map(tables.changes),
     threads: new Map(tables.threads),
     threadRuns: new Map(tables.threadRuns),
     inbox: new Map(tables.inbox),

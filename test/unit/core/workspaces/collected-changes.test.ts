@@ -296,6 +296,8 @@ describe("changes that cannot be stored", () => {
         patch: new TextEncoder().encode("cut"),
         isCut: true,
         filesChanged: 1,
+        base: "ba5e",
+        files: [],
       },
     ];
     const id = await perform();

@@ -1,0 +1,70 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { EnvironmentService } from "../../core/environments/environment-service.ts";
+import { isTeamOwned } from "../../core/people/ownership.ts";
+import type { Viewer } from "../../core/people/principal.ts";
+import type { NewRun } from "../../core/runs/new-run.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { problems } from "../schemas/problem.ts";
+import { RunAgentResponse } from "../schemas/run-requests.ts";
+import { createdOf, sourceOf } from "./create-run.ts";
+import { textId } from "./resource.ts";
+
+type TestEnvironmentDeps = Pick<ApiDeps, "clock" | "runs" | "storage">;
+
+const ID = textId("uid", "An environment's uid.");
+const SCHEMA = {
+  operationId: "testEnvironment",
+  summary: "Test an environment",
+  description:
+    "Starts a run that clones the repositories, runs all setup commands anew and ends. No agent works on it, and it " +
+    "does not count as a run in usage. Its result becomes `setup_failed` of the environment. It can be listed, " +
+    "followed and cancelled like other runs, but it takes no follow-ups.",
+  tags: ["environments"],
+  params: ID.params,
+  response: { 200: RunAgentResponse, ...problems(400, 401, 403, 404, 409, 422, 503) },
+};
+
+export function testEnvironmentRoutes(
+  { clock, runs, storage }: TestEnvironmentDeps,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
+  const environments = new EnvironmentService({ environments: storage.environments, clock });
+  return async (app) => {
+    app.post("/agent/environments/:uid/test", { schema: SCHEMA, config }, async (request, reply) => {
+      const { uid } = request.params as { readonly uid: string };
+      const creator = viewerOf(request);
+      const source = sourceOf(request.headers["x-run-source"]);
+      return idempotency.writeRunOnce(request, reply, {
+        operation: "environments.test",
+        target: uid,
+        perform: async (extras) => {
+          const newRun = await testRunOf(environments, uid, creator);
+          return { run: await runs.create({ ...newRun, source }, extras), followUpId: undefined };
+        },
+        answer: createdOf,
+      });
+    });
+  };
+}
+
+/** No routing rule changes it: it tests this environment. */
+async function testRunOf(
+  environments: EnvironmentService,
+  uid: string,
+  creator: Viewer,
+): Promise<Omit<NewRun, "source">> {
+  const environment = await environments.get(creator, uid);
+  return {
+    prompt: "",
+    title: `Test of the environment ${environment.config.name}`,
+    creator,
+    config: { environment_id: uid },
+    teamOwned: isTeamOwned(environment),
+    preparesOnly: true,
+    isRouted: true,
+    provenance: { config_layers: { environment_id: "request", harness: "default" } },
+  };
+}
