@@ -5,6 +5,8 @@ import type { Idempotency } from "./http/idempotency.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { cancelRunRoutes } from "./routes/cancel-run.ts";
+import { cancelRunsRoutes } from "./routes/cancel-runs.ts";
+import { changeRunRoutes } from "./routes/change-run.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { createRunRoutes } from "./routes/create-run.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
@@ -16,6 +18,7 @@ import { installationRoutes } from "./routes/installations.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { mcpServerRoutes } from "./routes/mcp-servers.ts";
 import { namedAgentRoutes } from "./routes/named-agents.ts";
+import { noticeRoutes } from "./routes/notices.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { principalRoutes } from "./routes/principals.ts";
 import { readRunRoutes } from "./routes/read-runs.ts";
@@ -24,6 +27,7 @@ import { retryRunRoutes } from "./routes/retry-run.ts";
 import { routingRuleRoutes } from "./routes/routing-rules.ts";
 import { runChangesRoutes } from "./routes/run-changes.ts";
 import { runDecisionRoutes } from "./routes/run-decisions.ts";
+import { runWebhookRoutes } from "./routes/run-webhooks.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { secretRoutes } from "./routes/secrets.ts";
 import { shareLinkRoutes } from "./routes/share-links.ts";
@@ -46,6 +50,8 @@ export const apiRoutes: readonly Routes[] = [
   readRunRoutes,
   followUpRoutes,
   cancelRunRoutes,
+  cancelRunsRoutes,
+  changeRunRoutes,
   retryRunRoutes,
   runDecisionRoutes,
   eventRoutes,
@@ -60,6 +66,7 @@ export const apiRoutes: readonly Routes[] = [
   routingRuleRoutes,
   threadRoutes,
   inboxRoutes,
+  noticeRoutes,
   environmentRoutes,
   testEnvironmentRoutes,
   secretRoutes,
@@ -69,6 +76,7 @@ export const apiRoutes: readonly Routes[] = [
   skillRoutes,
   webhookRoutes,
   webhookDeliveryRoutes,
+  runWebhookRoutes,
   whoamiRoutes,
   keyRoutes,
   principalRoutes,

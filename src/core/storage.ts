@@ -5,6 +5,7 @@ import type { IdempotencyStore } from "./idempotency/idempotency-store.ts";
 import type { InboxLog } from "./inbox/inbox-log.ts";
 import type { InboxStore } from "./inbox/inbox-store.ts";
 import type { McpServer } from "./mcp-servers/mcp-server.ts";
+import type { NoticeLog } from "./outbox/notice-log.ts";
 import type { OutboxStore } from "./outbox/outbox-store.ts";
 import type { NamedAgent } from "./people/named-agent.ts";
 import type {
@@ -58,6 +59,7 @@ export interface Storage {
   readonly schedules: RecordStore<Schedule>;
   readonly dueSchedules: DueSchedules;
   readonly inboxLog: InboxLog;
+  readonly noticeLog: NoticeLog;
   readonly policies: RecordStore<Policy>;
   readonly routingRules: RecordStore<RoutingRule>;
   /** The database's time, which counts where the clocks of processes may differ. */

@@ -41,14 +41,16 @@ export async function makeThread(tx: Tx, { id, adapter, installation, key }: Thr
   }
 }
 
-export async function addNotices(tx: Tx, notices: RunChange["notices"]): Promise<void> {
+/** `runId` is the run whose change caused the notices. */
+export async function addNotices(tx: Tx, notices: RunChange["notices"], runId?: RunId): Promise<void> {
   if (notices.length === 0) {
     return;
   }
   await tx.outboxDelivery.createMany({
     data: notices.map(({ threadId, notice }) => {
       const uid = newId(new Date());
-      return { uid, threadId, messageKey: messageKeyOf(notice, uid), notice: toJson(notice) };
+      const row = { uid, threadId, messageKey: messageKeyOf(notice, uid), notice: toJson(notice) };
+      return { ...row, runId: runId ?? null };
     }),
   });
 }
@@ -80,8 +82,8 @@ export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
 }
 
 export async function storeIdempotentResponse(tx: Tx, answer: IdempotentResponse): Promise<void> {
-  const { principalId, key, requestHash, status, body } = answer;
-  const row = { principalId, key, requestHash, status, body: toJson(body) };
+  const { principalId, key, requestHash, status, body, runId = null } = answer;
+  const row = { principalId, key, requestHash, status, body: toJson(body), runId };
   const { count } = await tx.idempotentResponse.createMany({ data: [row], skipDuplicates: true });
   if (count === 0) {
     throw new UniqueConflict("idempotencyKey");

@@ -28,6 +28,7 @@ type MembersOf<Body> = {
 const REQUIRED: { readonly [Kind in RunEventKind]: MembersOf<BodyOf<Kind>> } = {
   "run.created": { state: "string" },
   "run.state": { from: "string", to: "string" },
+  "run.updated": { members: "array" },
   "attempt.started": { attempt: "number", worker: "string" },
   "attempt.ended": { attempt: "number", reason: "string" },
   "workspace.ready": { restored: "boolean" },

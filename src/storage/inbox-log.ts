@@ -29,19 +29,37 @@ export class PrismaInboxLog implements InboxLog {
     const rows = await this.#database.query((client) =>
       client.inboxEvent.findMany({ where: whereOf(query), orderBy: { seq: "desc" }, take, select: SHOWN }),
     );
-    return rows.map(({ disposition, runId, ...row }) =>
-      withoutNulls<SettledEvent>({
-        ...row,
-        disposition: disposition as Disposition | null,
-        runId: runId as RunId | null,
-      }),
-    );
+    return rows.map(eventOf);
   }
+
+  async find(viewer: Visibility, id: string): Promise<SettledEvent | undefined> {
+    const where = { ...visibleTo(viewer), id };
+    const row = await this.#database.query((client) => client.inboxEvent.findFirst({ where, select: SHOWN }));
+    return row === null ? undefined : eventOf(row);
+  }
+}
+
+type Visibility = Pick<InboxQuery, "teamId" | "withUnknownTeam">;
+
+function visibleTo({ teamId, withUnknownTeam }: Visibility): Prisma.InboxEventWhereInput {
+  return withUnknownTeam ? { OR: [{ teamId }, { teamId: null }] } : { teamId };
+}
+
+function eventOf({
+  disposition,
+  runId,
+  ...row
+}: Prisma.InboxEventGetPayload<{ select: typeof SHOWN }>): SettledEvent {
+  return withoutNulls<SettledEvent>({
+    ...row,
+    disposition: disposition as Disposition | null,
+    runId: runId as RunId | null,
+  });
 }
 
 function whereOf({ teamId, withUnknownTeam, disposition, adapter, runId, before }: InboxQuery) {
   const where: Prisma.InboxEventWhereInput = {
-    ...(withUnknownTeam ? { OR: [{ teamId }, { teamId: null }] } : { teamId }),
+    ...visibleTo({ teamId, withUnknownTeam }),
     ...(disposition === undefined ? {} : { disposition }),
     ...(adapter === undefined ? {} : { adapter }),
     ...(runId === undefined ? {} : { runId }),

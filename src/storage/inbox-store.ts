@@ -59,6 +59,23 @@ export class PrismaInboxStore implements InboxStore {
     }
   }
 
+  async retry(id: string): Promise<boolean> {
+    const isRetried = await this.#deps.database.transaction(async (tx) => {
+      const [event] = await tx.inboxEvent.updateManyAndReturn({
+        where: { id, disposition: "failed" },
+        data: { disposition: null, reason: null, completedAt: null, failures: 0 },
+      });
+      if (event !== undefined) {
+        await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: event.orderingKey }]);
+      }
+      return event !== undefined;
+    });
+    if (isRetried) {
+      this.#deps.pubsub.publish([CHANNELS.jobs("inbox")]);
+    }
+    return isRetried;
+  }
+
   async countFailure(id: string, error: string): Promise<number> {
     const row = await this.#deps.database.query((client) =>
       client.inboxEvent.update({ where: { id }, data: { failures: { increment: 1 }, reason: error } }),

@@ -30,8 +30,9 @@ const ALIVE = `
 const IS_ALLOWED = "(api_key_id IS NULL OR api_key_id IN (SELECT id FROM alive))";
 const ANSWERED = `
   answered AS (
-    INSERT INTO idempotent_responses (principal_id, key, request_hash, status, body)
-    SELECT principal_id, key, request_hash, answer_status, answer_body FROM given WHERE key IS NOT NULL AND ${IS_ALLOWED}
+    INSERT INTO idempotent_responses (principal_id, key, request_hash, status, body, run_id)
+    SELECT principal_id, key, request_hash, answer_status, answer_body, id FROM given
+    WHERE key IS NOT NULL AND ${IS_ALLOWED}
     ON CONFLICT DO NOTHING RETURNING principal_id, key)`;
 const CREATED = `
   created AS (
@@ -48,10 +49,10 @@ const NEW_JOBS = `
   new_jobs AS (
     SELECT job.* FROM created JOIN given USING (id), jsonb_to_recordset(given.jobs) AS job (${JOB_COLUMNS}))`;
 /** Texts are separated by a character that no user writes, so that no match spans two of them. */
+export const SEARCH_TEXT = "concat_ws(E'\\n\\x01', title, prompt, skill)";
 const SEARCHED = `
   searched AS (
-    INSERT INTO run_search_texts (run_id, text)
-    SELECT id, concat_ws(E'\\n\\x01', given.title, given.prompt, given.skill) FROM created JOIN given USING (id))`;
+    INSERT INTO run_search_texts (run_id, text) SELECT id, ${SEARCH_TEXT} FROM created JOIN given USING (id))`;
 
 /**
  * Stores new runs with their logs, idempotent responses and jobs as one statement, which is one round trip and one

@@ -38,12 +38,17 @@ export class PrismaOutboxStore implements OutboxStore {
     });
   }
 
-  async sent(deliveryId: string, receipt: Receipt): Promise<void> {
+  async sent(deliveryId: string, receipt: Receipt, permalink?: string): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
-      const { threadId, messageKey } = await tx.outboxDelivery.update({
+      const delivered = { deliveredAt: new Date(), permalink: permalink ?? null };
+      const [sent] = await tx.outboxDelivery.updateManyAndReturn({
         where: { uid: deliveryId },
-        data: { state: "sent", error: null },
+        data: { state: "sent", error: null, ...delivered },
       });
+      if (sent === undefined) {
+        return;
+      }
+      const { threadId, messageKey } = sent;
       const row = { threadId, messageKey, receipt };
       await tx.receipt.upsert({
         where: { threadId_messageKey: { threadId, messageKey } },
@@ -117,7 +122,7 @@ function deliveryOf(
     thread: { id, installation, key: key as ThreadKey },
     notice: parseJson(NOTICE, row.notice, { table: "outbox_deliveries", id: row.uid, column: "notice" }),
     maybeShown,
-    tries: row.tries,
+    tries: row.tries - row.earlierTries,
     ...(receipt === undefined ? {} : { shownAt: receipt }),
   };
 }

@@ -16,6 +16,7 @@ import { PrismaKeyStore } from "./key-store.ts";
 import { PrismaLeaseStore } from "./lease-store.ts";
 import { createMcpServerStore } from "./mcp-server-store.ts";
 import { createNamedAgentStore } from "./named-agent-store.ts";
+import { PrismaNoticeLog } from "./notice-log.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
 import { PrismaRunReports } from "./run-reports.ts";
@@ -57,6 +58,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     reports: new PrismaRunReports(deps.database),
     ...createSettings(deps),
     inboxLog: new PrismaInboxLog(deps.database),
+    noticeLog: new PrismaNoticeLog(deps),
     now: () => now(deps.database),
     atomically: (work) => atomically(deps, work),
   };

@@ -11,13 +11,14 @@ interface Place {
   readonly teamId: string;
   readonly id: string;
   readonly updatedAt?: Date;
+  readonly runId?: null;
 }
 
 /** The methods of a Prisma table that are used here. */
 export interface RecordTable<Row, Columns> {
   createMany(args: { data: Columns[]; skipDuplicates: true }): Promise<Count>;
   findFirst(args: { where: Place }): Promise<Row | null>;
-  findMany(args: { where: { teamId: string }; orderBy: { createdAt: "asc" } }): Promise<Row[]>;
+  findMany(args: { where: Omit<Place, "id">; orderBy: { createdAt: "asc" } }): Promise<Row[]>;
   updateMany(args: { where: Place; data: Columns }): Promise<Count>;
   deleteMany(args: { where: Place }): Promise<Count>;
 }
@@ -26,6 +27,8 @@ export interface RecordMapping<R extends TeamRecord, Row, Columns> {
   table(client: Tx): RecordTable<Row, Columns>;
   columnsOf(record: R): Columns;
   recordOf(row: Row): R;
+  /** Which rows of the table `find` and `list` read. Default: all. */
+  readonly listed?: Pick<Place, "runId">;
 }
 
 /** Stores records of one kind in their table. Each kind maps its own rows; the rest is shared. */
@@ -55,13 +58,15 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
   }
 
   async find(teamId: TeamId, id: string): Promise<R | undefined> {
-    const row = await this.#ask((table) => table.findFirst({ where: { teamId, id } }));
+    const row = await this.#ask((table) =>
+      table.findFirst({ where: { ...this.#mapping.listed, teamId, id } }),
+    );
     return row === null ? undefined : this.#mapping.recordOf(row);
   }
 
   async list(teamId: TeamId): Promise<readonly R[]> {
     const rows = await this.#ask((table) =>
-      table.findMany({ where: { teamId }, orderBy: { createdAt: "asc" } }),
+      table.findMany({ where: { ...this.#mapping.listed, teamId }, orderBy: { createdAt: "asc" } }),
     );
     return rows.map((row) => this.#mapping.recordOf(row));
   }

@@ -10,6 +10,7 @@ import { UniqueConflict } from "../core/storage.ts";
 import type { Batcher } from "./batcher.ts";
 import { addNotices, bindThread, settleEvent, storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
+import { deleteRun } from "./delete-run.ts";
 import { eventsStatement, turnEndStatement } from "./event-pages.ts";
 import { addFiles, replaceChanges } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
@@ -31,7 +32,8 @@ import {
 import { eventOf } from "./run-rows.ts";
 import { lockRun, readSubject, type VersionedSubject } from "./run-subject.ts";
 import type { StoreDeps } from "./store-deps.ts";
-import { updateRun } from "./update-run.ts";
+import { updateDetails, updateRun } from "./update-run.ts";
+import { endpointColumns } from "./webhooks/webhook-rows.ts";
 
 export class PrismaRunStore implements RunStore {
   readonly #deps: StoreDeps;
@@ -115,11 +117,24 @@ export class PrismaRunStore implements RunStore {
     }
     return statements.transaction(async (tx) => {
       const run = await updateRun(statementsOf(tx), subject, change, at);
-      if (run !== undefined) {
-        await this.#storeCaused(tx, run.id, change);
+      if (run === undefined) {
+        return undefined;
       }
-      return run;
+      await this.#storeCaused(tx, run.id, change);
+      return { ...run, ...change.details };
     });
+  }
+
+  async remove(id: RunId, check: (run: Run) => void): Promise<void> {
+    const { database, pubsub } = this.#deps;
+    await database.transaction(async (tx) => {
+      await lockRun(statementsOf(tx), id);
+      const { run } = await readSubject(statementsOf(tx), id);
+      check(run);
+      await deleteRun(tx, run);
+    });
+    // Open streams of the run end, and its share links leave the caches.
+    pubsub.publish([CHANNELS.run(id), CHANNELS.keys]);
   }
 
   look(id: RunId): Promise<RunSubject> {
@@ -166,7 +181,7 @@ export class PrismaRunStore implements RunStore {
   async #storeCaused(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await this.#storeBeside(tx, runId, change);
     if (change.answer !== undefined) {
-      await storeIdempotentResponse(tx, change.answer);
+      await storeIdempotentResponse(tx, { ...change.answer, runId });
     }
     await insertJobs(tx, this.#deps.jobInsert, change.jobs);
   }
@@ -178,7 +193,13 @@ export class PrismaRunStore implements RunStore {
     if (change.binding !== undefined) {
       await bindThread(tx, runId, change.binding);
     }
-    await addNotices(tx, change.notices);
+    await addNotices(tx, change.notices, runId);
+    if (change.details !== undefined) {
+      await updateDetails(tx, runId, change.details);
+    }
+    if (change.webhook !== undefined) {
+      await tx.webhookEndpoint.create({ data: endpointColumns(change.webhook) });
+    }
     if (change.inboxResult !== undefined) {
       await settleEvent(tx, change.inboxResult);
     }
@@ -205,7 +226,7 @@ interface Changed {
 function isAlone(change: RunChange): boolean {
   const { artifacts = [], binding, followUps, inputs = [], notices, inboxResult: result, takes } = change;
   const lists = [artifacts, followUps, inputs, notices];
-  const others = [binding, change.changes, result, takes];
+  const others = [binding, change.changes, change.details, result, takes, change.webhook];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
 

@@ -1,8 +1,12 @@
-import type { Run } from "../core/runs/run.ts";
+import type { RunId } from "../core/ids.ts";
+import type { Run, RunDetails } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
-import type { Statements } from "./database.ts";
+import type { Statements, Tx } from "./database.ts";
 import type { Run as RunRow } from "./generated/client.ts";
+import { SEARCH_TEXT } from "./insert-runs.ts";
+import { toJson } from "./rows.ts";
 import { columnTypes, PROGRESS_COLUMNS, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
+import { pairsOf } from "./run-filters.ts";
 import type { VersionedSubject } from "./run-subject.ts";
 
 const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);
@@ -78,4 +82,23 @@ export async function updateRun(
   const text = TEXTS[lease === undefined ? "kept" : lease === null ? "dropped" : "granted"];
   const [row] = await statements.rows<RunRow>({ text, values: [JSON.stringify(sent)] });
   return row === undefined ? undefined : runOf(row);
+}
+
+const SEARCH_TEXT_OF_RUN = `
+  UPDATE run_search_texts SET text = ${SEARCH_TEXT} FROM runs WHERE run_id = runs.id AND run_id = $1::uuid`;
+
+/** Stores changed details, with what the list searches and filters by. The caller has locked the run. */
+export async function updateDetails(
+  tx: Tx,
+  id: RunId,
+  { metadata, title }: Partial<RunDetails>,
+): Promise<void> {
+  const data = {
+    ...(title === undefined ? {} : { title }),
+    ...(metadata === undefined ? {} : { metadata: toJson(metadata), metadataPairs: [...pairsOf(metadata)] }),
+  };
+  await tx.run.updateMany({ where: { id }, data });
+  if (title !== undefined) {
+    await tx.$executeRawUnsafe(SEARCH_TEXT_OF_RUN, id);
+  }
 }

@@ -28,6 +28,7 @@ export class StorageFaults {
       runs: {
         change,
         create: (origin, created) => runs.create(origin, created),
+        remove: (id, check) => runs.remove(id, check),
         look: (id) => this.#look(() => runs.look(id)),
         find: (key) => runs.find(key),
         list: (query) => runs.list(query),

@@ -10,6 +10,7 @@ import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
 import { Posts } from "./posts.ts";
 import { openPullRequests } from "./pull-requests.ts";
+import { parseReceipt } from "./receipt.ts";
 import { GithubRepositories } from "./repositories.ts";
 import { webhookRoutes } from "./routes.ts";
 import { translate } from "./translate.ts";
@@ -52,6 +53,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       const name = await identity.name();
       return deliver(delivery, { client, posts, trigger: `@${name}` });
     },
+    permalinkOf: async (_thread, receipt) => parseReceipt(receipt).url,
   };
   const { accept, log } = deps;
   const repositories = new GithubRepositories(config, client, log);

@@ -9,6 +9,7 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 5;
 
 const idAnswer = z.object({ id: z.number() });
+const createdAnswer = idAnswer.extend({ html_url: z.string().optional() });
 const commentAnswer = z.object({
   id: z.number(),
   body: z.string().nullish(),
@@ -60,12 +61,12 @@ export class Posts {
   async create(place: Place, body: string): Promise<Shown> {
     const { kind, create: route } = routesOf(place);
     const { installation, ...parameters } = place;
-    const { id } = await this.#client.call(installation, {
+    const { html_url: url, id } = await this.#client.call(installation, {
       route,
       parameters: { ...parameters, body },
-      answer: idAnswer,
+      answer: createdAnswer,
     });
-    return { kind, id };
+    return { kind, id, ...(url === undefined ? {} : { url }) };
   }
 
   async update(place: Place, shown: Shown & Pick<Routes, "kind">, body: string): Promise<Shown> {

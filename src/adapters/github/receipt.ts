@@ -5,6 +5,8 @@ import type { Receipt } from "../../core/threads/thread-adapter.ts";
 const receiptSchema = z.object({
   kind: z.enum(["issue_comment", "review_comment", "reaction"]),
   id: z.number(),
+  /** The address of the comment. */
+  url: z.string().optional(),
 });
 /** Where a notice is shown. */
 export type Shown = z.infer<typeof receiptSchema>;

@@ -9,7 +9,9 @@ import { TRIGGER } from "./defuse.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
 import { Posts } from "./posts.ts";
+import { parseReceipt } from "./receipt.ts";
 import { webhookRoutes } from "./routes.ts";
+import { locationOf, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
@@ -38,6 +40,10 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     translate: async (event) => translate(event, await identity.get()),
     authorize: (message) => authorize(client, message),
     deliver: (delivery) => deliver(delivery, { client, posts }),
+    permalinkOf: async ({ key }, receipt) => {
+      const { teamId, workspaceUrl } = await identity.get();
+      return permalinkOf(locationOf(parseReceipt(receipt), teamId, key), workspaceUrl);
+    },
   };
   const { accept, log } = deps;
   const { signingSecret } = config;

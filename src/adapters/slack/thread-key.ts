@@ -18,6 +18,16 @@ export function parseThreadKey(key: ThreadKey): { readonly channel: string; read
   return { channel, threadTs };
 }
 
+/** The location of a shown message. The first message of a thread is not a reply. */
+export function locationOf(
+  { channel, ts }: Pick<Location, "channel" | "ts">,
+  teamId: string,
+  key: ThreadKey,
+): Location {
+  const { threadTs } = parseThreadKey(key);
+  return { teamId, channel, ts, threadTs: threadTs === ts ? undefined : threadTs };
+}
+
 export function authorSubject(teamId: string, userId: string): string {
   return `slack:${teamId}:${userId}`;
 }

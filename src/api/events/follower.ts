@@ -63,6 +63,10 @@ export class Follower {
 
   async #write(latest: Run | undefined, followed: FollowedSource): Promise<void> {
     for (let run = latest; this.#hasChanges(run); run = followed.latest) {
+      if (run === undefined) {
+        // The run was deleted.
+        return this.stream.end();
+      }
       if (this.#isDoneWith(requireVisible(run, this.#following.viewer))) {
         return this.stream.end();
       }

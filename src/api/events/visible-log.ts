@@ -40,6 +40,7 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
     const shown = statusForGuest(status, status?.errorCode);
     return { kind, from, to, ...(shown === undefined ? {} : { status: shown }) };
   },
+  "run.updated": whole,
   "attempt.started": ({ kind, attempt }) => ({ kind, attempt, worker: HIDDEN }),
   "attempt.ended": ({ kind, attempt }) => ({ kind, attempt, reason: HIDDEN }),
   "workspace.step": whole,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import type { IdempotentResponse } from "../../core/idempotency/idempotent-response.ts";
+import type { RunId } from "../../core/ids.ts";
 import type { FollowUpResult, TransactionExtras } from "../../core/runs/run-service.ts";
 import type { SecretBox } from "../../core/secrets/secret-box.ts";
 import { type Storage, UniqueConflict } from "../../core/storage.ts";
@@ -53,6 +54,8 @@ export interface Write<Body> extends Operation {
    * key of the principal may have fewer rights than the secret gives. A repeat with another key is refused.
    */
   readonly isSecret?: boolean;
+  /** The run that the response is about. The stored response is deleted with it. */
+  readonly runId?: RunId;
   /** Does the work through `storage`, in one transaction. May be called again. */
   perform(storage: Storage): Promise<Body>;
 }
@@ -118,6 +121,7 @@ export class Idempotency {
         const body = await performWithKey(request, stores, write);
         await stores.answers.remember({
           ...requestKey,
+          ...(write.runId && { runId: write.runId }),
           status,
           body: this.#stored(body, requestKey, secretOf),
         });

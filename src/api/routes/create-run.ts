@@ -9,6 +9,7 @@ import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import { CLAIMED_SOURCES, type RunSource } from "../../core/runs/sources.ts";
 import { requireVisible } from "../../core/runs/visibility.ts";
 import { newRunWaitsFor } from "../../core/runs/waiting-for.ts";
+import { requireRunWebhook, runWebhook } from "../../core/webhooks/run-webhook.ts";
 import type { Availability } from "../../core/workers/capacity.ts";
 import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
@@ -41,10 +42,15 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
       const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
         requireTexts(request.body, limits);
+        const { webhook } = request.body;
+        if (webhook !== undefined) {
+          requireRunWebhook(webhook, deps.webhookClient);
+        }
         const files = requestFilesOf(request.body, limits);
         const source = sourceOf(request.headers["x-run-source"]);
         return idempotency.writeRunOnce(request, reply, {
           operation: "runs.create",
+          hidesBody: webhook !== undefined,
           isAtomic: files.length === 0,
           isSecret: request.body.config?.session_sharing?.public_access !== undefined,
           prepare: async () => {
@@ -55,10 +61,11 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             const availability = availabilityOf(prepared.origin.config.worker_host);
             // Only now, because a refused request must not leave files.
             const inputs = await storeInputs(deps.blobs, files);
+            const endpoint = webhook && runWebhook(webhook, prepared.origin, deps.secrets);
             const sharing = new RunSharing(deps, holderOf(request), prepared);
             return {
               perform: async (extras) => ({
-                run: await sharing.store({ ...prepared, inputs }, extras),
+                run: await sharing.store({ ...prepared, inputs, webhook: endpoint }, extras),
                 followUpId: undefined,
               }),
               answer: (result) => ({

@@ -1,12 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
 import { parseRunId } from "../../core/ids.ts";
-import type { InboxQuery } from "../../core/inbox/inbox-log.ts";
+import type { InboxQuery, SettledEvent } from "../../core/inbox/inbox-log.ts";
 import { isOperator, type Viewer } from "../../core/people/principal.ts";
+import type { Storage } from "../../core/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { SignedPlaces } from "../auth/signed-place.ts";
-import { inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { InboxItem, inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
 import { problems } from "../schemas/problem.ts";
+import { requireId } from "./ids.ts";
 
 const LIST = {
   operationId: "listInbox",
@@ -17,10 +22,19 @@ const LIST = {
   response: { 200: ListInboxResponse, ...problems(400, 401, 403, 503) },
 };
 
-export function inboxRoutes({
-  sessionSecret,
-  storage,
-}: Pick<ApiDeps, "sessionSecret" | "storage">): FastifyPluginAsyncZod {
+const RETRY = {
+  operationId: "retryInboxEvent",
+  summary: "Process a failed event again",
+  description: "The event is processed once, before later events of its conversation that still wait.",
+  tags: ["threads"],
+  params: z.object({ eventId: z.string().describe("The event's id.") }),
+  response: { 202: InboxItem, ...problems(401, 403, 404, 409, 422, 503) },
+};
+
+export function inboxRoutes(
+  { sessionSecret, storage }: Pick<ApiDeps, "sessionSecret" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
   const places = new SignedPlaces(sessionSecret, "inbox cursor");
   return async (app) => {
     const config = { scope: "admin", acceptsCookie: true } as const;
@@ -38,7 +52,34 @@ export function inboxRoutes({
       const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [query]) };
       return { events: page.map(inboxItem), page_info: { has_next_page: last !== undefined, ...next } };
     });
+    const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
+    app.post("/agent/inbox/:eventId/retry", { schema: RETRY, config: writing }, async (request, reply) => {
+      const id = requireId(request.params.eventId, "event");
+      const viewer = viewerOf(request);
+      return idempotency.writeOnce(request, reply, {
+        operation: "inbox.retry",
+        target: id,
+        status: 202,
+        perform: async (stores) => inboxItem(await retried(stores, viewer, id)),
+      });
+    });
   };
+}
+
+async function retried({ inbox, inboxLog }: Storage, viewer: Viewer, id: string): Promise<SettledEvent> {
+  const find = async () => {
+    const event = await inboxLog.find({ teamId: viewer.teamId, withUnknownTeam: isOperator(viewer) }, id);
+    if (event === undefined) {
+      throw new AppError("resource_not_found", "There is no such event.");
+    }
+    return event;
+  };
+  const { disposition = OPEN } = await find();
+  if (!(await inbox.retry(id))) {
+    const message = `Only a failed event can be processed again, and the result of this one is ${disposition}.`;
+    throw new AppError("conflict", message, { retryable: false });
+  }
+  return find();
 }
 
 type Listing = Omit<InboxQuery, "limit" | "before">;

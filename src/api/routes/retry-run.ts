@@ -53,15 +53,24 @@ async function newRunOf(
   const inputs = await storage.files.inputsOf(id);
   const agent = await storage.namedAgents.find(run.teamId, run.executorId ?? run.creatorId);
   return {
-    ...retryOf(run, { creator, source, inputs, ...(await continuedRunOf(runs, run, creator)) }),
+    ...retryOf(run, {
+      creator,
+      source,
+      inputs,
+      ...(await continuedRunOf({ runs, storage }, run, creator)),
+    }),
     ...(agent === undefined ? {} : { agentUid: agent.id }),
   };
 }
 
 async function continuedRunOf(
-  runs: ApiDeps["runs"],
+  { runs, storage }: RetryDeps,
   { continuesId }: Run,
   viewer: Viewer,
 ): Promise<Pick<NewRun, "continues">> {
-  return continuesId === undefined ? {} : { continues: await runs.get({ id: continuesId }, viewer) };
+  // If the continued run was deleted, the new run begins a conversation of its own.
+  if (continuesId === undefined || (await storage.runs.find({ id: continuesId })) === undefined) {
+    return {};
+  }
+  return { continues: await runs.get({ id: continuesId }, viewer) };
 }

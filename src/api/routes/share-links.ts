@@ -70,6 +70,7 @@ export function shareLinkRoutes(deps: ShareLinkDeps, idempotency: Idempotency): 
       return idempotency.writeOnce(request, reply, {
         operation: "share-links.create",
         target: runId,
+        runId,
         status: 201,
         isSecret: true,
         perform: async (storage) => {

@@ -104,7 +104,7 @@ function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
   };
 }
 
-function pageOf(
+export function pageOf(
   rows: readonly Delivery[],
   limit: number,
   cursorOf: (last: string) => string,

@@ -36,7 +36,7 @@ export const ListInboxQuery = z.object({
 });
 export type ListInboxQuery = z.output<typeof ListInboxQuery>;
 
-const InboxItem = z
+export const InboxItem = z
   .object({
     id: z.uuid().describe("The event's id."),
     integration: z.string().describe("The integration that received the event."),

@@ -147,6 +147,12 @@ export const RUN_EVENT_KINDS: Kinds = {
     says: "The state of the run changed.",
     members: { from: RunState, to: RunState, reason: maybe("The reason, for people."), status: Status },
   },
+  "run.updated": {
+    says: "The title or the metadata of the run changed. The new values are members of the run.",
+    members: {
+      members: z.array(z.enum(["title", "metadata"])).describe("The members that changed."),
+    },
+  },
   "attempt.started": {
     says: "A worker started to execute the run.",
     members: { attempt: count("1, 2, 3 …"), worker: text("The name of the worker.") },

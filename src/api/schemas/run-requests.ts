@@ -5,6 +5,7 @@ import { AmbientAgentConfig, checkSkills, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes } from "./text.ts";
 import { RunWaitingFor } from "./waiting-for.ts";
+import { RunWebhook } from "./webhooks.ts";
 import { withoutEffect } from "./without-effect.ts";
 
 const METADATA_PAIRS = 20;
@@ -113,6 +114,7 @@ export const RunAgentRequest = z
           "personal secrets, and the member cannot approve it. For administrators, and for named agents with " +
           "`on_behalf_of_enabled`.",
       ),
+    webhook: RunWebhook.optional(),
   })
   .refine(hasWork, { path: ["prompt"], message: NOTHING_TO_DO })
   .superRefine(({ config = {} }, context) => checkSkills(config, ["config"], context))
@@ -143,6 +145,17 @@ function hasWork({ prompt, skill, config, conversation_id }: Work): boolean {
     (member) => member !== undefined,
   );
 }
+
+export const RunUpdate = z
+  .object({
+    title: z.string().optional().describe("The new title."),
+    metadata: Metadata.optional().describe("Replaces all pairs."),
+  })
+  .meta({
+    id: "RunUpdate",
+    description: "The members to change. Other members keep their value.",
+    examples: [{ title: "Repair the build", metadata: { ticket: "OPS-17" } }],
+  });
 
 export const RunAgentResponse = z
   .object({

@@ -24,6 +24,11 @@ export const REVEALED_WEBHOOK_EXAMPLE = {
   secret: "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiB3ZWJob29rcw==",
 };
 
+export const RUN_WEBHOOK_EXAMPLE = {
+  url: "https://board.example.com/errand",
+  secret: "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiB3ZWJob29rcw==",
+};
+
 export const DELIVERY_EXAMPLE = {
   id: "0195b2a8-7bd2-7a30-8c44-1d2e3f405162",
   webhook_id: WEBHOOK_ID,

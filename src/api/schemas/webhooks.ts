@@ -5,6 +5,7 @@ import type { WebhookInput } from "../../core/webhooks/webhook-service.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 import {
   REVEALED_WEBHOOK_EXAMPLE,
+  RUN_WEBHOOK_EXAMPLE,
   WEBHOOK_CHANGE_EXAMPLE,
   WEBHOOK_EXAMPLE,
   WEBHOOK_REQUEST_EXAMPLE,
@@ -45,6 +46,34 @@ export const WebhookRequest = z
     enabled: Enabled.optional(),
   })
   .meta({ id: "WebhookRequest", description: "A new webhook.", examples: [WEBHOOK_REQUEST_EXAMPLE] });
+
+const SECRET_BYTES_MIN = 24;
+const SECRET_BYTES_MAX = 64;
+
+export const RunWebhook = z
+  .object({
+    url: Url,
+    secret: z
+      .string()
+      .refine(isSecret, `must be whsec_ and the base64 of ${SECRET_BYTES_MIN} to ${SECRET_BYTES_MAX} bytes`)
+      .describe(
+        `Signs the messages: \`whsec_\` and the base64 of ${SECRET_BYTES_MIN} to ${SECRET_BYTES_MAX} bytes. It is stored ` +
+          "encrypted and never returned.",
+      ),
+  })
+  .meta({
+    id: "RunWebhook",
+    description:
+      "Receives all messages that begin with `run.` about this run alone. A retry does not copy it.",
+    examples: [RUN_WEBHOOK_EXAMPLE],
+  });
+
+function isSecret(text: string): boolean {
+  const encoded =
+    /^whsec_((?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?)$/.exec(text)?.[1] ?? "";
+  const { length } = Buffer.from(encoded, "base64");
+  return length >= SECRET_BYTES_MIN && length <= SECRET_BYTES_MAX;
+}
 
 export const WebhookChange = z
   .object({

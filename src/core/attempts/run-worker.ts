@@ -1,3 +1,4 @@
+import { AppError } from "../errors.ts";
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
@@ -26,7 +27,7 @@ export class RunWorker {
     // This must throw: a job whose handler returns is deleted, and the run would wait without one.
     stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#deps.clock.now());
-    const run = await this.#claim(runId, token);
+    const run = await this.#claim(runId, token).catch(undefinedIfDeleted);
     if (run === undefined) {
       return;
     }
@@ -66,4 +67,12 @@ export class RunWorker {
   #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
     return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
+}
+
+/** A run may be deleted while a job of it still waits. */
+function undefinedIfDeleted(error: unknown): undefined {
+  if (error instanceof AppError && error.code === "resource_not_found") {
+    return undefined;
+  }
+  throw error;
 }

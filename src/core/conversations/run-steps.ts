@@ -109,6 +109,7 @@ export class RunSteps {
       case "workspace.step":
         step.act(`${this.#run.id}:${seq}`, this.#asAction(body), at);
         break;
+      case "run.updated":
       case "artifact.left_out":
       case "attempt.started":
       case "workspace.ready":

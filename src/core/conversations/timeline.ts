@@ -3,6 +3,7 @@ import type { RunEvent, RunEventKind } from "../runs/events.ts";
 const IS_TOLD: Readonly<Record<RunEventKind, boolean>> = {
   "run.created": true,
   "run.state": true,
+  "run.updated": true,
   "attempt.started": true,
   "attempt.ended": true,
   "workspace.step": true,

@@ -1,4 +1,4 @@
-import type { PrincipalId } from "../ids.ts";
+import type { PrincipalId, RunId } from "../ids.ts";
 
 /** The response to a write that carried an idempotency key. */
 export interface IdempotentResponse {
@@ -9,4 +9,6 @@ export interface IdempotentResponse {
   /** The HTTP status of the response. */
   readonly status: number;
   readonly body: unknown;
+  /** The run that the response is about. It is deleted with the run. */
+  readonly runId?: RunId;
 }

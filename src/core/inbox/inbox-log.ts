@@ -5,6 +5,7 @@ import type { Disposition } from "./inbox-result.ts";
 export interface InboxLog {
   /** Newest first. */
   list(query: InboxQuery): Promise<readonly SettledEvent[]>;
+  find(query: Pick<InboxQuery, "teamId" | "withUnknownTeam">, id: string): Promise<SettledEvent | undefined>;
 }
 
 export interface InboxQuery {

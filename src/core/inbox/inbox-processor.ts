@@ -112,10 +112,18 @@ export class InboxProcessor {
         if (isForbidden(error)) {
           return this.#replyRefused(current, error.message);
         }
-        if (!(error instanceof UniqueConflict) || error.what !== "thread" || tries === TAKEN_MAX) {
+        if (tries === TAKEN_MAX) {
           throw error;
         }
-        current = { ...context, thread: await this.#threadOf(context.message) };
+        const thread = await this.#threadOf(context.message);
+        if (isNotFound(error) && thread.runId !== current.thread.runId) {
+          // The thread's run was deleted after the look-up.
+          return this.#process({ ...context, thread });
+        }
+        if (!(error instanceof UniqueConflict) || error.what !== "thread") {
+          throw error;
+        }
+        current = { ...context, thread };
       }
     }
   }
@@ -205,4 +213,8 @@ function apologyIn({ message, thread }: MessageContext, reason: string) {
 /** What a policy forbids is posted even to an author who did not address the bot. */
 function isForbidden(error: unknown): error is AppError {
   return error instanceof AppError && error.code === "not_authorized";
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof AppError && error.code === "resource_not_found";
 }

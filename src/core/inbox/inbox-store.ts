@@ -11,6 +11,11 @@ export interface InboxStore {
   next(orderingKey: string): Promise<InboxEvent | undefined>;
   /** Stores the result of an event that changes no run, and `says.notices` for the thread. Throws `UniqueConflict`. */
   complete(result: InboxResult, says?: ThreadNotices): Promise<void>;
+  /**
+   * Lets a failed event be processed once more, before later open events of its ordering key. False when the event has
+   * not failed.
+   */
+  retry(id: string): Promise<boolean>;
   /** Counts a failed try; how many there were. */
   countFailure(id: string, error: string): Promise<number>;
   /** Ordering keys with an event that has had no result for a while. */

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { Log } from "../ports/log.ts";
-import type { ThreadAdapter } from "../threads/thread-adapter.ts";
+import type { Receipt, ThreadAdapter } from "../threads/thread-adapter.ts";
 import type { OutboxStore, TakenDelivery } from "./outbox-store.ts";
 
 export interface OutboxDispatcherDeps {
@@ -46,8 +46,19 @@ export class OutboxDispatcher {
     } catch (error) {
       return this.#failed(delivery, error);
     }
-    await outbox.sent(delivery.id, receipt);
+    await outbox.sent(delivery.id, receipt, await this.#permalinkOf(delivery, receipt));
     return true;
+  }
+
+  /** The notice is shown, so a failure here must not deliver it again. */
+  async #permalinkOf(delivery: TakenDelivery, receipt: Receipt): Promise<string | undefined> {
+    const adapter = this.#adapterOf(delivery);
+    try {
+      return await adapter.permalinkOf?.(delivery.thread, receipt);
+    } catch (error) {
+      this.#deps.log.warn("delivery.permalink.failed", { deliveryId: delivery.id, error });
+      return undefined;
+    }
   }
 
   async #failed(delivery: TakenDelivery, error: unknown): Promise<boolean> {

@@ -7,7 +7,8 @@ export interface OutboxStore {
    * card with the same message key behind them. Undefined when nothing is due.
    */
   take(threadId: string): Promise<TakenDelivery | undefined>;
-  sent(deliveryId: string, receipt: Receipt): Promise<void>;
+  /** Has no effect on a delivery that was deleted meanwhile. */
+  sent(deliveryId: string, receipt: Receipt, permalink?: string): Promise<void>;
   /**
    * Tries again after `retryAfterMs`, and holds the thread's later deliveries back. Without it, the delivery is given
    * up.
@@ -19,6 +20,6 @@ export interface OutboxStore {
 
 export interface TakenDelivery extends Delivery {
   readonly adapter: string;
-  /** The number of earlier tries. */
+  /** The number of earlier tries, since the last retry on request. */
   readonly tries: number;
 }

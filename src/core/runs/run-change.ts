@@ -7,8 +7,9 @@ import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
+import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import type { RunEventBody } from "./events.ts";
-import type { FollowUp, RunProgress } from "./run.ts";
+import type { FollowUp, RunDetails, RunProgress } from "./run.ts";
 
 /** Everything that one decision about a run stores, in one transaction. Only `RunEdit` creates it. */
 export interface RunChange {
@@ -33,6 +34,10 @@ export interface RunChange {
   readonly artifacts?: readonly Artifact[];
   /** All that the run has changed in its repositories. They replace the earlier rows. */
   readonly changes?: readonly RepositoryChanges[];
+  /** The details that change. */
+  readonly details?: Partial<RunDetails>;
+  /** The webhook of a new run. */
+  readonly webhook?: WebhookEndpoint;
 }
 
 export interface LeaseGrant {

@@ -8,9 +8,10 @@ import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
+import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { RunEventBody } from "./events.ts";
-import type { FollowUp, Run, RunProgress, StatusMessage } from "./run.ts";
+import type { FollowUp, Run, RunDetails, RunProgress, StatusMessage } from "./run.ts";
 import type { LeaseGrant, RunChange } from "./run-change.ts";
 import { runJob } from "./run-job.ts";
 import type { RunSubject } from "./run-store.ts";
@@ -43,6 +44,8 @@ export class RunEdit {
   #answer: IdempotentResponse | undefined;
   #apiKeyId: string | undefined;
   #inputs: readonly RunInput[] = [];
+  #details: Partial<RunDetails> = {};
+  #webhook: WebhookEndpoint | undefined;
   readonly #artifacts: Artifact[] = [];
   #changes: readonly RepositoryChanges[] | undefined;
   #showCard = false;
@@ -56,7 +59,7 @@ export class RunEdit {
 
   /** The run after this decision. */
   get run(): Run {
-    const run = { ...this.subject.run, ...this.#progress };
+    const run = { ...this.subject.run, ...this.#progress, ...this.#details };
     return this.#lease === null ? { ...run, lease: undefined } : run;
   }
 
@@ -110,6 +113,24 @@ export class RunEdit {
     }
     this.#inputs = inputs;
     this.#showCard = true;
+  }
+
+  /** Changes the details that are given and differ. */
+  changeDetails(details: Partial<RunDetails>): void {
+    const changed = changedDetails(this.run, details);
+    const members = (["title", "metadata"] as const).filter((member) => changed[member] !== undefined);
+    if (members.length === 0) {
+      return;
+    }
+    this.#details = { ...this.#details, ...changed };
+    this.record({ kind: "run.updated", members });
+    // Cards show the title.
+    this.#showCard ||= changed.title !== undefined;
+  }
+
+  /** Messages about this run are also sent to an address of its own. */
+  addWebhook(webhook: WebhookEndpoint): void {
+    this.#webhook = webhook;
   }
 
   record(body: RunEventBody): void {
@@ -246,6 +267,8 @@ export class RunEdit {
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),
       ...(this.#changes === undefined ? {} : { changes: this.#changes }),
+      ...(Object.keys(this.#details).length === 0 ? {} : { details: this.#details }),
+      ...(this.#webhook === undefined ? {} : { webhook: this.#webhook }),
     };
   }
 
@@ -316,4 +339,17 @@ export class RunEdit {
     const threadIds = new Set(this.#notices.map(({ threadId }) => threadId));
     return Array.from(threadIds, (key) => ({ kind: "deliver", key }) as const);
   }
+}
+
+function changedDetails(run: RunDetails, { metadata, title }: Partial<RunDetails>): Partial<RunDetails> {
+  const isSameMetadata = metadata === undefined || isSame(metadata, run.metadata);
+  return {
+    ...(title === undefined || title === run.title ? {} : { title }),
+    ...(isSameMetadata ? {} : { metadata }),
+  };
+}
+
+function isSame(some: RunDetails["metadata"], other: RunDetails["metadata"]): boolean {
+  const names = Object.keys(some);
+  return names.length === Object.keys(other).length && names.every((name) => some[name] === other[name]);
 }

@@ -23,6 +23,7 @@ import type { Storage } from "../storage.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
+import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import { type ApprovalDecision, decideApproval } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
 import {
@@ -36,7 +37,8 @@ import type { RunEvent, RunEventKind } from "./events.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
-import type { Approval, Run, RunConfig, RunOrigin } from "./run.ts";
+import { requireRemovable } from "./require-removable.ts";
+import type { Approval, Run, RunConfig, RunDetails, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
@@ -73,6 +75,7 @@ export interface TransactionExtras {
 export interface PreparedRun {
   readonly origin: RunOrigin;
   readonly inputs: NewRun["inputs"];
+  readonly webhook?: WebhookEndpoint | undefined;
   readonly approval: Approval | undefined;
   /** The access with which the request shares the run. Absent: it does not, or the team does not allow it. */
   readonly shares?: ShareAccess;
@@ -84,6 +87,16 @@ export interface FollowUpResult {
   readonly run: Run;
   readonly followUpId: string | undefined;
 }
+
+export const CANCEL_STATUSES = [
+  "cancelled",
+  "already_cancelled",
+  "ended",
+  "not_found",
+  "not_authorized",
+] as const;
+/** What cancelling one of several runs resulted in. */
+export type CancelStatus = (typeof CANCEL_STATUSES)[number];
 
 const OVER_THE_API: RequestOrigin = { source: "API" };
 /** Threads show only the beginning of a follow-up. */
@@ -132,11 +145,19 @@ export class RunService {
   }
 
   async store(
-    { origin, inputs, approval }: Pick<PreparedRun, "approval" | "inputs" | "origin">,
+    {
+      origin,
+      inputs,
+      approval,
+      webhook,
+    }: Pick<PreparedRun, "approval" | "inputs" | "origin" | "webhook">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
     const edit = this.#edit(newRunSubject(origin, approval));
     edit.begin(inputs);
+    if (webhook !== undefined) {
+      edit.addWebhook(webhook);
+    }
     this.#add(edit, extras, undefined);
     return this.#deps.storage.runs.create(origin, edit.done());
   }
@@ -180,6 +201,34 @@ export class RunService {
       decideCancel(edit, viewer.displayName);
       this.#add(edit, extras, undefined);
     });
+  }
+
+  /** Cancels several runs, in one transaction if this service is inside one. An id may occur twice. */
+  async cancelMany(ids: readonly RunId[], viewer: Viewer): Promise<ReadonlyMap<RunId, CancelStatus>> {
+    const statuses = new Map<RunId, CancelStatus>();
+    // In one order, so that two requests for the same runs do not block each other.
+    for (const id of [...new Set(ids)].sort()) {
+      statuses.set(id, await this.#tryCancel(id, viewer));
+    }
+    return statuses;
+  }
+
+  /** Changes how the run is labelled, in any state. */
+  async update(
+    id: RunId,
+    viewer: Viewer,
+    details: Partial<RunDetails>,
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
+    return this.#change(id, viewer, (edit) => {
+      edit.changeDetails(details);
+      this.#add(edit, extras, undefined);
+    });
+  }
+
+  /** Deletes an ended run with all its traces. */
+  async remove(id: RunId, viewer: Viewer): Promise<void> {
+    await this.#deps.storage.runs.remove(id, (run) => requireRemovable(requireVisible(run, viewer)));
   }
 
   /** Chooses an option of the permission that the run waits for. A question that is no longer open is a conflict. */
@@ -308,6 +357,20 @@ export class RunService {
       evaluatePolicies(policies, { ...from, ...who, action, agent, environmentId: config.environment_id });
   }
 
+  async #tryCancel(id: RunId, viewer: Viewer): Promise<CancelStatus> {
+    let isChanged = false;
+    const judged = await this.#judge(viewer);
+    try {
+      await this.#change(id, viewer, (edit) => {
+        requireAllowed(judged("cancel", edit.run));
+        isChanged = decideCancel(edit, viewer.displayName);
+      });
+    } catch (error) {
+      return statusOf(error);
+    }
+    return isChanged ? "cancelled" : "already_cancelled";
+  }
+
   async #change(id: RunId, viewer: Viewer, decide: (edit: RunEdit) => void): Promise<Run> {
     return this.#deps.storage.runs.change(id, (subject) => {
       requireVisible(subject.run, viewer);
@@ -362,6 +425,21 @@ function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
     return undefined;
   }
   return { policyId: policy.id, reason };
+}
+
+/** What a refused cancellation says about the run. Any other failure is thrown. */
+function statusOf(error: unknown): CancelStatus {
+  const code = error instanceof AppError ? error.code : undefined;
+  switch (code) {
+    case "invalid_request":
+      return "ended";
+    case "not_authorized":
+      return "not_authorized";
+    case "resource_not_found":
+      return "not_found";
+    default:
+      throw error;
+  }
 }
 
 /** Shows a follow-up to people who read the run's threads. */

@@ -15,6 +15,11 @@ export interface RunStore {
    * changes). Throws `resource_not_found` or `UniqueConflict`.
    */
   change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run>;
+  /**
+   * Deletes a run with everything that belongs to it, unless `check` throws. Its threads have no run afterwards. Blobs
+   * that another run uses stay. Throws `resource_not_found`.
+   */
+  remove(id: RunId, check: (run: Run) => void): Promise<void>;
   /** What `change` would pass to `decide` now. Throws `resource_not_found`. */
   look(id: RunId): Promise<RunSubject>;
   find(key: RunKey): Promise<Run | undefined>;

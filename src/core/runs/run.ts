@@ -104,11 +104,16 @@ export interface Lease {
   readonly worker: string;
 }
 
-/** What a run was started with. It never changes. */
-export interface RunOrigin {
+/** How callers label a run. It has no effect on the work. */
+export interface RunDetails {
+  readonly title: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** What a run was started with. Only its details change later. */
+export interface RunOrigin extends RunDetails {
   readonly id: RunId;
   readonly teamId: TeamId;
-  readonly title: string;
   readonly prompt: string;
   /** Text around the request by any author. The agent receives it fenced, as data. */
   readonly context?: string;
@@ -124,7 +129,6 @@ export interface RunOrigin {
   readonly teamOwned: boolean;
   readonly config: RunConfig;
   readonly agent: string;
-  readonly metadata: Readonly<Record<string, string>>;
   /** The id of the skill that the run was started from, and the skill's text at that time. */
   readonly skill?: string;
   readonly skillSnapshot?: Skill;

@@ -17,6 +17,8 @@ export interface ThreadAdapter {
    * names a time, `retryAfterMs`.
    */
   deliver(delivery: Delivery): Promise<Receipt>;
+  /** The address of a shown notice for people, if the adapter can build one without asking the platform. */
+  permalinkOf?(thread: Delivery["thread"], receipt: Receipt): Promise<string | undefined>;
 }
 
 export interface AdapterTraits {

@@ -64,7 +64,8 @@ async function keepCount(
 }
 
 /**
- * The notice appears in the endpoint's own history, and is sent to the team's other endpoints that subscribe to it.
+ * The notice appears in the endpoint's own history, and is sent to the team's other endpoints that subscribe to it. The
+ * team does not manage the endpoint of one run.
  */
 async function disable(
   storage: Pick<Storage, "webhooks">,
@@ -78,11 +79,19 @@ async function disable(
     disabledReason: reason,
     updatedAt: now,
   });
-  const others = (await storage.webhooks.endpoints.list(endpoint.teamId)).filter(
-    ({ enabled, events, id }) => enabled && events.includes("webhook.disabled") && id !== endpoint.id,
-  );
+  const others = endpoint.runId === undefined ? await listOthers(storage, endpoint) : [];
   const notice = disabledMessage(endpoint, reason, now);
   const told = [endpoint, ...others].map(({ id }) => ({ id: newId(now), endpointId: id, ...notice }));
   await storage.webhooks.outbox.add(told);
   await storage.webhooks.outbox.giveUp(endpoint.id, `The endpoint was switched off. ${reason}`);
+}
+
+async function listOthers(
+  { webhooks }: Pick<Storage, "webhooks">,
+  endpoint: WebhookEndpoint,
+): Promise<readonly WebhookEndpoint[]> {
+  const all = await webhooks.endpoints.list(endpoint.teamId);
+  return all.filter(
+    ({ enabled, events, id }) => enabled && events.includes("webhook.disabled") && id !== endpoint.id,
+  );
 }

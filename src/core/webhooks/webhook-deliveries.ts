@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import { newId, type TeamId } from "../ids.ts";
+import { newId, type RunId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../storage.ts";
 import { getEndpoint, holdEndpoint, missing } from "./find-endpoint.ts";
@@ -53,6 +53,31 @@ export class WebhookDeliveries {
       missing("delivery");
     }
     return this.get(teamId, endpointId, id);
+  }
+
+  /** The deliveries to the webhook of a run; none if it has no webhook. */
+  async listOfRun(
+    runId: RunId,
+    query: Omit<WebhookDeliveryQuery, "endpointId">,
+  ): Promise<readonly WebhookDelivery[]> {
+    const { webhooks } = this.#deps.storage;
+    const [endpoint] = await webhooks.runEndpoints.list([runId]);
+    return endpoint === undefined ? [] : webhooks.history.list({ ...query, endpointId: endpoint.id });
+  }
+
+  /** Sends a delivery to the webhook of a run again. It also enables a webhook that failed for too long. */
+  async replayOfRun(runId: RunId, id: string): Promise<WebhookDelivery> {
+    const { webhooks } = this.#deps.storage;
+    const [endpoint] = await webhooks.runEndpoints.list([runId]);
+    const held = (endpoint && (await webhooks.outbox.hold(endpoint.id))) ?? missing("delivery");
+    if ((await webhooks.history.replay(held.id, { id }, 1)) === 0) {
+      missing("delivery");
+    }
+    if (!held.enabled) {
+      const { disabledReason: _reason, failingSince: _since, ...kept } = held;
+      await webhooks.endpoints.replace({ ...kept, enabled: true, updatedAt: this.#deps.clock.now() });
+    }
+    return (await webhooks.history.find(held.id, id)) ?? missing("delivery");
   }
 
   /** Returns how many are sent again. If there are very many, only the oldest ones: call it again for the rest. */

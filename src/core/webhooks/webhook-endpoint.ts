@@ -1,12 +1,14 @@
-import type { PrincipalId } from "../ids.ts";
+import type { PrincipalId, RunId } from "../ids.ts";
 import type { TeamRecord } from "../records/record-store.ts";
 import type { WebhookEventType } from "./event-types.ts";
 
-/** An address of a team that receives the events of its runs. */
+/** An address that receives the events of a team's runs, or of one run. */
 export interface WebhookEndpoint extends TeamRecord {
+  /** The only run whose events it receives. The list of the team's endpoints does not contain it. */
+  readonly runId?: RunId;
   readonly url: string;
   readonly description?: string;
-  /** The event types that it receives. */
+  /** The event types that it receives. Empty for the endpoint of one run, which receives all that begin with `run.`. */
   readonly events: readonly WebhookEventType[];
   /** Events during the time in which it is disabled are never sent. */
   readonly enabled: boolean;

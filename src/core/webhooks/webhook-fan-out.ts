@@ -4,7 +4,7 @@ import type { Storage } from "../storage.ts";
 import { typeOf } from "./event-types.ts";
 import type { NewWebhookDelivery } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
-import { type MessageTools, runMessage, type VisibleEvent } from "./webhook-message.ts";
+import { type MessageTools, runMessage, type VisibleEvent, type VisibleRun } from "./webhook-message.ts";
 import type { LogPart } from "./webhook-stores.ts";
 
 export interface WebhookFanOutDeps extends MessageTools {
@@ -58,15 +58,10 @@ export class WebhookFanOut {
     storage: Pick<Storage, "webhooks">,
     stateChanges: LogPart["stateChanges"],
   ): Promise<readonly NewWebhookDelivery[]> {
-    const endpointsOf = new Map<TeamId, readonly WebhookEndpoint[]>();
-    for (const { teamId } of new Set(stateChanges.map(({ run }) => run))) {
-      if (!endpointsOf.has(teamId)) {
-        endpointsOf.set(teamId, await storage.webhooks.endpoints.list(teamId));
-      }
-    }
+    const endpoints = await endpointsFor(storage, stateChanges);
     return stateChanges.flatMap(({ event, run }) =>
-      (endpointsOf.get(run.teamId) ?? [])
-        .filter((endpoint) => isWanted(endpoint, event))
+      [...(endpoints.ofTeams.get(run.teamId) ?? []), ...(endpoints.ofRuns.get(run.id) ?? [])]
+        .filter((endpoint) => isWanted(endpoint, run, event))
         .map(({ id: endpointId }) => ({
           id: newId(event.at),
           endpointId,
@@ -77,7 +72,30 @@ export class WebhookFanOut {
   }
 }
 
-function isWanted({ createdAt, enabled, events }: WebhookEndpoint, { at, body }: VisibleEvent): boolean {
-  // If no worker ran for a while, the log contains events from before the endpoint existed.
-  return enabled && events.includes(typeOf(body)) && at.getTime() > createdAt.getTime() - TRANSACTION_MS;
+/** One query for all runs, and one for each team. */
+async function endpointsFor({ webhooks }: Pick<Storage, "webhooks">, stateChanges: LogPart["stateChanges"]) {
+  const runIds = [...new Set(stateChanges.map(({ run }) => run.id))];
+  const ofRuns = Map.groupBy(
+    runIds.length === 0 ? [] : await webhooks.runEndpoints.list(runIds),
+    ({ runId }) => runId,
+  );
+  const ofTeams = new Map<TeamId, readonly WebhookEndpoint[]>();
+  for (const teamId of new Set(stateChanges.map(({ run }) => run.teamId))) {
+    ofTeams.set(teamId, await webhooks.endpoints.list(teamId));
+  }
+  return { ofRuns, ofTeams };
+}
+
+function isWanted(
+  { createdAt, enabled, events, runId }: WebhookEndpoint,
+  { teamOwned }: Pick<VisibleRun, "teamOwned">,
+  { at, body }: VisibleEvent,
+): boolean {
+  if (runId !== undefined) {
+    return enabled;
+  }
+  // An endpoint of the team is visible to every member, so private runs are left out. If no worker ran for a while,
+  // the log contains events from before the endpoint existed.
+  const isNew = at.getTime() > createdAt.getTime() - TRANSACTION_MS;
+  return enabled && teamOwned && events.includes(typeOf(body)) && isNew;
 }

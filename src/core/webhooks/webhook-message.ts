@@ -12,6 +12,7 @@ export type VisibleRun = Pick<
   RunOrigin,
   | "id"
   | "teamId"
+  | "teamOwned"
   | "title"
   | "source"
   | "createdAt"

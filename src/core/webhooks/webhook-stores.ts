@@ -1,3 +1,4 @@
+import type { RunId } from "../ids.ts";
 import type { RecordStore } from "../records/record-store.ts";
 import type {
   NewWebhookDelivery,
@@ -10,10 +11,17 @@ import type { VisibleEvent, VisibleRun } from "./webhook-message.ts";
 
 /** Everything that is stored for webhooks. */
 export interface WebhookStorage {
+  /** The endpoints of teams. An endpoint of one run is created and deleted with its run. */
   readonly endpoints: RecordStore<WebhookEndpoint>;
+  readonly runEndpoints: RunEndpoints;
   readonly log: WebhookLog;
   readonly outbox: WebhookOutbox;
   readonly history: WebhookHistory;
+}
+
+/** The endpoints that belong to one run each. */
+export interface RunEndpoints {
+  list(runIds: readonly RunId[]): Promise<readonly WebhookEndpoint[]>;
 }
 
 /** The log of all runs, as webhooks read it. */

@@ -60,6 +60,14 @@ async function passOver(tx: Tx): Promise<boolean> {
   return count > 0;
 }
 
+/**
+ * Waits for a fan-out in progress, and keeps the next one from starting until this transaction ends. The fan-out does
+ * not wait for it, because it skips a locked cursor.
+ */
+export async function lockFanOut(tx: Tx): Promise<void> {
+  await tx.$queryRaw`SELECT FROM event_log_cursors WHERE name = ${READER} FOR SHARE`;
+}
+
 async function readOn(tx: Tx, limit: number): Promise<LogPart> {
   const [place] = await tx.$queryRaw<{ position: bigint; runId: string; seq: number }[]>`
     SELECT position, run_id AS "runId", seq FROM event_log_cursors WHERE name = ${READER} FOR UPDATE SKIP LOCKED`;
@@ -88,9 +96,7 @@ async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChan
     return [];
   }
   const ids = [...new Set(rows.map(({ runId }) => runId))];
-  // An endpoint of the team is visible to every member, so private runs are left out.
-  const where = { id: { in: ids }, teamOwned: true };
-  const runs = await tx.run.findMany({ where, select: TOLD });
+  const runs = await tx.run.findMany({ where: { id: { in: ids } }, select: TOLD });
   const byId = new Map(runs.map((run) => [run.id, toldRunOf(run)]));
   return rows.flatMap(({ runId, seq, turn, at, body: stored }) => {
     const run = byId.get(runId);
@@ -104,6 +110,7 @@ async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChan
 const TOLD = {
   id: true,
   teamId: true,
+  teamOwned: true,
   title: true,
   source: true,
   createdAt: true,

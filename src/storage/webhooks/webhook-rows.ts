@@ -19,10 +19,18 @@ import { parseJson, toJson, withoutNulls } from "../rows.ts";
 export const NOBODY = "00000000-0000-0000-0000-000000000000";
 
 /** Rows of webhooks to the domain and back. */
-export function endpointOf({ secrets, teamId, createdBy, events, ...row }: EndpointRow): WebhookEndpoint {
+export function endpointOf({
+  secrets,
+  teamId,
+  runId,
+  createdBy,
+  events,
+  ...row
+}: EndpointRow): WebhookEndpoint {
   return withoutNulls<WebhookEndpoint>({
     ...row,
     teamId: teamId as TeamId,
+    runId: runId as RunId | null,
     createdBy: createdBy as PrincipalId,
     events: events as WebhookEventType[],
     secrets: parseJson(WEBHOOK_SECRETS, secrets, {
@@ -37,6 +45,7 @@ export function endpointColumns({
   description,
   disabledReason,
   failingSince,
+  runId,
   secrets,
   ...endpoint
 }: WebhookEndpoint) {
@@ -46,6 +55,7 @@ export function endpointColumns({
     description: description ?? null,
     disabledReason: disabledReason ?? null,
     failingSince: failingSince ?? null,
+    runId: runId ?? null,
     secrets: toJson(secrets),
   };
 }

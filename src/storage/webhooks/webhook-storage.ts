@@ -19,7 +19,15 @@ export function createWebhookStorage({
       table: (client) => client.webhookEndpoint,
       columnsOf: endpointColumns,
       recordOf: endpointOf,
+      listed: { runId: null },
     }),
+    runEndpoints: {
+      list: async (runIds) => {
+        const where = { runId: { in: [...runIds] } };
+        const rows = await database.query((client) => client.webhookEndpoint.findMany({ where }));
+        return rows.map(endpointOf);
+      },
+    },
     log: new PrismaWebhookLog(database),
     outbox: new PrismaWebhookOutbox(database, pubsub),
     history: new PrismaWebhookHistory(database, pubsub),

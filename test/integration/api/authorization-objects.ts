@@ -3,7 +3,8 @@ import type { RunId, TeamId } from "../../../src/core/ids.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
-import { aThread } from "../../support/run-builders.ts";
+import { anInboxEvent, aThread } from "../../support/run-builders.ts";
+import { aDelivery, anEndpoint } from "../../support/webhook-builders.ts";
 import type { ApiHarness } from "./api-harness.ts";
 import { type Entry, ROUTES } from "./authorization-table.ts";
 
@@ -91,6 +92,12 @@ export class TestObjects {
         return owner.team.id;
       case "/agent/webhooks/:webhookId/deliveries":
         return idOf(await this.#post({ ...place, collection: collection.replace(/deliveries$/, "test") }));
+      case "/agent/runs/:runId/webhook-deliveries":
+        return this.#runWebhookDelivery(place);
+      case "/agent/inbox":
+        return this.#failedEvent(place.owner);
+      case "/agent/notices":
+        return this.#deadNotice(place);
       case "/agent/installations":
         return this.#installation(owner);
       case "/agent/threads":
@@ -122,6 +129,34 @@ export class TestObjects {
     const runId = await this.#run(place, "run_id");
     await this.#harness.edit(runId, (edit) => edit.bind({ thread, expected: undefined }));
     return thread.id;
+  }
+
+  async #runWebhookDelivery({ collection, owner }: Place): Promise<string> {
+    const runId = collection.split("/").at(-2) as RunId;
+    const { endpoints, outbox } = this.#harness.storage.webhooks;
+    const endpoint = anEndpoint({ teamId: owner.team.id, runId, events: [] });
+    await endpoints.add(endpoint);
+    const delivery = aDelivery(endpoint, { about: { runId, seq: 1 } });
+    await outbox.add([delivery]);
+    return delivery.id;
+  }
+
+  async #failedEvent({ team }: Owner): Promise<string> {
+    const { inbox } = this.#harness.storage;
+    const event = anInboxEvent();
+    await inbox.put(event);
+    await inbox.complete({ inboxId: event.id, disposition: "failed", teamId: team.id });
+    return event.id;
+  }
+
+  async #deadNotice(place: Place): Promise<string> {
+    const { outbox } = this.#harness.storage;
+    const delivery = await outbox.take(await this.#thread(place));
+    if (delivery === undefined) {
+      throw new Error("The thread has no notice.");
+    }
+    await outbox.failed(delivery.id, "given up");
+    return delivery.id;
   }
 
   async #secret({ collection, owner }: Place): Promise<string> {

@@ -64,7 +64,13 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "POST /agent/runs/:runId/followups": { ...runs.write, body: () => ({ message: "more" }) },
   "POST /agent/runs/:runId/cancel": runs.write,
   "POST /agent/tasks/:runId/cancel": runs.write,
+  "POST /agent/runs/cancel": { ...runs.write, body: () => ({ run_ids: [randomUUID()] }) },
+  "PATCH /agent/runs/:runId": { ...runs.write, body: () => ({ title: "New" }) },
+  // The run has not ended.
+  "DELETE /agent/runs/:runId": { ...runs.write, answers: 409 },
   "POST /agent/runs/:runId/retry": runs.write,
+  "GET /agent/runs/:runId/webhook-deliveries": runs.read,
+  "POST /agent/runs/:runId/webhook-deliveries/:deliveryId/replay": runs.write,
   "GET /agent/events": runs.read,
   "GET /agent/runs/:runId/events": runs.read,
   "GET /agent/runs/:runId/conversation": runs.read,
@@ -147,6 +153,9 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "DELETE /agent/routing-rules/:ruleId": administration,
   "POST /agent/routing-rules/evaluate": { ...administration, body: () => ({ text: "fix it" }) },
   "GET /agent/inbox": administration,
+  "POST /agent/inbox/:eventId/retry": administration,
+  "GET /agent/notices": administration,
+  "POST /agent/notices/:noticeId/retry": administration,
   "GET /agent/doctor": { needs: "operator" },
 
   "GET /agent/webhooks": settings.read,

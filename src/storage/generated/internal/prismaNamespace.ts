@@ -3165,8 +3165,13 @@ export const OutboxDeliveryScalarFieldEnum = {
   notice: 'notice',
   state: 'state',
   tries: 'tries',
+  earlierTries: 'earlierTries',
   error: 'error',
-  dueAt: 'dueAt'
+  dueAt: 'dueAt',
+  runId: 'runId',
+  createdAt: 'createdAt',
+  deliveredAt: 'deliveredAt',
+  permalink: 'permalink'
 } as const
 
 export type OutboxDeliveryScalarFieldEnum = (typeof OutboxDeliveryScalarFieldEnum)[keyof typeof OutboxDeliveryScalarFieldEnum]
@@ -3187,6 +3192,7 @@ export const IdempotentResponseScalarFieldEnum = {
   requestHash: 'requestHash',
   status: 'status',
   body: 'body',
+  runId: 'runId',
   createdAt: 'createdAt'
 } as const
 
@@ -3398,6 +3404,7 @@ export type RepositoryChangeScalarFieldEnum = (typeof RepositoryChangeScalarFiel
 export const WebhookEndpointScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
+  runId: 'runId',
   url: 'url',
   description: 'description',
   events: 'events',

@@ -337,8 +337,13 @@ export const OutboxDeliveryScalarFieldEnum = {
   notice: 'notice',
   state: 'state',
   tries: 'tries',
+  earlierTries: 'earlierTries',
   error: 'error',
-  dueAt: 'dueAt'
+  dueAt: 'dueAt',
+  runId: 'runId',
+  createdAt: 'createdAt',
+  deliveredAt: 'deliveredAt',
+  permalink: 'permalink'
 } as const
 
 export type OutboxDeliveryScalarFieldEnum = (typeof OutboxDeliveryScalarFieldEnum)[keyof typeof OutboxDeliveryScalarFieldEnum]
@@ -359,6 +364,7 @@ export const IdempotentResponseScalarFieldEnum = {
   requestHash: 'requestHash',
   status: 'status',
   body: 'body',
+  runId: 'runId',
   createdAt: 'createdAt'
 } as const
 
@@ -570,6 +576,7 @@ export type RepositoryChangeScalarFieldEnum = (typeof RepositoryChangeScalarFiel
 export const WebhookEndpointScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
+  runId: 'runId',
   url: 'url',
   description: 'description',
   events: 'events',

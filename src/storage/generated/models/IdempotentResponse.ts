@@ -39,6 +39,7 @@ export type IdempotentResponseMinAggregateOutputType = {
   key: string | null
   requestHash: string | null
   status: number | null
+  runId: string | null
   createdAt: Date | null
 }
 
@@ -47,6 +48,7 @@ export type IdempotentResponseMaxAggregateOutputType = {
   key: string | null
   requestHash: string | null
   status: number | null
+  runId: string | null
   createdAt: Date | null
 }
 
@@ -56,6 +58,7 @@ export type IdempotentResponseCountAggregateOutputType = {
   requestHash: number
   status: number
   body: number
+  runId: number
   createdAt: number
   _all: number
 }
@@ -74,6 +77,7 @@ export type IdempotentResponseMinAggregateInputType = {
   key?: true
   requestHash?: true
   status?: true
+  runId?: true
   createdAt?: true
 }
 
@@ -82,6 +86,7 @@ export type IdempotentResponseMaxAggregateInputType = {
   key?: true
   requestHash?: true
   status?: true
+  runId?: true
   createdAt?: true
 }
 
@@ -91,6 +96,7 @@ export type IdempotentResponseCountAggregateInputType = {
   requestHash?: true
   status?: true
   body?: true
+  runId?: true
   createdAt?: true
   _all?: true
 }
@@ -187,6 +193,7 @@ export type IdempotentResponseGroupByOutputType = {
   requestHash: string
   status: number
   body: runtime.JsonValue
+  runId: string | null
   createdAt: Date
   _count: IdempotentResponseCountAggregateOutputType | null
   _avg: IdempotentResponseAvgAggregateOutputType | null
@@ -219,6 +226,7 @@ export type IdempotentResponseWhereInput = {
   requestHash?: Prisma.StringFilter<"IdempotentResponse"> | string
   status?: Prisma.IntFilter<"IdempotentResponse"> | number
   body?: Prisma.JsonFilter<"IdempotentResponse">
+  runId?: Prisma.UuidNullableFilter<"IdempotentResponse"> | string | null
   createdAt?: Prisma.DateTimeFilter<"IdempotentResponse"> | Date | string
 }
 
@@ -228,6 +236,7 @@ export type IdempotentResponseOrderByWithRelationInput = {
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  runId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -241,6 +250,7 @@ export type IdempotentResponseWhereUniqueInput = Prisma.AtLeast<{
   requestHash?: Prisma.StringFilter<"IdempotentResponse"> | string
   status?: Prisma.IntFilter<"IdempotentResponse"> | number
   body?: Prisma.JsonFilter<"IdempotentResponse">
+  runId?: Prisma.UuidNullableFilter<"IdempotentResponse"> | string | null
   createdAt?: Prisma.DateTimeFilter<"IdempotentResponse"> | Date | string
 }, "principalId_key">
 
@@ -250,6 +260,7 @@ export type IdempotentResponseOrderByWithAggregationInput = {
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  runId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.IdempotentResponseCountOrderByAggregateInput
   _avg?: Prisma.IdempotentResponseAvgOrderByAggregateInput
@@ -267,6 +278,7 @@ export type IdempotentResponseScalarWhereWithAggregatesInput = {
   requestHash?: Prisma.StringWithAggregatesFilter<"IdempotentResponse"> | string
   status?: Prisma.IntWithAggregatesFilter<"IdempotentResponse"> | number
   body?: Prisma.JsonWithAggregatesFilter<"IdempotentResponse">
+  runId?: Prisma.UuidNullableWithAggregatesFilter<"IdempotentResponse"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"IdempotentResponse"> | Date | string
 }
 
@@ -276,6 +288,7 @@ export type IdempotentResponseCreateInput = {
   requestHash: string
   status?: number
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  runId?: string | null
   createdAt?: Date | string
 }
 
@@ -285,6 +298,7 @@ export type IdempotentResponseUncheckedCreateInput = {
   requestHash: string
   status?: number
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  runId?: string | null
   createdAt?: Date | string
 }
 
@@ -294,6 +308,7 @@ export type IdempotentResponseUpdateInput = {
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -303,6 +318,7 @@ export type IdempotentResponseUncheckedUpdateInput = {
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -312,6 +328,7 @@ export type IdempotentResponseCreateManyInput = {
   requestHash: string
   status?: number
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  runId?: string | null
   createdAt?: Date | string
 }
 
@@ -321,6 +338,7 @@ export type IdempotentResponseUpdateManyMutationInput = {
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -330,6 +348,7 @@ export type IdempotentResponseUncheckedUpdateManyInput = {
   requestHash?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -344,6 +363,7 @@ export type IdempotentResponseCountOrderByAggregateInput = {
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
   body?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -356,6 +376,7 @@ export type IdempotentResponseMaxOrderByAggregateInput = {
   key?: Prisma.SortOrder
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -364,6 +385,7 @@ export type IdempotentResponseMinOrderByAggregateInput = {
   key?: Prisma.SortOrder
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -379,6 +401,7 @@ export type IdempotentResponseSelect<ExtArgs extends runtime.Types.Extensions.In
   requestHash?: boolean
   status?: boolean
   body?: boolean
+  runId?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["idempotentResponse"]>
 
@@ -388,6 +411,7 @@ export type IdempotentResponseSelectCreateManyAndReturn<ExtArgs extends runtime.
   requestHash?: boolean
   status?: boolean
   body?: boolean
+  runId?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["idempotentResponse"]>
 
@@ -397,6 +421,7 @@ export type IdempotentResponseSelectUpdateManyAndReturn<ExtArgs extends runtime.
   requestHash?: boolean
   status?: boolean
   body?: boolean
+  runId?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["idempotentResponse"]>
 
@@ -406,10 +431,11 @@ export type IdempotentResponseSelectScalar = {
   requestHash?: boolean
   status?: boolean
   body?: boolean
+  runId?: boolean
   createdAt?: boolean
 }
 
-export type IdempotentResponseOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"principalId" | "key" | "requestHash" | "status" | "body" | "createdAt", ExtArgs["result"]["idempotentResponse"]>
+export type IdempotentResponseOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"principalId" | "key" | "requestHash" | "status" | "body" | "runId" | "createdAt", ExtArgs["result"]["idempotentResponse"]>
 
 export type $IdempotentResponsePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IdempotentResponse"
@@ -420,6 +446,10 @@ export type $IdempotentResponsePayload<ExtArgs extends runtime.Types.Extensions.
     requestHash: string
     status: number
     body: runtime.JsonValue
+    /**
+     * The run that the response is about. It is deleted with the run.
+     */
+    runId: string | null
     createdAt: Date
   }, ExtArgs["result"]["idempotentResponse"]>
   composites: {}
@@ -849,6 +879,7 @@ export interface IdempotentResponseFieldRefs {
   readonly requestHash: Prisma.FieldRef<"IdempotentResponse", 'String'>
   readonly status: Prisma.FieldRef<"IdempotentResponse", 'Int'>
   readonly body: Prisma.FieldRef<"IdempotentResponse", 'Json'>
+  readonly runId: Prisma.FieldRef<"IdempotentResponse", 'String'>
   readonly createdAt: Prisma.FieldRef<"IdempotentResponse", 'DateTime'>
 }
     

@@ -29,11 +29,13 @@ export type AggregateOutboxDelivery = {
 export type OutboxDeliveryAvgAggregateOutputType = {
   id: number | null
   tries: number | null
+  earlierTries: number | null
 }
 
 export type OutboxDeliverySumAggregateOutputType = {
   id: bigint | null
   tries: number | null
+  earlierTries: number | null
 }
 
 export type OutboxDeliveryMinAggregateOutputType = {
@@ -43,8 +45,13 @@ export type OutboxDeliveryMinAggregateOutputType = {
   messageKey: string | null
   state: string | null
   tries: number | null
+  earlierTries: number | null
   error: string | null
   dueAt: Date | null
+  runId: string | null
+  createdAt: Date | null
+  deliveredAt: Date | null
+  permalink: string | null
 }
 
 export type OutboxDeliveryMaxAggregateOutputType = {
@@ -54,8 +61,13 @@ export type OutboxDeliveryMaxAggregateOutputType = {
   messageKey: string | null
   state: string | null
   tries: number | null
+  earlierTries: number | null
   error: string | null
   dueAt: Date | null
+  runId: string | null
+  createdAt: Date | null
+  deliveredAt: Date | null
+  permalink: string | null
 }
 
 export type OutboxDeliveryCountAggregateOutputType = {
@@ -66,8 +78,13 @@ export type OutboxDeliveryCountAggregateOutputType = {
   notice: number
   state: number
   tries: number
+  earlierTries: number
   error: number
   dueAt: number
+  runId: number
+  createdAt: number
+  deliveredAt: number
+  permalink: number
   _all: number
 }
 
@@ -75,11 +92,13 @@ export type OutboxDeliveryCountAggregateOutputType = {
 export type OutboxDeliveryAvgAggregateInputType = {
   id?: true
   tries?: true
+  earlierTries?: true
 }
 
 export type OutboxDeliverySumAggregateInputType = {
   id?: true
   tries?: true
+  earlierTries?: true
 }
 
 export type OutboxDeliveryMinAggregateInputType = {
@@ -89,8 +108,13 @@ export type OutboxDeliveryMinAggregateInputType = {
   messageKey?: true
   state?: true
   tries?: true
+  earlierTries?: true
   error?: true
   dueAt?: true
+  runId?: true
+  createdAt?: true
+  deliveredAt?: true
+  permalink?: true
 }
 
 export type OutboxDeliveryMaxAggregateInputType = {
@@ -100,8 +124,13 @@ export type OutboxDeliveryMaxAggregateInputType = {
   messageKey?: true
   state?: true
   tries?: true
+  earlierTries?: true
   error?: true
   dueAt?: true
+  runId?: true
+  createdAt?: true
+  deliveredAt?: true
+  permalink?: true
 }
 
 export type OutboxDeliveryCountAggregateInputType = {
@@ -112,8 +141,13 @@ export type OutboxDeliveryCountAggregateInputType = {
   notice?: true
   state?: true
   tries?: true
+  earlierTries?: true
   error?: true
   dueAt?: true
+  runId?: true
+  createdAt?: true
+  deliveredAt?: true
+  permalink?: true
   _all?: true
 }
 
@@ -211,8 +245,13 @@ export type OutboxDeliveryGroupByOutputType = {
   notice: runtime.JsonValue
   state: string
   tries: number
+  earlierTries: number
   error: string | null
   dueAt: Date
+  runId: string | null
+  createdAt: Date
+  deliveredAt: Date | null
+  permalink: string | null
   _count: OutboxDeliveryCountAggregateOutputType | null
   _avg: OutboxDeliveryAvgAggregateOutputType | null
   _sum: OutboxDeliverySumAggregateOutputType | null
@@ -246,8 +285,13 @@ export type OutboxDeliveryWhereInput = {
   notice?: Prisma.JsonFilter<"OutboxDelivery">
   state?: Prisma.StringFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntFilter<"OutboxDelivery"> | number
+  earlierTries?: Prisma.IntFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  runId?: Prisma.UuidNullableFilter<"OutboxDelivery"> | string | null
+  createdAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  deliveredAt?: Prisma.DateTimeNullableFilter<"OutboxDelivery"> | Date | string | null
+  permalink?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   thread?: Prisma.XOR<Prisma.ThreadScalarRelationFilter, Prisma.ThreadWhereInput>
 }
 
@@ -259,8 +303,13 @@ export type OutboxDeliveryOrderByWithRelationInput = {
   notice?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  runId?: Prisma.SortOrderInput | Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  deliveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  permalink?: Prisma.SortOrderInput | Prisma.SortOrder
   thread?: Prisma.ThreadOrderByWithRelationInput
 }
 
@@ -275,8 +324,13 @@ export type OutboxDeliveryWhereUniqueInput = Prisma.AtLeast<{
   notice?: Prisma.JsonFilter<"OutboxDelivery">
   state?: Prisma.StringFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntFilter<"OutboxDelivery"> | number
+  earlierTries?: Prisma.IntFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  runId?: Prisma.UuidNullableFilter<"OutboxDelivery"> | string | null
+  createdAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  deliveredAt?: Prisma.DateTimeNullableFilter<"OutboxDelivery"> | Date | string | null
+  permalink?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   thread?: Prisma.XOR<Prisma.ThreadScalarRelationFilter, Prisma.ThreadWhereInput>
 }, "id" | "uid">
 
@@ -288,8 +342,13 @@ export type OutboxDeliveryOrderByWithAggregationInput = {
   notice?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  runId?: Prisma.SortOrderInput | Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  deliveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  permalink?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OutboxDeliveryCountOrderByAggregateInput
   _avg?: Prisma.OutboxDeliveryAvgOrderByAggregateInput
   _max?: Prisma.OutboxDeliveryMaxOrderByAggregateInput
@@ -308,8 +367,13 @@ export type OutboxDeliveryScalarWhereWithAggregatesInput = {
   notice?: Prisma.JsonWithAggregatesFilter<"OutboxDelivery">
   state?: Prisma.StringWithAggregatesFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntWithAggregatesFilter<"OutboxDelivery"> | number
+  earlierTries?: Prisma.IntWithAggregatesFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableWithAggregatesFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeWithAggregatesFilter<"OutboxDelivery"> | Date | string
+  runId?: Prisma.UuidNullableWithAggregatesFilter<"OutboxDelivery"> | string | null
+  createdAt?: Prisma.DateTimeWithAggregatesFilter<"OutboxDelivery"> | Date | string
+  deliveredAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OutboxDelivery"> | Date | string | null
+  permalink?: Prisma.StringNullableWithAggregatesFilter<"OutboxDelivery"> | string | null
 }
 
 export type OutboxDeliveryCreateInput = {
@@ -319,8 +383,13 @@ export type OutboxDeliveryCreateInput = {
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
+  earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  runId?: string | null
+  createdAt?: Date | string
+  deliveredAt?: Date | string | null
+  permalink?: string | null
   thread: Prisma.ThreadCreateNestedOneWithoutDeliveriesInput
 }
 
@@ -332,8 +401,13 @@ export type OutboxDeliveryUncheckedCreateInput = {
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
+  earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  runId?: string | null
+  createdAt?: Date | string
+  deliveredAt?: Date | string | null
+  permalink?: string | null
 }
 
 export type OutboxDeliveryUpdateInput = {
@@ -343,8 +417,13 @@ export type OutboxDeliveryUpdateInput = {
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  permalink?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thread?: Prisma.ThreadUpdateOneRequiredWithoutDeliveriesNestedInput
 }
 
@@ -356,8 +435,13 @@ export type OutboxDeliveryUncheckedUpdateInput = {
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  permalink?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type OutboxDeliveryCreateManyInput = {
@@ -368,8 +452,13 @@ export type OutboxDeliveryCreateManyInput = {
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
+  earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  runId?: string | null
+  createdAt?: Date | string
+  deliveredAt?: Date | string | null
+  permalink?: string | null
 }
 
 export type OutboxDeliveryUpdateManyMutationInput = {
@@ -379,8 +468,13 @@ export type OutboxDeliveryUpdateManyMutationInput = {
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  permalink?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type OutboxDeliveryUncheckedUpdateManyInput = {
@@ -391,8 +485,13 @@ export type OutboxDeliveryUncheckedUpdateManyInput = {
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  permalink?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type OutboxDeliveryListRelationFilter = {
@@ -413,13 +512,19 @@ export type OutboxDeliveryCountOrderByAggregateInput = {
   notice?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  deliveredAt?: Prisma.SortOrder
+  permalink?: Prisma.SortOrder
 }
 
 export type OutboxDeliveryAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  earlierTries?: Prisma.SortOrder
 }
 
 export type OutboxDeliveryMaxOrderByAggregateInput = {
@@ -429,8 +534,13 @@ export type OutboxDeliveryMaxOrderByAggregateInput = {
   messageKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  deliveredAt?: Prisma.SortOrder
+  permalink?: Prisma.SortOrder
 }
 
 export type OutboxDeliveryMinOrderByAggregateInput = {
@@ -440,13 +550,19 @@ export type OutboxDeliveryMinOrderByAggregateInput = {
   messageKey?: Prisma.SortOrder
   state?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  deliveredAt?: Prisma.SortOrder
+  permalink?: Prisma.SortOrder
 }
 
 export type OutboxDeliverySumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   tries?: Prisma.SortOrder
+  earlierTries?: Prisma.SortOrder
 }
 
 export type OutboxDeliveryCreateNestedManyWithoutThreadInput = {
@@ -498,8 +614,13 @@ export type OutboxDeliveryCreateWithoutThreadInput = {
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
+  earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  runId?: string | null
+  createdAt?: Date | string
+  deliveredAt?: Date | string | null
+  permalink?: string | null
 }
 
 export type OutboxDeliveryUncheckedCreateWithoutThreadInput = {
@@ -509,8 +630,13 @@ export type OutboxDeliveryUncheckedCreateWithoutThreadInput = {
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
+  earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  runId?: string | null
+  createdAt?: Date | string
+  deliveredAt?: Date | string | null
+  permalink?: string | null
 }
 
 export type OutboxDeliveryCreateOrConnectWithoutThreadInput = {
@@ -550,8 +676,13 @@ export type OutboxDeliveryScalarWhereInput = {
   notice?: Prisma.JsonFilter<"OutboxDelivery">
   state?: Prisma.StringFilter<"OutboxDelivery"> | string
   tries?: Prisma.IntFilter<"OutboxDelivery"> | number
+  earlierTries?: Prisma.IntFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  runId?: Prisma.UuidNullableFilter<"OutboxDelivery"> | string | null
+  createdAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  deliveredAt?: Prisma.DateTimeNullableFilter<"OutboxDelivery"> | Date | string | null
+  permalink?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
 }
 
 export type OutboxDeliveryCreateManyThreadInput = {
@@ -561,8 +692,13 @@ export type OutboxDeliveryCreateManyThreadInput = {
   notice: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: string
   tries?: number
+  earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  runId?: string | null
+  createdAt?: Date | string
+  deliveredAt?: Date | string | null
+  permalink?: string | null
 }
 
 export type OutboxDeliveryUpdateWithoutThreadInput = {
@@ -572,8 +708,13 @@ export type OutboxDeliveryUpdateWithoutThreadInput = {
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  permalink?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type OutboxDeliveryUncheckedUpdateWithoutThreadInput = {
@@ -583,8 +724,13 @@ export type OutboxDeliveryUncheckedUpdateWithoutThreadInput = {
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  permalink?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type OutboxDeliveryUncheckedUpdateManyWithoutThreadInput = {
@@ -594,8 +740,13 @@ export type OutboxDeliveryUncheckedUpdateManyWithoutThreadInput = {
   notice?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   state?: Prisma.StringFieldUpdateOperationsInput | string
   tries?: Prisma.IntFieldUpdateOperationsInput | number
+  earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  permalink?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -608,8 +759,13 @@ export type OutboxDeliverySelect<ExtArgs extends runtime.Types.Extensions.Intern
   notice?: boolean
   state?: boolean
   tries?: boolean
+  earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  runId?: boolean
+  createdAt?: boolean
+  deliveredAt?: boolean
+  permalink?: boolean
   thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["outboxDelivery"]>
 
@@ -621,8 +777,13 @@ export type OutboxDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Type
   notice?: boolean
   state?: boolean
   tries?: boolean
+  earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  runId?: boolean
+  createdAt?: boolean
+  deliveredAt?: boolean
+  permalink?: boolean
   thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["outboxDelivery"]>
 
@@ -634,8 +795,13 @@ export type OutboxDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   notice?: boolean
   state?: boolean
   tries?: boolean
+  earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  runId?: boolean
+  createdAt?: boolean
+  deliveredAt?: boolean
+  permalink?: boolean
   thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["outboxDelivery"]>
 
@@ -647,11 +813,16 @@ export type OutboxDeliverySelectScalar = {
   notice?: boolean
   state?: boolean
   tries?: boolean
+  earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  runId?: boolean
+  createdAt?: boolean
+  deliveredAt?: boolean
+  permalink?: boolean
 }
 
-export type OutboxDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "uid" | "threadId" | "messageKey" | "notice" | "state" | "tries" | "error" | "dueAt", ExtArgs["result"]["outboxDelivery"]>
+export type OutboxDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "uid" | "threadId" | "messageKey" | "notice" | "state" | "tries" | "earlierTries" | "error" | "dueAt" | "runId" | "createdAt" | "deliveredAt" | "permalink", ExtArgs["result"]["outboxDelivery"]>
 export type OutboxDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
 }
@@ -684,8 +855,22 @@ export type $OutboxDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     state: string
     tries: number
+    /**
+     * The tries before the last retry on request. They do not count towards the limit.
+     */
+    earlierTries: number
     error: string | null
     dueAt: Date
+    /**
+     * The run whose change caused the notice; null: a reply that belongs to no run.
+     */
+    runId: string | null
+    createdAt: Date
+    deliveredAt: Date | null
+    /**
+     * The address of the message on its platform, if the adapter can build one.
+     */
+    permalink: string | null
   }, ExtArgs["result"]["outboxDelivery"]>
   composites: {}
 }
@@ -1117,8 +1302,13 @@ export interface OutboxDeliveryFieldRefs {
   readonly notice: Prisma.FieldRef<"OutboxDelivery", 'Json'>
   readonly state: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly tries: Prisma.FieldRef<"OutboxDelivery", 'Int'>
+  readonly earlierTries: Prisma.FieldRef<"OutboxDelivery", 'Int'>
   readonly error: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly dueAt: Prisma.FieldRef<"OutboxDelivery", 'DateTime'>
+  readonly runId: Prisma.FieldRef<"OutboxDelivery", 'String'>
+  readonly createdAt: Prisma.FieldRef<"OutboxDelivery", 'DateTime'>
+  readonly deliveredAt: Prisma.FieldRef<"OutboxDelivery", 'DateTime'>
+  readonly permalink: Prisma.FieldRef<"OutboxDelivery", 'String'>
 }
     
 

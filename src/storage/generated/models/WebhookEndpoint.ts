@@ -27,6 +27,7 @@ export type AggregateWebhookEndpoint = {
 export type WebhookEndpointMinAggregateOutputType = {
   id: string | null
   teamId: string | null
+  runId: string | null
   url: string | null
   description: string | null
   enabled: boolean | null
@@ -40,6 +41,7 @@ export type WebhookEndpointMinAggregateOutputType = {
 export type WebhookEndpointMaxAggregateOutputType = {
   id: string | null
   teamId: string | null
+  runId: string | null
   url: string | null
   description: string | null
   enabled: boolean | null
@@ -53,6 +55,7 @@ export type WebhookEndpointMaxAggregateOutputType = {
 export type WebhookEndpointCountAggregateOutputType = {
   id: number
   teamId: number
+  runId: number
   url: number
   description: number
   events: number
@@ -70,6 +73,7 @@ export type WebhookEndpointCountAggregateOutputType = {
 export type WebhookEndpointMinAggregateInputType = {
   id?: true
   teamId?: true
+  runId?: true
   url?: true
   description?: true
   enabled?: true
@@ -83,6 +87,7 @@ export type WebhookEndpointMinAggregateInputType = {
 export type WebhookEndpointMaxAggregateInputType = {
   id?: true
   teamId?: true
+  runId?: true
   url?: true
   description?: true
   enabled?: true
@@ -96,6 +101,7 @@ export type WebhookEndpointMaxAggregateInputType = {
 export type WebhookEndpointCountAggregateInputType = {
   id?: true
   teamId?: true
+  runId?: true
   url?: true
   description?: true
   events?: true
@@ -184,6 +190,7 @@ export type WebhookEndpointGroupByArgs<ExtArgs extends runtime.Types.Extensions.
 export type WebhookEndpointGroupByOutputType = {
   id: string
   teamId: string
+  runId: string | null
   url: string
   description: string | null
   events: string[]
@@ -220,6 +227,7 @@ export type WebhookEndpointWhereInput = {
   NOT?: Prisma.WebhookEndpointWhereInput | Prisma.WebhookEndpointWhereInput[]
   id?: Prisma.UuidFilter<"WebhookEndpoint"> | string
   teamId?: Prisma.UuidFilter<"WebhookEndpoint"> | string
+  runId?: Prisma.UuidNullableFilter<"WebhookEndpoint"> | string | null
   url?: Prisma.StringFilter<"WebhookEndpoint"> | string
   description?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   events?: Prisma.StringNullableListFilter<"WebhookEndpoint">
@@ -236,6 +244,7 @@ export type WebhookEndpointWhereInput = {
 export type WebhookEndpointOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
+  runId?: Prisma.SortOrderInput | Prisma.SortOrder
   url?: Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
   events?: Prisma.SortOrder
@@ -251,6 +260,7 @@ export type WebhookEndpointOrderByWithRelationInput = {
 
 export type WebhookEndpointWhereUniqueInput = Prisma.AtLeast<{
   id?: string
+  runId?: string
   AND?: Prisma.WebhookEndpointWhereInput | Prisma.WebhookEndpointWhereInput[]
   OR?: Prisma.WebhookEndpointWhereInput[]
   NOT?: Prisma.WebhookEndpointWhereInput | Prisma.WebhookEndpointWhereInput[]
@@ -266,11 +276,12 @@ export type WebhookEndpointWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
   deliveries?: Prisma.WebhookDeliveryListRelationFilter
-}, "id">
+}, "id" | "runId">
 
 export type WebhookEndpointOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
+  runId?: Prisma.SortOrderInput | Prisma.SortOrder
   url?: Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
   events?: Prisma.SortOrder
@@ -292,6 +303,7 @@ export type WebhookEndpointScalarWhereWithAggregatesInput = {
   NOT?: Prisma.WebhookEndpointScalarWhereWithAggregatesInput | Prisma.WebhookEndpointScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"WebhookEndpoint"> | string
   teamId?: Prisma.UuidWithAggregatesFilter<"WebhookEndpoint"> | string
+  runId?: Prisma.UuidNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
   url?: Prisma.StringWithAggregatesFilter<"WebhookEndpoint"> | string
   description?: Prisma.StringNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
   events?: Prisma.StringNullableListFilter<"WebhookEndpoint">
@@ -307,6 +319,7 @@ export type WebhookEndpointScalarWhereWithAggregatesInput = {
 export type WebhookEndpointCreateInput = {
   id: string
   teamId: string
+  runId?: string | null
   url: string
   description?: string | null
   events?: Prisma.WebhookEndpointCreateeventsInput | string[]
@@ -323,6 +336,7 @@ export type WebhookEndpointCreateInput = {
 export type WebhookEndpointUncheckedCreateInput = {
   id: string
   teamId: string
+  runId?: string | null
   url: string
   description?: string | null
   events?: Prisma.WebhookEndpointCreateeventsInput | string[]
@@ -339,6 +353,7 @@ export type WebhookEndpointUncheckedCreateInput = {
 export type WebhookEndpointUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   url?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   events?: Prisma.WebhookEndpointUpdateeventsInput | string[]
@@ -355,6 +370,7 @@ export type WebhookEndpointUpdateInput = {
 export type WebhookEndpointUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   url?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   events?: Prisma.WebhookEndpointUpdateeventsInput | string[]
@@ -371,6 +387,7 @@ export type WebhookEndpointUncheckedUpdateInput = {
 export type WebhookEndpointCreateManyInput = {
   id: string
   teamId: string
+  runId?: string | null
   url: string
   description?: string | null
   events?: Prisma.WebhookEndpointCreateeventsInput | string[]
@@ -386,6 +403,7 @@ export type WebhookEndpointCreateManyInput = {
 export type WebhookEndpointUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   url?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   events?: Prisma.WebhookEndpointUpdateeventsInput | string[]
@@ -401,6 +419,7 @@ export type WebhookEndpointUpdateManyMutationInput = {
 export type WebhookEndpointUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   url?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   events?: Prisma.WebhookEndpointUpdateeventsInput | string[]
@@ -416,6 +435,7 @@ export type WebhookEndpointUncheckedUpdateManyInput = {
 export type WebhookEndpointCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
   url?: Prisma.SortOrder
   description?: Prisma.SortOrder
   events?: Prisma.SortOrder
@@ -431,6 +451,7 @@ export type WebhookEndpointCountOrderByAggregateInput = {
 export type WebhookEndpointMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
   url?: Prisma.SortOrder
   description?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
@@ -444,6 +465,7 @@ export type WebhookEndpointMaxOrderByAggregateInput = {
 export type WebhookEndpointMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
+  runId?: Prisma.SortOrder
   url?: Prisma.SortOrder
   description?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
@@ -485,6 +507,7 @@ export type WebhookEndpointUpdateOneRequiredWithoutDeliveriesNestedInput = {
 export type WebhookEndpointCreateWithoutDeliveriesInput = {
   id: string
   teamId: string
+  runId?: string | null
   url: string
   description?: string | null
   events?: Prisma.WebhookEndpointCreateeventsInput | string[]
@@ -500,6 +523,7 @@ export type WebhookEndpointCreateWithoutDeliveriesInput = {
 export type WebhookEndpointUncheckedCreateWithoutDeliveriesInput = {
   id: string
   teamId: string
+  runId?: string | null
   url: string
   description?: string | null
   events?: Prisma.WebhookEndpointCreateeventsInput | string[]
@@ -531,6 +555,7 @@ export type WebhookEndpointUpdateToOneWithWhereWithoutDeliveriesInput = {
 export type WebhookEndpointUpdateWithoutDeliveriesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   url?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   events?: Prisma.WebhookEndpointUpdateeventsInput | string[]
@@ -546,6 +571,7 @@ export type WebhookEndpointUpdateWithoutDeliveriesInput = {
 export type WebhookEndpointUncheckedUpdateWithoutDeliveriesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
+  runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   url?: Prisma.StringFieldUpdateOperationsInput | string
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   events?: Prisma.WebhookEndpointUpdateeventsInput | string[]
@@ -592,6 +618,7 @@ export type WebhookEndpointCountOutputTypeCountDeliveriesArgs<ExtArgs extends ru
 export type WebhookEndpointSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   teamId?: boolean
+  runId?: boolean
   url?: boolean
   description?: boolean
   events?: boolean
@@ -609,6 +636,7 @@ export type WebhookEndpointSelect<ExtArgs extends runtime.Types.Extensions.Inter
 export type WebhookEndpointSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   teamId?: boolean
+  runId?: boolean
   url?: boolean
   description?: boolean
   events?: boolean
@@ -624,6 +652,7 @@ export type WebhookEndpointSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
 export type WebhookEndpointSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   teamId?: boolean
+  runId?: boolean
   url?: boolean
   description?: boolean
   events?: boolean
@@ -639,6 +668,7 @@ export type WebhookEndpointSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
 export type WebhookEndpointSelectScalar = {
   id?: boolean
   teamId?: boolean
+  runId?: boolean
   url?: boolean
   description?: boolean
   events?: boolean
@@ -651,7 +681,7 @@ export type WebhookEndpointSelectScalar = {
   updatedAt?: boolean
 }
 
-export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "url" | "description" | "events" | "enabled" | "disabledReason" | "secrets" | "createdBy" | "failingSince" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookEndpoint"]>
+export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "runId" | "url" | "description" | "events" | "enabled" | "disabledReason" | "secrets" | "createdBy" | "failingSince" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookEndpoint"]>
 export type WebhookEndpointInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   deliveries?: boolean | Prisma.WebhookEndpoint$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookEndpointCountOutputTypeDefaultArgs<ExtArgs>
@@ -667,6 +697,10 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     teamId: string
+    /**
+     * The one run whose events it receives; null: it receives the events of the team's runs.
+     */
+    runId: string | null
     url: string
     description: string | null
     events: string[]
@@ -1109,6 +1143,7 @@ export interface Prisma__WebhookEndpointClient<T, Null = never, ExtArgs extends 
 export interface WebhookEndpointFieldRefs {
   readonly id: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly teamId: Prisma.FieldRef<"WebhookEndpoint", 'String'>
+  readonly runId: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly url: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly description: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly events: Prisma.FieldRef<"WebhookEndpoint", 'String[]'>

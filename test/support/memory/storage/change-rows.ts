@@ -57,11 +57,13 @@ export function findThread(
     );
 }
 
-export function addNotices({ tables, now }: Tx, notices: RunChange["notices"]): void {
+export function addNotices({ tables, now }: Tx, notices: RunChange["notices"], runId?: RunId): void {
   for (const { threadId, notice } of notices) {
     const id = newId(new Date(now));
     const slot = messageKeyOf(notice, id);
-    tables.deliveries.set(id, { id, threadId, slot, notice, state: "waiting", tries: 0, dueAt: now });
+    const tries = { tries: 0, earlierTries: 0, dueAt: now, createdAt: now };
+    const ofRun = runId === undefined ? {} : { runId };
+    tables.deliveries.set(id, { id, threadId, slot, notice, state: "waiting", ...tries, ...ofRun });
   }
 }
 

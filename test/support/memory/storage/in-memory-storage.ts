@@ -13,11 +13,12 @@ import {
   type InMemoryStorageDeps,
   statementsOf,
 } from "./in-memory-database.ts";
-import { listInbox } from "./inbox-log.ts";
+import { findInboxEvent, listInbox } from "./inbox-log.ts";
 import { InMemoryInboxStore } from "./inbox-store.ts";
 import { InMemoryInstallationStore } from "./installation-store.ts";
 import { InMemoryAdministratorKeys, InMemoryKeyStore } from "./key-store.ts";
 import { InMemoryLeaseStore } from "./lease-store.ts";
+import { createInMemoryNoticeLog } from "./notice-log.ts";
 import { InMemoryOutboxStore } from "./outbox-store.ts";
 import { InMemoryPeopleStore } from "./people-store.ts";
 import { InMemoryRecordStore } from "./record-store.ts";
@@ -59,7 +60,11 @@ function storageOn(database: InMemoryStatements): Storage {
     workers: new InMemoryWorkerStore(database),
     reports: new InMemoryRunReports(database),
     ...createInMemorySettings(database),
-    inboxLog: { list: (query) => database.read((tables) => listInbox(tables, query)) },
+    inboxLog: {
+      list: (query) => database.read((tables) => listInbox(tables, query)),
+      find: (viewer, id) => database.read((tables) => findInboxEvent(tables, viewer, id)),
+    },
+    noticeLog: createInMemoryNoticeLog(database),
     threads: {
       find: (address) => database.read((tables) => findThread(tables, address)),
       findById: (id) => database.read(({ threads }) => threads.get(id)),

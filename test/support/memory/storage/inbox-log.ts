@@ -9,6 +9,16 @@ export function listInbox({ inbox }: Tables, query: InboxQuery): readonly Settle
     .map(eventOf);
 }
 
+export function findInboxEvent(
+  { inbox }: Tables,
+  { teamId, withUnknownTeam }: Pick<InboxQuery, "teamId" | "withUnknownTeam">,
+  id: string,
+): SettledEvent | undefined {
+  const row = inbox.get(id);
+  const isVisible = row?.teamId === teamId || (row?.teamId === undefined && withUnknownTeam);
+  return row !== undefined && isVisible ? eventOf(row) : undefined;
+}
+
 function isAsked(row: InboxRow, query: InboxQuery): boolean {
   const { adapter = row.event.adapter, before, disposition = row.disposition, runId = row.runId } = query;
   const isTheirs = row.teamId === query.teamId || (row.teamId === undefined && query.withUnknownTeam);

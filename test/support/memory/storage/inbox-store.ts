@@ -58,6 +58,19 @@ export class InMemoryInboxStore implements InboxStore {
     });
   }
 
+  retry(id: string): Promise<boolean> {
+    return this.#database.transaction(({ jobs, tables }) => {
+      const row = tables.inbox.get(id);
+      if (row?.disposition !== "failed") {
+        return false;
+      }
+      const { disposition: _disposition, reason: _reason, ...open } = row;
+      tables.inbox.set(id, { ...open, failures: 0 });
+      jobs.push({ kind: "inbox", key: row.event.orderingKey });
+      return true;
+    });
+  }
+
   countFailure(id: string, error: string): Promise<number> {
     return this.#database.transaction(({ tables }) => {
       const row = tables.inbox.get(id);

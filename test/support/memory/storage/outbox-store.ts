@@ -23,20 +23,26 @@ export class InMemoryOutboxStore implements OutboxStore {
     });
   }
 
-  sent(deliveryId: string, receipt: Receipt): Promise<void> {
-    return this.#database.transaction(({ tables }) => {
-      const row = rowOf(tables, deliveryId);
-      tables.deliveries.set(row.id, { ...row, state: "sent" });
+  sent(deliveryId: string, receipt: Receipt, permalink?: string): Promise<void> {
+    return this.#database.transaction(({ now, tables }) => {
+      const row = tables.deliveries.get(deliveryId);
+      if (row === undefined) {
+        return;
+      }
+      const { error: _error, ...rest } = row;
+      const link = permalink === undefined ? {} : { permalink };
+      tables.deliveries.set(row.id, { ...rest, ...link, state: "sent", deliveredAt: now });
       tables.receipts.set(placeOf(row), receipt);
     });
   }
 
-  failed(deliveryId: string, _error: string, retryAfterMs?: number): Promise<void> {
+  failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void> {
     return this.#database.transaction(({ tables, jobs, now }) => {
-      const row = rowOf(tables, deliveryId);
-      if (row.state !== "waiting") {
+      const found = tables.deliveries.get(deliveryId);
+      if (found?.state !== "waiting") {
         return;
       }
+      const row = { ...found, error };
       if (retryAfterMs === undefined) {
         tables.deliveries.set(row.id, { ...row, state: "dead" });
         return;
@@ -82,14 +88,6 @@ function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
   );
 }
 
-function rowOf({ deliveries }: Tables, id: string): DeliveryRow {
-  const row = deliveries.get(id);
-  if (row === undefined) {
-    throw new Error("There is no such delivery.");
-  }
-  return row;
-}
-
 function placeOf({ threadId, slot }: DeliveryRow): string {
   return `${threadId} ${slot}`;
 }
@@ -107,7 +105,7 @@ function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {
     thread: { id, installation, key },
     notice: row.notice,
     maybeShown: row.tries > 0 || (shownAt === undefined && wasSlotTried(tables, row)),
-    tries: row.tries,
+    tries: row.tries - row.earlierTries,
     ...(shownAt === undefined ? {} : { shownAt }),
   };
 }

@@ -7,10 +7,12 @@ import type { RunChange } from "../../../../src/core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../../../../src/core/runs/run-query.ts";
 import type { RunKey, RunStore, RunSubject } from "../../../../src/core/runs/run-store.ts";
 import { addNotices, bindThread, settleEvent, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
+import { deleteRun } from "./delete-run.ts";
 import { addFiles } from "./file-store.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { listRuns } from "./run-list.ts";
 import type { RunRow, Tables } from "./tables.ts";
+import { ENDPOINTS } from "./webhooks/webhook-table.ts";
 import { withinLength } from "./within-length.ts";
 
 export class InMemoryRunStore implements RunStore {
@@ -37,10 +39,19 @@ export class InMemoryRunStore implements RunStore {
       const run = {
         ...row.run,
         ...change.progress,
+        ...change.details,
         ...(change.events.length > 0 && { updatedAt: laterOf(row.run.updatedAt, tx.now) }),
         lastSeq: row.run.lastSeq,
       };
       return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
+    });
+  }
+
+  remove(id: RunId, check: (run: Run) => void): Promise<void> {
+    return this.#database.transaction((tx) => {
+      check(rowOf(tx.tables, id).run);
+      deleteRun(tx.tables, id);
+      tx.channels.push(CHANNELS.run(id), CHANNELS.keys);
     });
   }
 
@@ -149,12 +160,15 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   if (change.binding !== undefined) {
     bindThread(tx, id, change.binding);
   }
-  addNotices(tx, change.notices);
+  addNotices(tx, change.notices, id);
+  if (change.webhook !== undefined) {
+    tx.tables.records.set(`${ENDPOINTS} ${change.webhook.id}`, change.webhook);
+  }
   if (change.inboxResult !== undefined) {
     settleEvent(tx, change.inboxResult);
   }
   if (change.answer !== undefined) {
-    storeIdempotentResponse(tx, change.answer);
+    storeIdempotentResponse(tx, { ...change.answer, runId: id });
   }
   tx.jobs.push(...change.jobs);
   tx.channels.push(CHANNELS.run(id), CHANNELS.log);

@@ -44,7 +44,13 @@ export interface DeliveryRow {
   readonly notice: Notice;
   readonly state: "waiting" | "sent" | "replaced" | "dead";
   readonly tries: number;
+  readonly earlierTries: number;
+  readonly error?: string;
   readonly dueAt: number;
+  readonly runId?: RunId;
+  readonly createdAt: number;
+  readonly deliveredAt?: number;
+  readonly permalink?: string;
 }
 
 export interface WebhookRow extends NewWebhookDelivery {

@@ -23,6 +23,7 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
       remedy: "Send a follow-up.",
     },
   },
+  "run.updated": { members: ["title", "metadata"] },
   "attempt.started": { attempt: 1, worker: "w" },
   "attempt.ended": { attempt: 1, reason: "done" },
   "workspace.step": { stepId: "s", title: "t", status: "running", output: "o" },

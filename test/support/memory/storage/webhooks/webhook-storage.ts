@@ -1,3 +1,4 @@
+import type { RecordStore } from "../../../../../src/core/records/record-store.ts";
 import type { RunEvent } from "../../../../../src/core/runs/events.ts";
 import { isStateChange } from "../../../../../src/core/webhooks/event-types.ts";
 import type { WebhookEndpoint } from "../../../../../src/core/webhooks/webhook-endpoint.ts";
@@ -13,10 +14,33 @@ import { ENDPOINTS } from "./webhook-table.ts";
 /** The twin. Its reader of the log begins where the log does. */
 export function createInMemoryWebhookStorage(database: InMemoryStatements): WebhookStorage {
   return {
-    endpoints: new InMemoryRecordStore<WebhookEndpoint>(database, ENDPOINTS),
+    endpoints: teamEndpoints(new InMemoryRecordStore<WebhookEndpoint>(database, ENDPOINTS)),
+    runEndpoints: {
+      list: (runIds) =>
+        database.read(({ records }) =>
+          [...records.entries()]
+            .filter(([place]) => place.startsWith(`${ENDPOINTS} `))
+            .map(([, record]) => record as WebhookEndpoint)
+            .filter(({ runId }) => runId !== undefined && runIds.includes(runId)),
+        ),
+    },
     log: { next: (limit) => database.transaction(({ tables }) => readOn(tables, limit)) },
     outbox: new InMemoryWebhookOutbox(database),
     history: new InMemoryWebhookHistory(database),
+  };
+}
+
+/** The endpoint of a run is not one of its team's. */
+function teamEndpoints(endpoints: RecordStore<WebhookEndpoint>): RecordStore<WebhookEndpoint> {
+  return {
+    add: (endpoint) => endpoints.add(endpoint),
+    find: async (teamId, id) => {
+      const endpoint = await endpoints.find(teamId, id);
+      return endpoint?.runId === undefined ? endpoint : undefined;
+    },
+    list: async (teamId) => (await endpoints.list(teamId)).filter(({ runId }) => runId === undefined),
+    replace: (endpoint, seenAt) => endpoints.replace(endpoint, seenAt),
+    remove: (teamId, id) => endpoints.remove(teamId, id),
   };
 }
 
@@ -25,7 +49,7 @@ function readOn(tables: Tables, limit: number): LogPart {
   tables.logTold += part.length;
   const stateChanges = part.filter(isToldEvent).flatMap((event) => {
     const run = tables.runs.get(event.runId)?.run;
-    return run?.teamOwned ? [{ run, event }] : [];
+    return run === undefined ? [] : [{ run, event }];
   });
   return { stateChanges, hasMore: part.length === limit };
 }

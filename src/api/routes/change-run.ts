@@ -1,0 +1,70 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { requireCharacters } from "../http/request-validation.ts";
+import { problems } from "../schemas/problem.ts";
+import { RunItem } from "../schemas/run-item.ts";
+import { RunUpdate } from "../schemas/run-requests.ts";
+import { SUCCESS } from "../schemas/success.ts";
+import { RunParams, requireRunId } from "./ids.ts";
+import { runItem } from "./run-items.ts";
+
+const PATH = "/agent/runs/:runId";
+const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+
+const UPDATE = {
+  operationId: "updateRun",
+  summary: "Change the title or the metadata of a run, in any state",
+  tags: ["runs"],
+  params: RunParams,
+  body: RunUpdate,
+  response: { 200: RunItem, ...problems(400, 401, 403, 404, 422, 503) },
+};
+const DELETE = {
+  operationId: "deleteRun",
+  summary: "Delete an ended run with all its traces",
+  description:
+    "Deletes the events, files, follow-ups, links and deliveries of the run. Files that a retry uses stay, and child " +
+    "runs keep working. Messages that threads already show stay there. A thread of the run has no run afterwards: the " +
+    "next message to the bot starts a new one. 409 while the run has not ended or a worker is still stopping it.",
+  tags: ["runs"],
+  params: RunParams,
+  response: { 204: z.null().describe("The run is deleted."), ...problems(401, 403, 404, 409, 422, 503) },
+};
+
+/** Changes and deletes runs. */
+export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const limits = limitsOf(deps);
+  return async (app) => {
+    app.patch(PATH, { schema: UPDATE, config }, async (request, reply) => {
+      const { metadata, title } = request.body;
+      requireCharacters("title", title, limits.titleLength);
+      const [id, viewer] = [requireRunId(request.params.runId), viewerOf(request)];
+      const details = { ...(title === undefined ? {} : { title }), ...(metadata && { metadata }) };
+      return idempotency.writeOnce(request, reply, {
+        operation: "runs.update",
+        target: id,
+        runId: id,
+        perform: async (storage) => {
+          const run = await deps.runs.within(storage).update(id, viewer, details);
+          return runItem({ ...deps, storage }, run);
+        },
+      });
+    });
+    app.delete(PATH, { schema: DELETE, config }, async (request, reply) => {
+      const [id, viewer] = [requireRunId(request.params.runId), viewerOf(request)];
+      await idempotency.writeOnce(request, reply, {
+        operation: "runs.delete",
+        target: id,
+        status: 204,
+        perform: async (storage) => {
+          await deps.runs.within(storage).remove(id, viewer);
+          return SUCCESS;
+        },
+      });
+      return reply.code(204).send(null);
+    });
+  };
+}

@@ -1,0 +1,20 @@
+import { AppError } from "../errors.ts";
+import type { Run } from "./run.ts";
+import { isEnded } from "./states.ts";
+
+/** A run can be deleted when no worker can write to it any more. */
+export function requireRemovable({ lease, state }: Run): void {
+  if (!isEnded(state)) {
+    throw conflict(`The run has not ended: it is ${state}.`, "Cancel it first.");
+  }
+  if (lease !== undefined) {
+    throw conflict(
+      "A worker is still stopping the run.",
+      "Repeat the request when is_sandbox_running is false.",
+    );
+  }
+}
+
+function conflict(message: string, remedy: string): AppError {
+  return new AppError("conflict", message, { retryable: false, remedy });
+}

@@ -1,0 +1,82 @@
+import {
+  type LoggedNotice,
+  type NoticeLog,
+  type NoticeQuery,
+  noticeKindOf,
+} from "../../../../src/core/outbox/notice-log.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
+import type { DeliveryRow, Tables } from "./tables.ts";
+
+const STATES = { waiting: "pending", sent: "delivered", replaced: "replaced", dead: "dead" } as const;
+
+export function createInMemoryNoticeLog(database: InMemoryStatements): NoticeLog {
+  return {
+    list: (query) =>
+      database.read((tables) =>
+        noticesOf(tables, query.teamId)
+          .filter((notice) => isWanted(notice, query))
+          .slice(0, query.limit),
+      ),
+    find: (teamId, id) =>
+      database.read((tables) => noticesOf(tables, teamId).find((notice) => notice.id === id)),
+    retry: (id) =>
+      database.transaction(({ jobs, now, tables }) => {
+        const row = tables.deliveries.get(id);
+        if (row?.state !== "dead") {
+          return false;
+        }
+        const state = hasNewerCard(tables, row) ? "replaced" : "waiting";
+        tables.deliveries.set(id, { ...row, state, earlierTries: row.tries, dueAt: now });
+        jobs.push({ kind: "deliver", key: row.threadId });
+        return true;
+      }),
+  };
+}
+
+/** Newest first. */
+function noticesOf(tables: Tables, teamId: string): readonly LoggedNotice[] {
+  return [...tables.deliveries.values()]
+    .map((row, index) => ({ row, seq: BigInt(index + 1) }))
+    .filter(({ row }) => teamOf(tables, row) === teamId)
+    .map(({ row, seq }) => noticeOf(row, seq))
+    .reverse();
+}
+
+function teamOf({ installations, runs, threads }: Tables, { runId, threadId }: DeliveryRow) {
+  const thread = threads.get(threadId);
+  const installation = installations
+    .values()
+    .find(({ adapter, externalId }) => adapter === thread?.adapter && externalId === thread.installation);
+  return (runId && runs.get(runId)?.run.teamId) ?? installation?.teamId;
+}
+
+function isWanted({ runId, seq, state, threadId }: LoggedNotice, query: NoticeQuery): boolean {
+  const { before } = query;
+  return (
+    (query.runId ?? runId) === runId &&
+    (query.threadId ?? threadId) === threadId &&
+    (query.state ?? state) === state &&
+    (before === undefined || seq < before)
+  );
+}
+
+function hasNewerCard({ deliveries }: Tables, { id, notice, slot, threadId }: DeliveryRow): boolean {
+  const rows = [...deliveries.values()];
+  const newer = rows.slice(rows.findIndex((row) => row.id === id) + 1);
+  return (
+    notice.kind === "card" &&
+    newer.some((row) => row.threadId === threadId && row.slot === slot && row.state !== "dead")
+  );
+}
+
+function noticeOf(row: DeliveryRow, seq: bigint): LoggedNotice {
+  const { createdAt, deliveredAt, error, id, notice, permalink, runId, state, threadId, tries } = row;
+  return {
+    ...{ id, seq, threadId, kind: noticeKindOf(notice), state: STATES[state], attempts: tries },
+    createdAt: new Date(createdAt),
+    ...(deliveredAt === undefined ? {} : { deliveredAt: new Date(deliveredAt) }),
+    ...(error === undefined ? {} : { error }),
+    ...(permalink === undefined ? {} : { permalink }),
+    ...(runId === undefined ? {} : { runId }),
+  };
+}
