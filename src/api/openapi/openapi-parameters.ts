@@ -65,6 +65,8 @@ const OTHERS: Readonly<Record<string, unknown>> = {
   "/api/v1/agent/environments/{uid} uid": EXAMPLES.environment_id,
   "/api/v1/agent/runs/{runId}/events after": 42,
   "/api/v1/agent/webhooks/{webhookId}/deliveries state": "dead",
+  "/api/v1/agent/runs/{runId}/webhook-deliveries state": "dead",
+  "/api/v1/agent/notices state": "dead",
 };
 
 export interface Parameter {

@@ -79,21 +79,23 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
       ]);
     });
 
-    test("runs without team visibility are left out", async () => {
+    test("each run says whether it is visible to its team", async () => {
       const hidden = await aStoredRun(harness(), { teamOwned: false });
       const shown = await aStoredRun(harness());
-      const runIds: RunId[] = [];
+      const isTeamOwned = new Map<RunId, boolean>();
 
       await waitFor(
         async () => {
           const { stateChanges } = await webhooks.stores.log.next(100);
-          runIds.push(...stateChanges.map(({ run }) => run.id));
-          return runIds.includes(shown.id);
+          for (const { run } of stateChanges) {
+            isTeamOwned.set(run.id, run.teamOwned);
+          }
+          return isTeamOwned.has(shown.id);
         },
         { what: "the run that is the team's" },
       );
 
-      expect(runIds).not.toContain(hidden.id);
+      expect([hidden.id, shown.id].map((id) => isTeamOwned.get(id))).toEqual([false, true]);
     });
 
     test("a part of the log is read again if its transaction was rolled back", async () => {

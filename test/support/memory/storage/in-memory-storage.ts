@@ -79,7 +79,10 @@ function storageOn(database: InMemoryStatements): Storage {
     },
     answers: {
       find: (principalId, key) =>
-        database.read(({ answers }) => answers.get(answerName({ principalId, key }))),
+        database.read(({ answers }) => {
+          const { runId: _runId, ...answer } = answers.get(answerName({ principalId, key })) ?? {};
+          return "status" in answer ? answer : undefined;
+        }),
       remember: (answer) => database.transaction((tx) => storeIdempotentResponse(tx, answer)),
       prune: async () => 0,
     },

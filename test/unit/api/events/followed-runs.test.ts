@@ -217,7 +217,7 @@ describe("followers of a run", () => {
     expect([strange.told, own.isOver]).toEqual([[], false]);
   });
 
-  test("a follower loses a hidden run at the next query, even without new events", async () => {
+  test("a follower loses a hidden run at the next query, and the stream of a deleted run ends", async () => {
     const harness = aHarness();
     const strange = harness.follow({ viewerId: "another" as PrincipalId });
     const deleted = harness.follow();
@@ -229,7 +229,11 @@ describe("followers of a run", () => {
     harness.pubsub.publish([`run:${harness.run.id}`]);
     await waitFor(() => deleted.isOver, { what: "the end" });
 
-    expect([wasOver, ...deleted.errors]).toMatchObject([false, { code: "resource_not_found" }]);
+    expect([wasOver, deleted.errors, strange.errors]).toMatchObject([
+      false,
+      [],
+      [{ code: "resource_not_found" }],
+    ]);
   });
 
   test("a stream ends after the last event of an ended run, unless it follows on", async () => {
