@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { createAcpRunner } from "../agents/acp/acp-runner.ts";
 import type { Gateway, Gateways } from "../core/agents/gateway.ts";
 import { RunWorker, type RunWorkerDeps } from "../core/attempts/run-worker.ts";
+import type { RunId } from "../core/ids.ts";
 import { Scheduler } from "../core/schedules/scheduler.ts";
 import type { NoticeWriter } from "../core/threads/notice-writer.ts";
 import { WebhookFanOut } from "../core/webhooks/webhook-fan-out.ts";
@@ -17,6 +18,7 @@ import { Destinations } from "../network-policy/destinations.ts";
 import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
+import { removeDeletedRuns } from "../workspace/deleted-runs.ts";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
 import { type AppDeps, type Bootstrap, hostOf } from "./compose.ts";
 import { defaultModelOf } from "./compose-agents.ts";
@@ -67,6 +69,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
       ...host,
       storage,
       blobs: files,
+      deletedRuns: { prune: () => removeDeletedRuns(dataDir, existsIn(storage)) },
       queue,
       runWorker,
       clock: systemClock,
@@ -153,4 +156,8 @@ function composeWebhooks({ knownSecrets: { redact }, logger }: Bootstrap, deps: 
     pubsub,
     log,
   };
+}
+
+function existsIn({ runs }: Pick<AppDeps["storage"], "runs">): (id: RunId) => Promise<boolean> {
+  return async (id) => (await runs.find({ id })) !== undefined;
 }

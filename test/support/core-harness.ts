@@ -104,7 +104,16 @@ export class CoreHarness {
 
   maintenance(): Maintenance {
     const { blobs, clock, queue, storage } = this;
-    return new Maintenance({ storage, blobs, queue, clock, log: this.#log(), runWorker: this.worker() });
+    const deletedRuns = { prune: async () => 0 };
+    return new Maintenance({
+      storage,
+      blobs,
+      deletedRuns,
+      queue,
+      clock,
+      log: this.#log(),
+      runWorker: this.worker(),
+    });
   }
 
   /** Starts to handle jobs. */

@@ -10,6 +10,8 @@ import type { Storage } from "../storage.ts";
 export interface MaintenanceDeps {
   readonly storage: Pick<Storage, "answers" | "inbox" | "leases" | "outbox" | "shareLinks">;
   readonly blobs: Pick<BlobStore, "prune">;
+  /** This worker's files of runs that were deleted. */
+  readonly deletedRuns: { prune(): Promise<number> };
   readonly queue: Queue;
   readonly runWorker: RunWorker;
   /** The name by which runs ask for this worker. */
@@ -68,9 +70,10 @@ export class Maintenance {
 
   /** Runs rarely, because it reads everything. */
   async prune(): Promise<void> {
-    const { blobs, log, storage } = this.#deps;
+    const { blobs, deletedRuns, log, storage } = this.#deps;
     for (const [what, pruned] of [
       ["blobs", blobs],
+      ["files of deleted runs", deletedRuns],
       ["answers", storage.answers],
       ["share links", storage.shareLinks],
     ] as const) {

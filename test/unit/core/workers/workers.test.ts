@@ -66,7 +66,8 @@ test("the job of a run requests the same workers as the run, also when it is cre
   const maintenance = (host?: string) => {
     const { clock, queue, storage } = harness;
     const blobs = createInMemoryBlobStore(clock);
-    const parts = { storage, queue, blobs, clock, log: SILENT_LOG, runWorker: harness.worker() };
+    const deletedRuns = { prune: async () => 0 };
+    const parts = { storage, queue, blobs, deletedRuns, clock, log: SILENT_LOG, runWorker: harness.worker() };
     return new Maintenance({ ...parts, ...(host && { host }) });
   };
   const ensured: unknown[] = [];
