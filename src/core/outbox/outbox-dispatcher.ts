@@ -40,19 +40,25 @@ export class OutboxDispatcher {
   /** False when the thread must wait. */
   async #deliver(delivery: TakenDelivery): Promise<boolean> {
     const { outbox } = this.#deps;
+    let adapter: ThreadAdapter;
     let receipt: string;
     try {
-      receipt = await this.#adapterOf(delivery).deliver(delivery);
+      adapter = this.#adapterOf(delivery);
+      receipt = await adapter.deliver(delivery);
     } catch (error) {
       return this.#failed(delivery, error);
     }
-    await outbox.sent(delivery.id, receipt, await this.#permalinkOf(delivery, receipt));
+    const permalink = adapter.permalinkOf && (await this.#permalinkOf(adapter, delivery, receipt));
+    await outbox.sent(delivery.id, receipt, permalink);
     return true;
   }
 
   /** The notice is shown, so a failure here must not deliver it again. */
-  async #permalinkOf(delivery: TakenDelivery, receipt: Receipt): Promise<string | undefined> {
-    const adapter = this.#adapterOf(delivery);
+  async #permalinkOf(
+    adapter: ThreadAdapter,
+    delivery: TakenDelivery,
+    receipt: Receipt,
+  ): Promise<string | undefined> {
     try {
       return await adapter.permalinkOf?.(delivery.thread, receipt);
     } catch (error) {
