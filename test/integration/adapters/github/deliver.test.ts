@@ -107,7 +107,10 @@ describe("the card of a run", () => {
     const receipt = await adapted.adapter.deliver(aDelivery(aCard({ state: "FAILED" }), { shownAt: lost }));
 
     expect(ours()).toHaveLength(1);
-    expect(JSON.parse(receipt)).toEqual({ kind: "issue_comment", id: ours()[0]?.id });
+    const { id, kind, url } = JSON.parse(receipt);
+    expect([kind, id]).toEqual(["issue_comment", ours()[0]?.id]);
+    expect(await adapted.adapter.permalinkOf?.(aDelivery(aCard()).thread, receipt)).toBe(url);
+    expect(url).toContain(String(id));
   });
 
   test("whose first posting got no answer is the same comment at the second try", async () => {
