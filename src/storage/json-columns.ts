@@ -24,9 +24,8 @@ import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
 import type { Notice, RunCard } from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
-import { withCurrentCode } from "./former-error-codes.ts";
-
 import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
+import { withCurrentCode } from "./former-error-codes.ts";
 
 /**
  * The schemas of the JSON columns. All objects are loose: members that this version does not know are kept, because

@@ -39,9 +39,7 @@ export function strictEventProblem(event: unknown): string | undefined {
 const API = "/api/v1";
 
 /** Members that the contract requires and that the server does not send yet. */
-const NOT_YET: ReadonlySet<string> = new Set([
-  ...["approval.id", "approval.inputs_hash", "approval.inputs"],
-]);
+const NOT_YET: ReadonlySet<string> = new Set([...["approval.id", "approval.inputs_hash", "approval.inputs"]]);
 
 function lastNames({ path }: z.core.$ZodIssue): string {
   return path

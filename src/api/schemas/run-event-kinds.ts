@@ -59,7 +59,7 @@ const Question = z
 const variant = <Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) =>
   z.object(shape).meta({ id, description });
 
-const ArtifactDetails = z
+const RunEventArtifact = z
   .discriminatedUnion("type", [
     variant("PullRequestDetails", "A pull request.", {
       type: z.literal("PULL_REQUEST"),
@@ -89,7 +89,7 @@ const ArtifactDetails = z
     }),
   ])
   .meta({
-    id: "ArtifactDetails",
+    id: "RunEventArtifact",
     description: "Details of an artifact that depend on its type.",
     examples: [{ type: "PULL_REQUEST", url: "https://github.com/acme/web/pull/7", branch: "errand/tidy" }],
   });
@@ -262,7 +262,7 @@ export const RUN_EVENT_KINDS: Kinds = {
     members: {
       artifact_uid: text("The artifact's id."),
       version: count("1, 2, 3 …"),
-      artifact: ArtifactDetails,
+      artifact: RunEventArtifact,
     },
   },
   "artifact.left_out": {

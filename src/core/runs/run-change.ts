@@ -6,8 +6,8 @@ import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
-import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
+import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { RunEventBody } from "./events.ts";
 import type { FollowUp, RunDetails, RunProgress } from "./run.ts";
 

@@ -145,12 +145,7 @@ export class RunService {
   }
 
   async store(
-    {
-      origin,
-      inputs,
-      approval,
-      webhook,
-    }: Pick<PreparedRun, "approval" | "inputs" | "origin" | "webhook">,
+    { origin, inputs, approval, webhook }: Pick<PreparedRun, "approval" | "inputs" | "origin" | "webhook">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
     const edit = this.#edit(newRunSubject(origin, approval));
