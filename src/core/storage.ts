@@ -21,6 +21,7 @@ import type { Policy } from "./policies/policy.ts";
 import type { RecordStore } from "./records/record-store.ts";
 import type { RoutingRule } from "./routing/routing-rule.ts";
 import type { EventLog } from "./runs/event-log.ts";
+import type { FollowUpStore } from "./runs/follow-up-store.ts";
 import type { RunStore } from "./runs/run-store.ts";
 import type { DueSchedules } from "./schedules/due-schedules.ts";
 import type { Schedule } from "./schedules/schedule.ts";
@@ -34,6 +35,7 @@ import type { WorkerStore } from "./workers/worker-store.ts";
 /** Everything that must outlive a process. Each method is one transaction. */
 export interface Storage {
   readonly runs: RunStore;
+  readonly followUps: FollowUpStore;
   readonly log: EventLog;
   readonly leases: LeaseStore;
   readonly threads: ThreadStore;

@@ -40,6 +40,8 @@ const REQUIRED: { readonly [Kind in RunEventKind]: MembersOf<BodyOf<Kind>> } = {
   "turn.started": { followUpIds: "array", again: "boolean" },
   "turn.ended": { stopReason: "string", answer: "string" },
   "followup.received": { followUpId: "string", message: "string", authorId: "string", delivery: "string" },
+  "followup.edited": { followUpId: "string", message: "string", editedBy: "string" },
+  "followup.withdrawn": { followUpId: "string", withdrawnBy: "string" },
   "followup.steered": { followUpId: "string" },
   "permission.requested": { request: "object" },
   "permission.answered": { permissionId: "string", optionId: "any" },

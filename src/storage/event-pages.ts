@@ -47,3 +47,31 @@ export function eventsStatement(
   const text = `${withinLength(page, "seq")} ORDER BY seq`;
   return { text, values: [id, after, limit, ...(kinds === undefined ? [] : [[...kinds]])] };
 }
+
+/** The last events of a run before a given one, for `RunStore.readEventsBefore`. */
+export function eventsBeforeStatement(id: RunId, before: number, limit: number): Statement {
+  const page = `
+    SELECT ${COLUMNS} FROM run_events WHERE run_id = $1::uuid AND seq < $2::int
+    ORDER BY seq DESC LIMIT $3::int`;
+  return { text: `${withinLength(page, "seq DESC")} ORDER BY seq`, values: [id, before, limit] };
+}
+
+/**
+ * A binary search, because sequence numbers have no gaps and turns only grow: it reads few events by their key, in a log
+ * of any length. The event `low` is always before the turn, and `high` is not.
+ */
+const LAST_SEQ = `
+  WITH RECURSIVE search AS (
+    SELECT 0 AS low, (SELECT last_seq + 1 FROM runs WHERE id = $1::uuid) AS high
+    UNION ALL
+    SELECT CASE WHEN event.turn < $2::int THEN event.seq ELSE low END,
+      CASE WHEN event.turn < $2::int THEN high ELSE event.seq END
+    FROM search, LATERAL (
+      SELECT seq, turn FROM run_events WHERE run_id = $1::uuid AND seq = (low + high) / 2 LIMIT 1) AS event
+    WHERE high - low > 1)
+  SELECT max(low) AS seq FROM search`;
+
+/** For `RunStore.lastSeqBeforeTurn`. */
+export function lastSeqStatement(id: RunId, turn: number): Statement {
+  return { text: LAST_SEQ, values: [id, turn] };
+}

@@ -8,6 +8,7 @@ import { type Statements, statementsOf } from "./database.ts";
 import { createEnvironmentStore } from "./environment-store.ts";
 import { PrismaEventLog } from "./event-log.ts";
 import { PrismaFileStore } from "./file-store.ts";
+import { PrismaFollowUpStore } from "./follow-up-store.ts";
 import { PrismaIdentityStore } from "./identity-store.ts";
 import { PrismaInboxLog } from "./inbox-log.ts";
 import { PrismaInboxStore } from "./inbox-store.ts";
@@ -34,6 +35,7 @@ import { PrismaWorkerStore } from "./worker-store.ts";
 export function createPrismaStorage(deps: StoreDeps): Storage {
   return {
     runs: new PrismaRunStore(deps),
+    followUps: new PrismaFollowUpStore(deps.database),
     log: new PrismaEventLog(deps.database),
     leases: new PrismaLeaseStore(deps.database),
     threads: new PrismaThreadStore(deps.database),

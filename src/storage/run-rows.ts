@@ -1,6 +1,7 @@
 import type { PrincipalId, RunId, ThreadKey } from "../core/ids.ts";
 import type { RunEvent } from "../core/runs/events.ts";
 import type { FollowUp, FollowUpDelivery, RunMode } from "../core/runs/run.ts";
+import type { RunSource } from "../core/runs/sources.ts";
 import type { StoredThread, Verbosity } from "../core/threads/thread.ts";
 import { parseEventBody } from "./event-body.ts";
 import type {
@@ -27,8 +28,13 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     private: row.private,
     authorId: row.authorId as PrincipalId,
     byGuest: row.byGuest ? true : null,
+    source: row.source as RunSource,
     createdAt: row.createdAt,
     turn: row.turn,
+    editedAt: row.editedAt,
+    withdrawnAt: row.withdrawnAt,
+    resumes: row.resumes || null,
+    isAnswer: row.isAnswer || null,
   });
 }
 

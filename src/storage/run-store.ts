@@ -11,7 +11,7 @@ import type { Batcher } from "./batcher.ts";
 import { addNotices, bindThread, settleEvent, storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { deleteRun } from "./delete-run.ts";
-import { eventsStatement, turnEndStatement } from "./event-pages.ts";
+import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndStatement } from "./event-pages.ts";
 import { addFiles, replaceChanges } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
@@ -178,6 +178,16 @@ export class PrismaRunStore implements RunStore {
     return rows.map(eventOf);
   }
 
+  async readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]> {
+    const rows = await this.#deps.database.rows<RunEventRow>(eventsBeforeStatement(id, before, limit));
+    return rows.map(eventOf);
+  }
+
+  async lastSeqBeforeTurn(id: RunId, turn: number): Promise<number> {
+    const [row] = await this.#deps.database.rows<{ seq: number }>(lastSeqStatement(id, turn));
+    return row?.seq ?? 0;
+  }
+
   async #storeCaused(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await this.#storeBeside(tx, runId, change);
     if (change.answer !== undefined) {
@@ -225,7 +235,7 @@ interface Changed {
 /** Whether the change affects only the run: its row, its log, its idempotent response and its jobs. */
 function isAlone(change: RunChange): boolean {
   const { artifacts = [], binding, followUps, inputs = [], notices, inboxResult: result, takes } = change;
-  const lists = [artifacts, followUps, inputs, notices];
+  const lists = [artifacts, followUps, change.changedFollowUps ?? [], inputs, notices];
   const others = [binding, change.changes, change.details, result, takes, change.webhook];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
@@ -235,7 +245,12 @@ function createdRun(origin: RunOrigin, { events, progress }: RunChange): Run {
   return { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: events.length };
 }
 
-async function addFollowUps(tx: Tx, runId: RunId, { followUps, takes }: RunChange): Promise<void> {
+async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
+  const { changedFollowUps = [], followUps, takes } = change;
+  for (const { id, message, editedAt, withdrawnAt, resumes = false } of changedFollowUps) {
+    const data = { message, editedAt: editedAt ?? null, withdrawnAt: withdrawnAt ?? null, resumes };
+    await tx.followUp.update({ where: { id }, data });
+  }
   if (followUps.length > 0) {
     const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
     const lastSeq = _max.seq ?? 0;

@@ -13,7 +13,7 @@ const READ = `
   SELECT ${RUN_COLUMNS}, xmin::text AS version, coalesce(lease_expires_at < clock_timestamp(), false) AS over,
     (SELECT json_agg(one ORDER BY seq) FROM (
       SELECT ${selectList(Object.values(Prisma.FollowUpScalarFieldEnum))} FROM follow_ups
-      WHERE run_id = runs.id AND (turn IS NULL OR turn = runs.turn)) AS one) AS "followUps",
+      WHERE run_id = runs.id AND (turn IS NULL OR turn = runs.turn) AND withdrawn_at IS NULL) AS one) AS "followUps",
     (SELECT json_agg(one) FROM (
       SELECT ${selectList(Object.values(Prisma.ThreadScalarFieldEnum))} FROM threads
       WHERE id IN (SELECT thread_id FROM thread_runs WHERE run_id = runs.id)) AS one) AS threads
@@ -24,12 +24,13 @@ export interface VersionedSubject extends RunSubject {
   readonly version: string;
 }
 
-/** Times are texts in JSON. */
-type Sent<Row> = Omit<Row, "createdAt"> & { readonly createdAt: string };
+/** Times are texts in JSON. No withdrawn follow-up is read. */
+type Sent<Row> = Omit<Row, "createdAt" | "editedAt" | "withdrawnAt"> & { readonly createdAt: string };
+type SentFollowUp = Sent<FollowUp> & { readonly editedAt: string | null };
 interface SubjectRow extends Run {
   readonly version: string;
   readonly over: boolean;
-  readonly followUps: readonly Sent<FollowUp>[] | null;
+  readonly followUps: readonly SentFollowUp[] | null;
   readonly threads: readonly Sent<Thread>[] | null;
 }
 
@@ -50,7 +51,7 @@ export async function readSubject(
   if (row === undefined) {
     throw new AppError("resource_not_found", "There is no such run.");
   }
-  const followUps = (row.followUps ?? []).map((each) => followUpOf(received(each)));
+  const followUps = (row.followUps ?? []).map((each) => followUpOf(receivedFollowUp(each)));
   return {
     run: runOf(row),
     version: row.version,
@@ -59,6 +60,11 @@ export async function readSubject(
     threads: (row.threads ?? []).map((each) => threadOf(received(each))),
     leaseOver: row.over,
   };
+}
+
+function receivedFollowUp(sent: SentFollowUp): FollowUp {
+  const editedAt = sent.editedAt === null ? null : new Date(sent.editedAt);
+  return { ...received(sent), editedAt, withdrawnAt: null };
 }
 
 function received<Row extends { readonly createdAt: string }>(row: Row) {

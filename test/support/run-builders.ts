@@ -67,6 +67,7 @@ export function aFollowUp(run: Run, changes: Partial<FollowUp> = {}): Omit<Follo
     message: "And the lexer",
     delivery: "queue",
     private: false,
+    source: "API",
     authorId: run.creatorId,
     createdAt: new Date("2026-03-01T12:00:01.000Z"),
     ...changes,

@@ -34,6 +34,8 @@ export class StorageFaults {
         list: (query) => runs.list(query),
         findTurnEnd: (id) => runs.findTurnEnd(id),
         readEvents: (...args) => runs.readEvents(...args),
+        readEventsBefore: (...args) => runs.readEventsBefore(...args),
+        lastSeqBeforeTurn: (...args) => runs.lastSeqBeforeTurn(...args),
       },
       leases: {
         renew: (...args) => (this.isAway ? Promise.reject(away()) : leases.renew(...args)),

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { invalidMember } from "../../core/errors.ts";
+import type { RunEvent } from "../../core/runs/events.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -24,9 +25,15 @@ const EventsQuery = z.object({
   after: numberInQuery(0, SEQ_MAX)
     .optional()
     .describe("The sequence number of the last event that you received."),
+  before: numberInQuery(1, SEQ_MAX)
+    .optional()
+    .describe("The last events before the one with this sequence number. Only for pages."),
+  tail: numberInQuery(1, PAGE_MAX)
+    .optional()
+    .describe("The last events, at most this many. A stream begins with them."),
   limit: limitInQuery(PAGE_MAX, PAGE_DEFAULT).describe(
-    "The maximum number of events of a page. A page is shorter if its events are long (1 MiB). A stream has no " +
-      "limit.",
+    "The maximum number of events of a page. With `tail`, that number is the limit. A page is shorter if its events " +
+      "are long (1 MiB). A stream has no limit.",
   ),
   follow: z
     .enum(["true", "false"])
@@ -42,13 +49,14 @@ const SCHEMA = {
     "An event stream: `id` is the sequence number, `event` the kind, `data` the event as JSON. With " +
     "`Last-Event-ID` (or `after`), the stream continues behind that event. If the run has no event with that " +
     "`Last-Event-ID`, the stream sends a `reset` event and then all events from the first one. The stream ends " +
-    "after the last event of a run that has ended. With `Accept: application/json`, the response is a page.",
+    "after the event that ends the run; `attempt.ended` may come later and is in the log. With `Accept: " +
+    "application/json`, the response is a page. At most one of `after`, `before` and `tail` is allowed.",
   tags: ["runs"],
   params: RunParams,
   querystring: EventsQuery,
   response: {
     200: {
-      description: "The events behind `after`.",
+      description: "The events, in the order of `seq`.",
       content: {
         "application/json": { schema: RunEventPage },
         "text/event-stream": { schema: EventStreamText },
@@ -70,6 +78,7 @@ export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/events", route, async (request, reply) => {
       const run = await deps.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
+      requireOnePosition(request.query);
       if (wantsPage(request)) {
         const log = visibleLog(deps.runs, audienceOf(viewerOf(request)));
         return pageOf(log, run, request.query, reply);
@@ -89,19 +98,44 @@ export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
 async function pageOf(
   log: ReturnType<typeof visibleLog>,
   run: Run,
-  { after: afterInQuery, limit }: EventsQuery,
+  { after: afterInQuery, before, limit, tail }: EventsQuery,
   reply: FastifyReply,
 ): Promise<RunEventPage> {
-  const after = requireSeq(afterInQuery, run);
   reply.type("application/json; charset=utf-8");
-  const events = await log.readEvents(run.id, after, limit);
-  return { events: events.map(eventJson), next_after: events.at(-1)?.seq ?? after };
+  if (before !== undefined || tail !== undefined) {
+    const end = Math.min(before ?? Infinity, run.lastSeq + 1);
+    return pageAround(await log.readEventsBefore(run.id, end, tail ?? limit), end - 1);
+  }
+  const after = requireSeq(afterInQuery, run);
+  return pageAround(await log.readEvents(run.id, after, limit), after);
+}
+
+/** `seen` is the position of an empty page. */
+function pageAround(events: readonly RunEvent[], seen: number): RunEventPage {
+  const first = events[0]?.seq ?? seen + 1;
+  return {
+    events: events.map(eventJson),
+    next_after: events.at(-1)?.seq ?? seen,
+    ...(first > 1 ? { next_before: first } : {}),
+  };
+}
+
+function requireOnePosition({ after, before, tail }: EventsQuery): void {
+  if ([after, before, tail].filter((position) => position !== undefined).length > 1) {
+    throw invalidMember("after", "must not be combined with before or tail, nor these with each other");
+  }
 }
 
 /** The header takes precedence: a reconnecting browser sends it, and the query still has the original start. */
-function startOf({ headers }: FastifyRequest, { after }: EventsQuery, run: Run): StreamStart {
+function startOf({ headers }: FastifyRequest, { after, before, tail }: EventsQuery, run: Run): StreamStart {
+  if (before !== undefined) {
+    throw invalidMember("before", "is only allowed with Accept: application/json");
+  }
   const header = headers["last-event-id"];
   if (header === undefined || header === "") {
+    if (tail !== undefined) {
+      return { after: Math.max(0, run.lastSeq - tail), isReset: false };
+    }
     return { after: requireSeq(after, run), isReset: false };
   }
   const isKnown = /^\d{1,9}$/.test(String(header)) && Number(header) <= run.lastSeq;

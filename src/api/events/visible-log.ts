@@ -3,7 +3,7 @@ import type { RunEvent, RunEventBody, RunEventKind } from "../../core/runs/event
 import type { RunStore } from "../../core/runs/run-store.ts";
 import { statusForGuest } from "../auth/guest-view.ts";
 
-type Log = Pick<RunStore, "readEvents">;
+type Log = Pick<RunStore, "readEvents" | "readEventsBefore">;
 type Body<Kind extends RunEventKind> = Extract<RunEventBody, { readonly kind: Kind }>;
 
 /** The readers of a log. Guests of a share link see less than members. */
@@ -18,7 +18,10 @@ export function visibleLog(runs: Log, audience: Audience): Log {
   if (audience === "members") {
     return runs;
   }
-  return { readEvents: async (...args) => (await runs.readEvents(...args)).map(forGuest) };
+  return {
+    readEvents: async (...args) => (await runs.readEvents(...args)).map(forGuest),
+    readEventsBefore: async (...args) => (await runs.readEventsBefore(...args)).map(forGuest),
+  };
 }
 
 function forGuest(event: RunEvent): RunEvent {
@@ -55,6 +58,8 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   "turn.started": whole,
   "turn.ended": ({ kind, answer, stopReason }) => ({ kind, answer, stopReason }),
   "followup.received": whole,
+  "followup.edited": ({ kind, followUpId, message }) => ({ kind, followUpId, message, editedBy: HIDDEN }),
+  "followup.withdrawn": ({ kind, followUpId }) => ({ kind, followUpId, withdrawnBy: HIDDEN }),
   "followup.steered": whole,
   "permission.requested": whole,
   "permission.answered": whole,

@@ -30,6 +30,8 @@ interface RunOperation extends Operation {
   readonly isAtomic?: boolean;
   /** As in `Write`. */
   readonly isSecret?: boolean;
+  /** The status of the response. Default: 200. */
+  readonly status?: number;
 }
 
 /** A write whose response needs something that is read before the transaction. */
@@ -92,6 +94,8 @@ export class Idempotency {
     reply: FastifyReply,
     write: RunWrite<Body>,
   ): Promise<Body> {
+    const { status = 200 } = write;
+    reply.code(status);
     const requestKey = this.#keyOf(request, write);
     if (requestKey === undefined) {
       const { answer, perform } = await prepared(write);
@@ -100,7 +104,7 @@ export class Idempotency {
     const secretOf = write.isSecret === true ? holderOf(request).key.id : undefined;
     const storedForm = (body: Body) => this.#stored(body, requestKey, secretOf);
     const perform = async () =>
-      performAndStore(requestKey, await prepared(write), { ...apiKeyOf(request), storedForm });
+      performAndStore({ ...requestKey, status }, await prepared(write), { ...apiKeyOf(request), storedForm });
     return write.isAtomic === true
       ? this.#perform(reply, requestKey, secretOf, perform)
       : this.#performUnlessStored(reply, requestKey, secretOf, perform);
@@ -242,24 +246,23 @@ async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Bod
 
 /** Returns the response that the transaction stored last, because a transaction may be tried more than once. */
 async function performAndStore<Body>(
-  requestKey: IdempotencyKey,
+  requestKey: Omit<IdempotentResponse, "body">,
   { answer, perform }: RunTransaction<Body>,
   { storedForm, ...apiKey }: Pick<TransactionExtras, "apiKeyId"> & { storedForm(body: Body): unknown },
 ): Promise<Body> {
   const stored: Body[] = [];
   await perform({
     ...apiKey,
-    remembers: (run, followUpId) => {
-      const body = answer({ run, followUpId });
+    remembers: (result) => {
+      const body = answer(result);
       stored.push(body);
-      return { ...requestKey, status: 200, body: storedForm(body) };
+      return { ...requestKey, body: storedForm(body) };
     },
   });
-  const body = stored.at(-1);
-  if (body === undefined) {
+  if (stored.length === 0) {
     throw new Error("A write under an idempotency key stored no response.");
   }
-  return body;
+  return stored.at(-1) as Body;
 }
 
 function requireSame(first: IdempotentResponse, requestKey: IdempotencyKey): void {

@@ -1,8 +1,14 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { newestRunOf, readConversation } from "../../core/conversations/read-conversation.ts";
+import {
+  newestRunOf,
+  type ConversationQuery as PartOfConversation,
+  readConversation,
+} from "../../core/conversations/read-conversation.ts";
 import { TIMELINE_KINDS, type TimelineEntry, timelineOf } from "../../core/conversations/timeline.ts";
+import { invalidMember } from "../../core/errors.ts";
+import { parseRunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { eventPages } from "../../core/runs/event-pages.ts";
 import type { Run } from "../../core/runs/run.ts";
@@ -10,6 +16,7 @@ import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { audienceOf, visibleLog } from "../events/visible-log.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
+import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
 import { RunParams, requireId, requireRunId } from "./ids.ts";
@@ -17,6 +24,14 @@ import { RunParams, requireId, requireRunId } from "./ids.ts";
 const config = { scope: "runs:read", acceptsCookie: true } as const;
 const configOfRun = { ...config, acceptsGuest: "any" } as const;
 const ConversationParams = z.object({ conversationId: z.string().describe("A UUID.") });
+
+const STEPS_MAX = 500;
+const ConversationQuery = z.object({
+  limit: numberInQuery(1, STEPS_MAX)
+    .optional()
+    .describe("The maximum number of steps: the last ones. Default: all steps."),
+  before: z.string().optional().describe("The id of a step: only the steps before it."),
+});
 
 const OF_RUN = {
   operationId: "getRunConversation",
@@ -26,7 +41,8 @@ const OF_RUN = {
     "many later events of a run are missing; the transcript of the run contains them.",
   tags: ["conversations"],
   params: RunParams,
-  response: { 200: ConversationResponse, ...problems(401, 404, 503) },
+  querystring: ConversationQuery,
+  response: { 200: ConversationResponse, ...problems(400, 401, 404, 503) },
 };
 const BY_ID = {
   ...OF_RUN,
@@ -42,18 +58,23 @@ const TIMELINE = {
   response: { 200: RunTimeline, ...problems(401, 404, 503) },
 };
 
-export function conversationRoutes({ runs }: Pick<ApiDeps, "runs">): FastifyPluginAsyncZod {
+export function conversationRoutes({
+  runs,
+  storage,
+}: Pick<ApiDeps, "runs" | "storage">): FastifyPluginAsyncZod {
+  const reading = { runs, positions: storage.runs, followUps: storage.followUps };
   return async (app) => {
     app.get("/agent/runs/:runId/conversation", { schema: OF_RUN, config: configOfRun }, async (request) => {
       const viewer = viewerOf(request);
       const { conversationId } = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
-      return conversationOf(
-        await readConversation({ runs, log: visibleLog(runs, audienceOf(viewer)) }, conversationId, viewer),
-      );
+      const log = visibleLog(runs, audienceOf(viewer));
+      const query = partIn(request.query);
+      return conversationOf(await readConversation({ ...reading, log }, conversationId, viewer, query));
     });
     app.get("/agent/conversations/:conversationId", { schema: BY_ID, config }, async (request) => {
       const id = requireId(request.params.conversationId, "conversation");
-      return conversationOf(await readConversation({ runs, log: runs }, id, viewerOf(request)));
+      const query = partIn(request.query);
+      return conversationOf(await readConversation({ ...reading, log: runs }, id, viewerOf(request), query));
     });
     const timeline = { schema: TIMELINE, config: configOfRun, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/timeline", timeline, async (request, reply) => {
@@ -65,6 +86,19 @@ export function conversationRoutes({ runs }: Pick<ApiDeps, "runs">): FastifyPlug
       await reply.type("application/json; charset=utf-8").send(text as never);
       return reply;
     });
+  };
+}
+
+/** The id of a step is the id of its run and its number. */
+function partIn({ before, limit }: z.output<typeof ConversationQuery>): PartOfConversation {
+  const [, run = "", turn = ""] = /^([^:]*):([1-9]\d{0,8})$/.exec(before ?? "") ?? [];
+  const runId = parseRunId(run);
+  if (before !== undefined && runId === undefined) {
+    throw invalidMember("before", "must be the id of a step of this conversation");
+  }
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(runId === undefined ? {} : { before: { runId, turn: Number(turn) } }),
   };
 }
 

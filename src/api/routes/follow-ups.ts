@@ -1,17 +1,28 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
+import type { FollowUp } from "../../core/runs/run.ts";
+import type { FollowUpResult, FollowUpTarget } from "../../core/runs/run-service.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
+import { SignedPlaces } from "../auth/signed-place.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { requireBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
-import { RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
-import { RunParams, requireRunId } from "./ids.ts";
+import {
+  ListRunFollowupsQuery,
+  ListRunFollowupsResponse,
+  RunFollowup,
+  runFollowupOf,
+  UpdateRunFollowupRequest,
+} from "../schemas/run-followups.ts";
+import { followUpResponseOf, RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
+import { RunParams, requireId, requireRunId } from "./ids.ts";
 
-type FollowUpDeps = Pick<ApiDeps, "limits" | "runs">;
+type FollowUpDeps = Pick<ApiDeps, "limits" | "principals" | "runs" | "sessionSecret">;
 
-const SCHEMA = {
+const SEND = {
   operationId: "submitRunFollowup",
   summary: "Send a follow-up to a run",
   description:
@@ -24,15 +35,57 @@ const SCHEMA = {
   response: { 200: RunFollowupResponse, ...problems(400, 401, 404, 413, 422, 503) },
 };
 
+const LIST = {
+  operationId: "listRunFollowups",
+  summary: "List the follow-ups of a run",
+  description:
+    "Also those that were given to the agent or withdrawn. An answer to a question is no follow-up.",
+  tags: ["runs"],
+  params: RunParams,
+  querystring: ListRunFollowupsQuery,
+  response: { 200: ListRunFollowupsResponse, ...problems(400, 401, 403, 404, 503) },
+};
+const FollowupParams = RunParams.extend({ followupId: z.string().describe("The follow-up's id.") });
+const WHEN_HELD =
+  "Allowed to its author and to administrators, while it is held. Once a turn has taken it or is taking it, the " +
+  "response is a conflict.";
+const UPDATE = {
+  operationId: "updateRunFollowup",
+  summary: "Change the text of a follow-up",
+  description: WHEN_HELD,
+  tags: ["runs"],
+  params: FollowupParams,
+  body: UpdateRunFollowupRequest,
+  response: { 200: RunFollowup, ...problems(400, 401, 403, 404, 409, 413, 422, 503) },
+};
+const WITHDRAW = {
+  operationId: "withdrawRunFollowup",
+  summary: "Withdraw a follow-up",
+  description: `${WHEN_HELD} The agent never receives it. A run that has nothing else to do is cancelled.`,
+  tags: ["runs"],
+  params: FollowupParams,
+  response: {
+    204: z.null().describe("The follow-up is withdrawn."),
+    ...problems(401, 403, 404, 409, 422, 503),
+  },
+};
+
+const reading = { scope: "runs:read", acceptsCookie: true } as const;
+const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+const sending = { ...writing, acceptsGuest: "editor" } as const;
+
 export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { promptBytes } = limitsOf(deps);
-  const config = {
-    scope: "runs:write",
-    acceptsGuest: "editor",
-    describedHeaders: ["Idempotency-Key"],
-  } as const;
   return async (app) => {
-    app.post("/agent/runs/:runId/followups", { schema: SCHEMA, config }, async (request, reply) => {
+    await app.register(sendRoute(deps, idempotency));
+    await app.register(listRoute(deps));
+    await app.register(changeRoutes(deps, idempotency));
+  };
+}
+
+function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { promptBytes } = limitsOf(deps);
+  return async (app) => {
+    app.post("/agent/runs/:runId/followups", { schema: SEND, config: sending }, async (request, reply) => {
       requireBytes("message", request.body.message, promptBytes);
       const id = requireRunId(request.params.runId);
       const viewer = viewerOf(request);
@@ -40,11 +93,78 @@ export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): Fa
         operation: "runs.follow-up",
         target: id,
         perform: (extras) => deps.runs.followUp(id, viewer, inputOf(request.body, viewer), extras),
-        answer: ({ run: { state }, followUpId }) =>
-          followUpId === undefined ? { state } : { followup_id: followUpId, state },
+        answer: followUpResponseOf,
       });
     });
   };
+}
+
+function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPluginAsyncZod {
+  const places = new SignedPlaces(sessionSecret, "follow-up cursor");
+  return async (app) => {
+    app.get("/agent/runs/:runId/followups", { schema: LIST, config: reading }, async (request) => {
+      const id = requireRunId(request.params.runId);
+      const { cursor, limit } = request.query;
+      const after = cursor === undefined ? 0 : Number(places.decode(cursor, [id]));
+      // One more than the page has, to find out whether there is a next page.
+      const found = await runs.listFollowUps(id, viewerOf(request), { after, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      const authors = await principals.getMany(new Set(page.map(({ authorId }) => authorId)));
+      const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [id]) };
+      return {
+        followups: page.map((followUp) => runFollowupOf(followUp, authors.get(followUp.authorId))),
+        page_info: { has_next_page: last !== undefined, ...next },
+      };
+    });
+  };
+}
+
+function changeRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const { promptBytes } = limitsOf(deps);
+  const path = "/agent/runs/:runId/followups/:followupId";
+  return async (app) => {
+    app.patch(path, { schema: UPDATE, config: writing }, async (request, reply) => {
+      const { message } = request.body;
+      requireBytes("message", message, promptBytes);
+      const target = targetOf(request.params);
+      return idempotency.writeRunOnce(request, reply, {
+        operation: "runs.update-follow-up",
+        target: target.followUpId,
+        prepare: async () => {
+          const authorId = await deps.runs.authorOfFollowUp(target, viewerOf(request));
+          const author = (await deps.principals.getMany(new Set([authorId]))).get(authorId);
+          return {
+            perform: (extras) => deps.runs.rewriteFollowUp(target, viewerOf(request), message, extras),
+            answer: (result) => runFollowupOf(rewrittenOf(result), author),
+          };
+        },
+      });
+    });
+    app.delete(path, { schema: WITHDRAW, config: writing }, async (request, reply) => {
+      const target = targetOf(request.params);
+      await idempotency.writeRunOnce(request, reply, {
+        operation: "runs.withdraw-follow-up",
+        target: target.followUpId,
+        status: 204,
+        perform: (extras) => deps.runs.withdrawFollowUp(target, viewerOf(request), extras),
+        // A stored response needs a body, but this one is not sent.
+        answer: () => ({}),
+      });
+      return reply.code(204).send(null);
+    });
+  };
+}
+
+function targetOf({ followupId, runId }: z.output<typeof FollowupParams>): FollowUpTarget {
+  return { runId: requireRunId(runId), followUpId: requireId(followupId, "follow-up") };
+}
+
+function rewrittenOf({ followUp }: FollowUpResult): FollowUp {
+  if (followUp === undefined) {
+    throw new Error("The change of a follow-up has no result.");
+  }
+  return followUp;
 }
 
 function inputOf(

@@ -48,7 +48,6 @@ export function runDecisionRoutes(
         target: `${id} ${permissionId}`,
         perform: async (extras) => ({
           run: await runs.answerPermission(id, viewerOf(request), choice, extras),
-          followUpId: undefined,
         }),
         answer: stateOf,
       });
@@ -62,7 +61,6 @@ export function runDecisionRoutes(
         target: id,
         perform: async (extras) => ({
           run: await runs.approve(id, viewerOf(request), decision, extras),
-          followUpId: undefined,
         }),
         answer: stateOf,
       });

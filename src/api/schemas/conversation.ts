@@ -95,6 +95,7 @@ const EXAMPLE = {
       steps: [],
     },
   ],
+  has_more_before: false,
 };
 
 export const ConversationResponse = z
@@ -103,6 +104,7 @@ export const ConversationResponse = z
     steps: z
       .array(ConversationStep)
       .describe("One step per turn, of all runs of the conversation, the oldest first."),
+    has_more_before: z.boolean().describe("Whether there are steps before the first one here."),
   })
   .meta({
     id: "Conversation",
@@ -111,8 +113,8 @@ export const ConversationResponse = z
   });
 export type ConversationResponse = z.output<typeof ConversationResponse>;
 
-export function conversationOf({ id, steps }: Conversation): ConversationResponse {
-  return { conversation_id: id, steps: steps.map(stepOf) };
+export function conversationOf({ hasMoreBefore, id, steps }: Conversation): ConversationResponse {
+  return { conversation_id: id, steps: steps.map(stepOf), has_more_before: hasMoreBefore };
 }
 
 function stepOf({ id, description, summary, startedAt, completedAt, messages }: Step) {

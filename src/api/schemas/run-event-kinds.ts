@@ -91,7 +91,7 @@ const RunEventArtifact = z
   .meta({
     id: "RunEventArtifact",
     description: "Details of an artifact that depend on its type.",
-    examples: [{ type: "PULL_REQUEST", url: "https://github.com/acme/web/pull/7", branch: "errand/tidy" }],
+    examples: [{ type: "PULL_REQUEST", url: "https://code.example/acme/web/pulls/7", branch: "errand/tidy" }],
   });
 
 const ToolContent = z
@@ -221,6 +221,21 @@ export const RUN_EVENT_KINDS: Kinds = {
         .optional()
         .describe("`guest`: the guest of a share link wrote it. Absent for a principal."),
       delivery: text("`queue`, `interrupt` or `steer`."),
+    },
+  },
+  "followup.edited": {
+    says: "A follow-up that waits was rewritten.",
+    members: {
+      followup_id: text("The follow-up's id."),
+      message: text("The new text of the follow-up."),
+      edited_by: text("The uid of the principal that rewrote it."),
+    },
+  },
+  "followup.withdrawn": {
+    says: "A follow-up that waited was withdrawn. The agent does not receive it.",
+    members: {
+      followup_id: text("The follow-up's id."),
+      withdrawn_by: text("The uid of the principal that withdrew it."),
     },
   },
   "followup.steered": {

@@ -66,6 +66,10 @@ export const RunEventPage = z
     next_after: z
       .int()
       .describe("The value of `after` for the next page. It is unchanged if there are no newer events yet."),
+    next_before: z
+      .int()
+      .optional()
+      .describe("The value of `before` for the earlier page. Absent if there are no earlier events."),
   })
   .meta({
     id: "RunEventPage",

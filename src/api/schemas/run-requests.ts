@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/runs/run.ts";
+import type { FollowUpResult } from "../../core/runs/run-service.ts";
 import { RUN_STATES } from "../../core/runs/states.ts";
 import { AmbientAgentConfig, checkSkills, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
@@ -189,12 +190,14 @@ export const RunAgentResponse = z
   });
 export type RunAgentResponse = z.output<typeof RunAgentResponse>;
 
+export const FollowupMessage = z
+  .string()
+  .refine((text) => text.trim() !== "", "must not be empty")
+  .describe("The text of the follow-up.");
+
 export const RunFollowupRequest = z
   .object({
-    message: z
-      .string()
-      .refine((text) => text.trim() !== "", "must not be empty")
-      .describe("The text of the follow-up."),
+    message: FollowupMessage,
     mode: Mode.optional(),
     delivery: z
       .enum(FOLLOW_UP_DELIVERIES)
@@ -222,9 +225,29 @@ export const RunFollowupResponse = z
   .object({
     followup_id: z.uuid().optional().describe("Absent if the message answered a question of the run."),
     state: RunState,
+    answered: z
+      .string()
+      .optional()
+      .describe(
+        "The `option_id` that the message chose. Absent if it was no answer, and after a refusal for which the agent " +
+          "offers no option that holds once.",
+      ),
+    question_open: z
+      .literal(true)
+      .optional()
+      .describe("The message was no answer. It is held, and the run still waits for an answer."),
   })
   .meta({
     id: "RunFollowupResponse",
     description: "The follow-up was accepted. The agent has not read it yet.",
     examples: [{ followup_id: "0195b2a6-1b2c-7d3e-8f40-516273849506", state: "INPROGRESS" }],
   });
+
+export function followUpResponseOf({ answered, followUpId, questionOpen, run: { state } }: FollowUpResult) {
+  return {
+    state,
+    ...(followUpId === undefined ? {} : { followup_id: followUpId }),
+    ...(answered === undefined ? {} : { answered }),
+    ...(questionOpen === undefined ? {} : { question_open: questionOpen }),
+  };
+}

@@ -2,7 +2,7 @@ import type { Stop } from "../ports/clock.ts";
 import { CHANNELS, type Unsubscribe } from "../ports/pubsub.ts";
 import type { FollowUp } from "../runs/run.ts";
 import type { RunSubject } from "../runs/run-store.ts";
-import { isWorkedOn } from "../runs/states.ts";
+import { isWorkedOn, type RunState } from "../runs/states.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 
 /** What can happen to a run from outside while an attempt works on it. */
@@ -97,12 +97,15 @@ export class RunWatch {
       this.#changes.answered(run.permission.permissionId, run.permission.answer);
     } else {
       this.#changes.steered(waiting.filter(({ delivery }) => delivery === "steer"));
-      this.#seeInterrupt(waiting);
+      this.#seeInterrupt(run.state, waiting);
     }
   }
 
-  /** Each follow-up interrupts once. */
-  #seeInterrupt(waiting: RunSubject["waiting"]): void {
+  /** Each follow-up interrupts once. While the agent's question is open, it waits like any other. */
+  #seeInterrupt(state: RunState, waiting: RunSubject["waiting"]): void {
+    if (state === "BLOCKED") {
+      return;
+    }
     const interrupt = waiting.find(
       ({ delivery, id }) => delivery === "interrupt" && !this.#interrupts.has(id),
     );

@@ -4,6 +4,8 @@ import type { RunId } from "../ids.ts";
 export interface Conversation {
   readonly id: string;
   readonly steps: readonly Step[];
+  /** Whether there are steps before the first of `steps`. */
+  readonly hasMoreBefore: boolean;
 }
 
 /** One turn. A turn that has not started has no `startedAt`. */

@@ -1,14 +1,16 @@
 import { lengthOf } from "../clean-text.ts";
-import { AppError } from "../errors.ts";
+import { AppError, invalidMember } from "../errors.ts";
+import type { RunId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import { eventPages } from "../runs/event-pages.ts";
 import type { RunEvent } from "../runs/events.ts";
+import type { FollowUpStore } from "../runs/follow-up-store.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunQuery } from "../runs/run-query.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { RunStore } from "../runs/run-store.ts";
 import type { Conversation, Step } from "./conversation.ts";
-import { RunSteps } from "./run-steps.ts";
+import { type RunPart, RunSteps } from "./run-steps.ts";
 
 const PAGE = 100;
 /** A conversation is one response, and a log may be larger than a response can be. */
@@ -20,27 +22,81 @@ export interface ConversationDeps {
   readonly runs: Runs;
   /** The logs of the runs, as this reader may see them. */
   readonly log: Pick<RunStore, "readEvents">;
+  readonly positions: Pick<RunStore, "lastSeqBeforeTurn">;
+  readonly followUps: Pick<FollowUpStore, "listFromTurn">;
 }
 
-/** The visible part of a conversation. If none of its runs is visible, the conversation is not found. */
+/** The part of a conversation to read. Default: all of it. */
+export interface ConversationQuery {
+  /** The maximum number of steps: the last ones. */
+  readonly limit?: number;
+  /** Only the steps before this one. */
+  readonly before?: { readonly runId: RunId; readonly turn: number };
+}
+
+/**
+ * The visible part of a conversation. If none of its runs is visible, the conversation is not found. With a limit, only
+ * the events of the steps that are returned are read.
+ */
 export async function readConversation(
-  { log, runs }: ConversationDeps,
+  deps: ConversationDeps,
   id: string,
   viewer: Viewer,
+  { before, limit = Infinity }: ConversationQuery = {},
 ): Promise<Conversation> {
-  const visible: Run[] = [];
-  for await (const run of runsOf(runs, id, viewer)) {
-    visible.push(run);
+  const parts: StepsOfRun[] = [];
+  let [hasRuns, isBehind, missing, hasMoreBefore] = [false, before !== undefined, limit, false];
+  for await (const run of newestFirst(deps.runs, id, viewer)) {
+    hasRuns = true;
+    if (isBehind && run.id !== before?.runId) {
+      continue;
+    }
+    if (missing === 0) {
+      hasMoreBefore = true;
+      break;
+    }
+    const part = await partOf(deps, run, missing, isBehind ? before?.turn : undefined);
+    isBehind = false;
+    parts.unshift(part);
+    missing -= part.end - part.first;
+    if (part.first > 1) {
+      hasMoreBefore = true;
+      break;
+    }
   }
-  if (visible.length === 0) {
+  if (!hasRuns) {
     throw unknownConversation();
+  }
+  if (isBehind) {
+    throw unknownStep();
   }
   const steps: Step[] = [];
   const talk = new Talk();
-  for (const run of visible) {
-    steps.push(...(await stepsOf(log, run, talk)));
+  for (const part of parts) {
+    steps.push(...(await stepsOf(deps, part, talk)));
   }
-  return { id, steps };
+  return { id, steps, hasMoreBefore };
+}
+
+interface StepsOfRun extends RunPart {
+  readonly run: Run;
+}
+
+/** At most `limit` steps of a run: the last ones, or those before the step `before`. */
+async function partOf(
+  { followUps }: ConversationDeps,
+  run: Run,
+  limit: number,
+  before: number | undefined,
+): Promise<StepsOfRun> {
+  const turns = Math.max(1, run.turn);
+  if (before !== undefined && before > turns + 1) {
+    throw unknownStep();
+  }
+  const listed = await followUps.listFromTurn(run.id, Math.max(1, (before ?? turns + 1) - limit));
+  const isWaiting = listed.some(({ turn }) => turn === undefined || turn > run.turn);
+  const end = before ?? turns + (isWaiting ? 2 : 1);
+  return { run, first: Math.max(1, end - limit), end, followUps: listed };
 }
 
 /** The newest visible run of a conversation, with which the conversation can be continued. */
@@ -53,9 +109,16 @@ export async function newestRunOf(runs: Runs, id: string, viewer: Viewer): Promi
   return newest;
 }
 
-async function stepsOf(log: ConversationDeps["log"], run: Run, talk: Talk): Promise<readonly Step[]> {
-  const steps = new RunSteps(run);
-  for await (const page of eventPages(log, run)) {
+async function stepsOf(
+  { log, positions }: ConversationDeps,
+  { run, ...part }: StepsOfRun,
+  talk: Talk,
+): Promise<readonly Step[]> {
+  const { end, first, followUps } = part;
+  const steps = new RunSteps(run, { ...part, followUps: first === 1 ? [] : followUps });
+  const lastSeq = end > run.turn ? run.lastSeq : await positions.lastSeqBeforeTurn(run.id, end);
+  const after = first === 1 ? 0 : await positions.lastSeqBeforeTurn(run.id, first);
+  for await (const page of eventPages(log, { id: run.id, lastSeq, after })) {
     for (const event of page) {
       if (talk.hasRoomFor(event)) {
         steps.onEvent(event);
@@ -64,7 +127,7 @@ async function stepsOf(log: ConversationDeps["log"], run: Run, talk: Talk): Prom
       }
     }
   }
-  return steps.list();
+  return steps.list().slice(0, end - first);
 }
 
 /** Limits what agents and commands say. The beginning is always shown, and so is the outcome. */
@@ -80,8 +143,8 @@ class Talk {
   }
 }
 
-async function* runsOf(runs: Runs, id: string, viewer: Viewer): AsyncGenerator<Run> {
-  let query: RunQuery | undefined = queryOf(id, viewer);
+async function* newestFirst(runs: Runs, id: string, viewer: Viewer): AsyncGenerator<Run> {
+  let query: RunQuery | undefined = { ...queryOf(id, viewer), order: "desc" };
   while (query !== undefined) {
     const page = await runs.list(query);
     yield* page.runs;
@@ -95,4 +158,8 @@ function queryOf(conversationId: string, viewer: Viewer): RunQuery {
 
 function unknownConversation(): AppError {
   return new AppError("resource_not_found", "There is no such conversation.");
+}
+
+function unknownStep(): AppError {
+  return invalidMember("before", "must be the id of a step of this conversation");
 }

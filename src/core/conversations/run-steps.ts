@@ -1,10 +1,18 @@
 import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../agents/agent-runner.ts";
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
 import type { RunEvent, RunEventBody } from "../runs/events.ts";
-import type { Run } from "../runs/run.ts";
+import type { FollowUp, Run } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
 import type { Step } from "./conversation.ts";
 import { StepDraft } from "./step-draft.ts";
+
+/** The steps from `first` to the one before `end`. */
+export interface RunPart {
+  readonly first: number;
+  readonly end: number;
+  /** Follow-ups that these steps take or that wait. They may have been received before the first step. */
+  readonly followUps: readonly FollowUp[];
+}
 
 interface Said {
   readonly message: string;
@@ -17,6 +25,7 @@ interface Said {
  */
 export class RunSteps {
   readonly #run: Run;
+  readonly #part: RunPart;
   readonly #steps = new Map<number, StepDraft>();
   /** Follow-ups that no turn has taken. */
   readonly #waiting = new Map<string, Said>();
@@ -25,11 +34,15 @@ export class RunSteps {
   readonly #outputs = new Map<string, string>();
   #leftOut: { readonly events: number; readonly at: Date } | undefined;
 
-  constructor(run: Run) {
+  constructor(run: Run, part: RunPart = { first: 1, end: Infinity, followUps: [] }) {
     this.#run = run;
-    const step = this.#step(1);
+    this.#part = part;
+    for (const { createdAt, id, message } of part.followUps) {
+      this.#waiting.set(id, { message, at: createdAt });
+    }
+    const step = this.#step(part.first);
     // A run that has only a skill has no prompt.
-    if (run.prompt !== "") {
+    if (part.first === 1 && run.prompt !== "") {
       step.addMessage("user", { type: "text", text: run.prompt }, run.createdAt);
     }
   }
@@ -54,7 +67,7 @@ export class RunSteps {
       const { at, events } = this.#leftOut;
       this.#step(last).addMessage("system", { type: "event", name: "left_out", data: { events } }, at);
     }
-    for (const { message, at } of waiting) {
+    for (const { message, at } of next < this.#part.end ? waiting : []) {
       this.#step(next).addMessage("user", { type: "text", text: message }, at);
     }
     return Array.from(this.#steps.values(), (step) => step.step());
@@ -64,6 +77,12 @@ export class RunSteps {
     switch (body.kind) {
       case "followup.received":
         this.#waiting.set(body.followUpId, { message: body.message, at });
+        break;
+      case "followup.edited":
+        this.#edit(body);
+        break;
+      case "followup.withdrawn":
+        this.#waiting.delete(body.followUpId);
         break;
       case "turn.started":
         step.start(at);
@@ -141,6 +160,13 @@ export class RunSteps {
       status: status === "running" ? "in_progress" : status,
       content: [{ type: "text", text }],
     };
+  }
+
+  #edit({ followUpId, message }: Body<"followup.edited">): void {
+    const followUp = this.#waiting.get(followUpId);
+    if (followUp !== undefined) {
+      this.#waiting.set(followUpId, { ...followUp, message });
+    }
   }
 
   #take(step: StepDraft, followUpId: string): void {

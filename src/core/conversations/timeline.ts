@@ -14,6 +14,8 @@ const IS_TOLD: Readonly<Record<RunEventKind, boolean>> = {
   "turn.started": true,
   "turn.ended": true,
   "followup.received": true,
+  "followup.edited": true,
+  "followup.withdrawn": true,
   "followup.steered": true,
   "permission.requested": true,
   "permission.answered": true,

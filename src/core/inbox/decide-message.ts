@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Run } from "../runs/run.ts";
 import type { TransactionExtras } from "../runs/run-service.ts";
+import type { Notice } from "../threads/notice.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
 import { type AuthorizedContext, type IntakeDeps, type MessageContext, resultOf } from "./message-context.ts";
@@ -54,9 +55,19 @@ async function create(
 
 async function followUp(context: AuthorizedContext, { runs }: IntakeDeps): Promise<Disposition> {
   const input = { message: context.message.text, authorId: context.author.id };
-  await runs.followUp(currentRun(context), context.author, input, completing(context, "follow_up"));
+  const extras = { ...completing(context, "follow_up"), saysIfQuestionOpen: QUESTION_OPEN };
+  await runs.followUp(currentRun(context), context.author, input, extras);
   return "follow_up";
 }
+
+/** The author of a text that is no answer must know that the run still waits. */
+const QUESTION_OPEN: Notice = {
+  kind: "message",
+  purpose: "reply",
+  text:
+    "The agent gets this message with its next turn. Its question is still open: answer with yes, no or the name of " +
+    "an option.",
+};
 
 async function stop(context: AuthorizedContext, deps: IntakeDeps): Promise<Disposition> {
   if (context.thread.runId === undefined) {

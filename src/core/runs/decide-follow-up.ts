@@ -5,6 +5,7 @@ import type { PolicyAction } from "../policies/policy.ts";
 import { needsApproval, requireApprovalAgain } from "./decide-approval.ts";
 import type { FollowUpDelivery, PendingPermission, Run, RunMode } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
+import type { RunSource } from "./sources.ts";
 import { isEnded } from "./states.ts";
 
 export interface FollowUpInput {
@@ -16,38 +17,55 @@ export interface FollowUpInput {
   readonly authorId: PrincipalId;
   /** A guest never answers a question of the run. */
   readonly byGuest?: true;
+  /** Default: the API. */
+  readonly source?: RunSource;
+}
+
+/** What a follow-up did: it became a follow-up that is held, or it answered the open question. */
+export interface FollowUpEffect {
+  /** Absent if the message was an answer. */
+  readonly followUpId?: string | undefined;
+  /** The id of the option that the message chose. Absent if it refused and the agent offers no single refusal. */
+  readonly answered?: string;
+  /** True if the message was no answer to the question that the run waits for. */
+  readonly questionOpen?: true;
 }
 
 /**
  * What a follow-up does depends on the state of its run. Queued or moving: it is held for the next turn. Blocked by a
- * question: it answers the question, except when a guest wrote it. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
- * Returns the follow-up's id, or undefined when the message was only an answer.
+ * question: it answers the question if it is plainly an answer and no guest wrote it, otherwise it is held and the
+ * question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
  */
-export function decideFollowUp(edit: RunEdit, input: FollowUpInput): string | undefined {
+export function decideFollowUp(edit: RunEdit, input: FollowUpInput): FollowUpEffect {
   const { permission, state } = edit.run;
-  if (state === "BLOCKED" && permission !== undefined && input.byGuest !== true) {
-    return answerByText(edit, permission, input);
+  if (state === "BLOCKED" && permission !== undefined) {
+    const answer = input.byGuest === true ? undefined : answerIn(permission, input.message);
+    return answer === undefined
+      ? { followUpId: hold(edit, input), questionOpen: true }
+      : answerByText(edit, answer, input.authorId);
   }
-  const id = hold(edit, input);
   if (!isEnded(state)) {
-    return id;
+    return { followUpId: hold(edit, input) };
   }
+  const followUpId = hold(edit, { ...input, resumes: true });
   edit.moveTo("QUEUED", { reason: "A follow-up came." });
   if (needsApproval(edit.run)) {
     requireApprovalAgain(edit);
   }
-  return id;
+  return { followUpId };
 }
 
-/** The actions that a follow-up performs on the run: an answer, a follow-up, or both. */
-export function actionsOf(
+/** The action that a follow-up performs on the run. */
+export function actionOf(
   { permission, state }: Run,
   { byGuest, message }: Pick<FollowUpInput, "byGuest" | "message">,
-): readonly PolicyAction[] {
-  if (state !== "BLOCKED" || permission === undefined || byGuest === true) {
-    return ["follow_up"];
-  }
-  return isOnlyAnAnswer(permission, message) ? ["answer"] : ["answer", "follow_up"];
+): PolicyAction {
+  const isAnswer =
+    state === "BLOCKED" &&
+    permission !== undefined &&
+    byGuest !== true &&
+    answerIn(permission, message) !== undefined;
+  return isAnswer ? "answer" : "follow_up";
 }
 
 export function requireOption({ options }: PendingPermission, id: string): PermissionOption {
@@ -92,69 +110,110 @@ export function storeLateAnswer(edit: RunEdit): void {
   }
   const chosen = permission.options.find(({ optionId }) => optionId === permission.answer);
   const message = `You asked: ${permission.title}. The answer: ${chosen?.name ?? "no"}.`;
-  hold(edit, { message, authorId: permission.answeredBy, private: edit.isPrivate });
+  hold(edit, { message, authorId: permission.answeredBy, private: edit.isPrivate, isAnswer: true });
   edit.set({ permission: undefined });
 }
 
-/** The pattern has only one `\s*`, because a second one would take minutes for a message full of spaces. */
-const YES = /^(y|yes|yep|ok|okay|sure|allow|approved?|go|go ahead|do it|lgtm)\s*[.!]*$/i;
-const NO = /^(n|no|nope|deny|denied|reject|rejected|don't|do not)\s*[.!]*$/i;
+/** Each phrase agrees by itself. The words beside them may stand with an agreement, but are none. */
+const YES = ["yes", "y", "ok", "okay", "sure", "allow", "approve", "approved", "go ahead"];
+const BESIDE_YES = ["do it", "please", "thanks", "now", "it", "lgtm"];
+const NO = ["no", "nope", "deny", "reject", "don't"];
+const BESIDE_NO = ["do not", "please", "thanks"];
+const PHRASES_OF_TWO = /\b(?:go ahead|do it|do not)\b/g;
 
-/** The option that `words` name, or undefined when they name none. */
-export function optionMeant(permission: PendingPermission, words: string): PermissionOption | undefined {
-  const said = words.trim();
-  const folded = said.toLowerCase();
-  const named =
-    optionNamed(permission, (text) => text === said) ??
-    optionNamed(permission, (text) => text.toLowerCase() === folded);
-  if (named !== undefined) {
-    return named;
-  }
-  if (YES.test(said)) {
-    return optionOf(permission, "allow");
-  }
-  return NO.test(said) ? optionOf(permission, "reject") : undefined;
-}
-
-function optionNamed(
-  { options }: PendingPermission,
-  isSaid: (text: string) => boolean,
-): PermissionOption | undefined {
-  return options.find(({ name, optionId }) => isSaid(name) || isSaid(optionId));
+export interface TextAnswer {
+  /** Undefined: a refusal, and the agent offers no option that refuses once. */
+  readonly option: PermissionOption | undefined;
 }
 
 /**
- * Words that are neither yes nor no must not grant a permission: they refuse it, and reach the agent as a follow-up.
+ * The answer that a text gives, or undefined if it is none. A text that says anything besides yes or no is no answer,
+ * because it must not grant or refuse what its author did not mean. A plain yes or no never decides about later
+ * requests of the agent.
  */
-function answerByText(
-  edit: RunEdit,
-  permission: PendingPermission,
-  input: FollowUpInput,
-): string | undefined {
-  const meant = optionMeant(permission, input.message);
-  const id = isOnlyAnAnswer(permission, input.message) ? undefined : hold(edit, input);
-  decidePermission(edit, meant ?? optionOf(permission, "reject"), input.authorId);
-  return id;
+export function answerIn(permission: PendingPermission, text: string): TextAnswer | undefined {
+  const named = optionNamedBy(permission, text);
+  if (named !== undefined) {
+    return { option: named };
+  }
+  const phrases = phrasesOf(text);
+  if (isMadeOf(phrases, YES, BESIDE_YES)) {
+    const option = optionOfKind(permission, "allow_once");
+    return option && { option };
+  }
+  return isMadeOf(phrases, NO, BESIDE_NO) ? { option: optionOfKind(permission, "reject_once") } : undefined;
 }
 
-function isOnlyAnAnswer(permission: PendingPermission, words: string): boolean {
-  return optionMeant(permission, words) !== undefined || NO.test(words.trim());
+/** The exact text takes precedence, because two options may differ only in case or punctuation. */
+function optionNamedBy({ options }: PendingPermission, text: string): PermissionOption | undefined {
+  for (const form of [
+    (words: string) => words.trim(),
+    (words: string) => words.trim().toLowerCase(),
+    plainWords,
+  ]) {
+    const said = form(text);
+    const named = options.filter(
+      ({ name, optionId }) => said !== "" && [name, optionId].map(form).includes(said),
+    );
+    if (named.length > 0) {
+      return named[0];
+    }
+  }
+  return undefined;
 }
 
-function optionOf(permission: PendingPermission, side: "allow" | "reject"): PermissionOption | undefined {
-  const once = permission.options.find(({ kind }) => kind === `${side}_once`);
-  return once ?? permission.options.find(({ kind }) => kind === `${side}_always`);
+/** The words in lower case without punctuation, except the apostrophes in words. */
+function plainWords(text: string): string {
+  const words = text
+    .toLowerCase()
+    .replaceAll("\u2019", "'")
+    .replaceAll(/(?!(?<=\p{L})'(?=\p{L}))\p{P}/gu, " ");
+  return words
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .join(" ");
 }
 
-function hold(edit: RunEdit, input: FollowUpInput): string {
-  const { message, mode, authorId, byGuest, delivery = "queue", private: isPrivate = false } = input;
+function phrasesOf(text: string): readonly string[] {
+  const joined = plainWords(text).replaceAll(PHRASES_OF_TWO, (phrase) => phrase.replace(" ", "_"));
+  return joined.split(" ").map((phrase) => phrase.replace("_", " "));
+}
+
+function isMadeOf(
+  phrases: readonly string[],
+  deciding: readonly string[],
+  beside: readonly string[],
+): boolean {
+  return (
+    phrases.some((phrase) => deciding.includes(phrase)) &&
+    phrases.every((phrase) => deciding.includes(phrase) || beside.includes(phrase))
+  );
+}
+
+function optionOfKind(
+  { options }: PendingPermission,
+  kind: PermissionOption["kind"],
+): PermissionOption | undefined {
+  return options.find((option) => option.kind === kind);
+}
+
+function answerByText(edit: RunEdit, { option }: TextAnswer, answeredBy: PrincipalId): FollowUpEffect {
+  decidePermission(edit, option, answeredBy);
+  return option === undefined ? {} : { answered: option.optionId };
+}
+
+interface HeldFollowUp extends FollowUpInput {
+  readonly resumes?: true;
+  readonly isAnswer?: true;
+}
+
+function hold(edit: RunEdit, input: HeldFollowUp): string {
+  const { delivery = "queue", private: isPrivate = false, source = "API", ...others } = input;
   return edit.addFollowUp({
-    message,
+    ...others,
     // A guest's message never reaches a turn whose agent may have personal secrets.
-    delivery: byGuest === true && delivery === "steer" ? "queue" : delivery,
+    delivery: input.byGuest === true && delivery === "steer" ? "queue" : delivery,
     private: isPrivate,
-    authorId,
-    ...(byGuest === undefined ? {} : { byGuest }),
-    ...(mode === undefined ? {} : { mode }),
+    source,
   });
 }

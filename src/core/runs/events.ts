@@ -58,6 +58,14 @@ export type RunEventBody =
       readonly authorType?: "guest";
       readonly delivery: string;
     }
+  /** A waiting follow-up was rewritten. */
+  | {
+      readonly kind: "followup.edited";
+      readonly followUpId: string;
+      readonly message: string;
+      readonly editedBy: string;
+    }
+  | { readonly kind: "followup.withdrawn"; readonly followUpId: string; readonly withdrawnBy: string }
   /** The agent received the follow-up during its turn. */
   | { readonly kind: "followup.steered"; readonly followUpId: string }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }

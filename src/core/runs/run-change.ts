@@ -19,6 +19,8 @@ export interface RunChange {
   readonly events: readonly { readonly turn: number; readonly body: RunEventBody }[];
   /** The storage assigns sequence numbers after the run's earlier follow-ups. */
   readonly followUps: readonly Omit<FollowUp, "seq">[];
+  /** Waiting follow-ups that were rewritten or withdrawn, as they are now. */
+  readonly changedFollowUps?: readonly FollowUp[];
   /** The waiting follow-ups that this turn takes. */
   readonly takes: { readonly turn: number; readonly ids: readonly string[] } | undefined;
   readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];

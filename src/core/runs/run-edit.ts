@@ -1,6 +1,6 @@
 import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
-import { newId } from "../ids.ts";
+import { newId, type PrincipalId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
 import { filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
@@ -33,6 +33,7 @@ export class RunEdit {
   readonly #tools: EditTools;
   readonly #events: { turn: number; body: RunEventBody }[] = [];
   readonly #followUps: Omit<FollowUp, "seq">[] = [];
+  readonly #changedFollowUps: FollowUp[] = [];
   readonly #notices: { threadId: string; notice: Notice }[] = [];
   readonly #jobs: Job[] = [];
   readonly #threads: Thread[];
@@ -172,6 +173,21 @@ export class RunEdit {
     return id;
   }
 
+  rewriteFollowUp(followUp: FollowUp, message: string, editedBy: PrincipalId): FollowUp {
+    this.record({ kind: "followup.edited", followUpId: followUp.id, message, editedBy });
+    return this.#changed({ ...followUp, message, editedAt: this.#tools.now });
+  }
+
+  withdrawFollowUp(followUp: FollowUp, withdrawnBy: PrincipalId): void {
+    this.record({ kind: "followup.withdrawn", followUpId: followUp.id, withdrawnBy });
+    this.#changed({ ...followUp, withdrawnAt: this.#tools.now });
+  }
+
+  /** Without this follow-up, the run has nothing to do. */
+  markResuming(followUp: FollowUp): void {
+    this.#changed({ ...followUp, resumes: true });
+  }
+
   /** Adds an artifact, or a new version of `before`. */
   addArtifact(made: NewArtifact, before?: Artifact): void {
     const { now } = this.#tools;
@@ -213,7 +229,9 @@ export class RunEdit {
 
   /** The number of follow-ups that wait for a turn after this decision. */
   get waitingCount(): number {
-    const left = this.subject.waiting.filter(({ id }) => !this.#takes?.ids.includes(id));
+    const withdrawn = this.#changedFollowUps.filter(({ withdrawnAt }) => withdrawnAt !== undefined);
+    const gone = new Set([...(this.#takes?.ids ?? []), ...withdrawn.map(({ id }) => id)]);
+    const left = this.subject.waiting.filter(({ id }) => !gone.has(id));
     return this.#followUps.length + left.length;
   }
 
@@ -264,12 +282,18 @@ export class RunEdit {
       inboxResult: this.#inboxResult,
       answer: this.#answer,
       ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
+      ...(this.#changedFollowUps.length === 0 ? {} : { changedFollowUps: this.#changedFollowUps }),
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),
       ...(this.#changes === undefined ? {} : { changes: this.#changes }),
       ...(Object.keys(this.#details).length === 0 ? {} : { details: this.#details }),
       ...(this.#webhook === undefined ? {} : { webhook: this.#webhook }),
     };
+  }
+
+  #changed(followUp: FollowUp): FollowUp {
+    this.#changedFollowUps.push(followUp);
+    return followUp;
   }
 
   #stamps(to: RunState): Partial<RunProgress> {

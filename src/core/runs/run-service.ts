@@ -1,7 +1,7 @@
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
-import type { RunId } from "../ids.ts";
+import type { PrincipalId, RunId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
 import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
 import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
@@ -24,12 +24,14 @@ import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
+import { decideRewrite, decideWithdrawal } from "./change-follow-up.ts";
 import { type ApprovalDecision, decideApproval } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
 import {
-  actionsOf,
+  actionOf,
   decideFollowUp,
   decidePermission,
+  type FollowUpEffect,
   type FollowUpInput,
   requireOption,
 } from "./decide-follow-up.ts";
@@ -38,7 +40,7 @@ import { inheritConfig } from "./inherit-config.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
-import type { Approval, Run, RunConfig, RunDetails, RunOrigin } from "./run.ts";
+import type { Approval, FollowUp, Run, RunConfig, RunDetails, RunOrigin } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
@@ -48,7 +50,7 @@ import { requireVisible } from "./visibility.ts";
 export interface RunServiceDeps extends RunRules {
   readonly storage: Pick<
     Storage,
-    "environments" | "mcpServers" | "namedAgents" | "people" | "runs" | "teams"
+    "environments" | "followUps" | "mcpServers" | "namedAgents" | "people" | "runs" | "teams"
   >;
   readonly clock: Clock;
   readonly writer: NoticeWriter;
@@ -68,7 +70,9 @@ export interface TransactionExtras {
   /** The API key of the caller. If it was revoked, nothing is stored. */
   readonly apiKeyId?: string;
   /** Builds the response that is stored under the caller's idempotency key. */
-  readonly remembers?: (run: Run, followUpId: string | undefined) => IdempotentResponse;
+  readonly remembers?: (result: FollowUpResult) => IdempotentResponse;
+  /** Posted to the thread `says.threadId` too if the follow-up is no answer to the open question. */
+  readonly saysIfQuestionOpen?: Notice;
 }
 
 /** A new run that is routed, has its skill and is allowed. It only has to be stored. */
@@ -83,9 +87,10 @@ export interface PreparedRun {
   readonly ignored: readonly string[];
 }
 
-export interface FollowUpResult {
+export interface FollowUpResult extends FollowUpEffect {
+  /** The follow-up that was rewritten. */
+  readonly followUp?: FollowUp;
   readonly run: Run;
-  readonly followUpId: string | undefined;
 }
 
 export const CANCEL_STATUSES = [
@@ -101,6 +106,11 @@ export type CancelStatus = (typeof CANCEL_STATUSES)[number];
 const OVER_THE_API: RequestOrigin = { source: "API" };
 /** Threads show only the beginning of a follow-up. */
 const TOLD_LENGTH = 500;
+
+export interface FollowUpTarget {
+  readonly runId: RunId;
+  readonly followUpId: string;
+}
 
 /** Everything that callers can do with runs. The API and the inbox use only this service. */
 export class RunService {
@@ -153,7 +163,7 @@ export class RunService {
     if (webhook !== undefined) {
       edit.addWebhook(webhook);
     }
-    this.#add(edit, extras, undefined);
+    this.#add(edit, extras);
     return this.#deps.storage.runs.create(origin, edit.done());
   }
 
@@ -167,26 +177,90 @@ export class RunService {
     if (onlyRunId !== undefined && invitation?.mayFollowUp !== true) {
       throw new AppError("not_authorized", "This share link is only for viewing.");
     }
-    let followUpId: string | undefined;
-    const judges = [await this.#judge(viewer, extras.from)];
+    let effect: FollowUpEffect = {};
+    const { from = OVER_THE_API } = extras;
+    const judges = [await this.#judge(viewer, from)];
     if (invitation !== undefined) {
       // A guest may do no more than the creator of the link as an ordinary member.
-      judges.push(await this.#judge({ ...invitation.by, administrator: false }, extras.from));
+      judges.push(await this.#judge({ ...invitation.by, administrator: false }, from));
     }
     const run = await this.#change(id, viewer, (edit) => {
       requireAgent(edit.run);
-      for (const action of actionsOf(edit.run, input)) {
-        for (const judged of judges) {
-          requireAllowed(judged(action, edit.run));
-        }
+      for (const judged of judges) {
+        requireAllowed(judged(actionOf(edit.run, input), edit.run));
       }
-      followUpId = decideFollowUp(edit, input);
-      if (extras.from?.integration === undefined && input.private !== true) {
+      effect = decideFollowUp(edit, { source: from.source, ...input });
+      if (from.integration === undefined && input.private !== true) {
         edit.post(followUpNotice(viewer, input));
       }
-      this.#add(edit, extras, followUpId);
+      this.#add(edit, extras, effect);
     });
-    return { run, followUpId };
+    return { run, ...effect };
+  }
+
+  /** The messages to a run, also withdrawn ones, in order. */
+  async listFollowUps(
+    id: RunId,
+    viewer: Viewer,
+    { after, limit }: { readonly after: number; readonly limit: number },
+  ): Promise<readonly FollowUp[]> {
+    await this.get({ id }, viewer);
+    return this.#deps.storage.followUps.list(id, after, limit);
+  }
+
+  /** Allowed to the author and to administrators, while no turn has taken the follow-up. */
+  async rewriteFollowUp(
+    target: FollowUpTarget,
+    viewer: Viewer,
+    message: string,
+    extras: TransactionExtras = {},
+  ): Promise<FollowUpResult> {
+    await this.authorOfFollowUp(target, viewer);
+    const judged = await this.#judge(viewer, extras.from);
+    let effect: Omit<FollowUpResult, "run"> = {};
+    const run = await this.#change(target.runId, viewer, (edit) => {
+      requireAllowed(judged("follow_up", edit.run));
+      const followUp = decideRewrite(edit, target.followUpId, message, viewer.id);
+      if (!followUp.private) {
+        edit.post(changeNotice(viewer, "changed a message that waits", message));
+      }
+      effect = { followUpId: followUp.id, followUp };
+      this.#add(edit, extras, effect);
+    });
+    return { run, ...effect };
+  }
+
+  /** Allowed like `rewriteFollowUp`. The agent never receives the follow-up. */
+  async withdrawFollowUp(
+    target: FollowUpTarget,
+    viewer: Viewer,
+    extras: TransactionExtras = {},
+  ): Promise<FollowUpResult> {
+    await this.authorOfFollowUp(target, viewer);
+    const run = await this.#change(target.runId, viewer, (edit) => {
+      const followUp = decideWithdrawal(edit, target.followUpId, viewer.id);
+      if (!followUp.private) {
+        edit.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
+      }
+      this.#add(edit, extras);
+    });
+    return { run };
+  }
+
+  /**
+   * The author of a follow-up that the viewer may change. An answer to a question is stored as a follow-up too, but it
+   * is no message of its own.
+   */
+  async authorOfFollowUp({ runId, followUpId }: FollowUpTarget, viewer: Viewer): Promise<PrincipalId> {
+    await this.get({ id: runId }, viewer);
+    const followUp = await this.#deps.storage.followUps.find(runId, followUpId);
+    if (followUp === undefined || followUp.isAnswer === true) {
+      throw new AppError("resource_not_found", "There is no such follow-up.");
+    }
+    if (followUp.authorId !== viewer.id && !viewer.administrator) {
+      throw new AppError("not_authorized", "Only its author and administrators may change a follow-up.");
+    }
+    return followUp.authorId;
   }
 
   async cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
@@ -194,7 +268,7 @@ export class RunService {
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("cancel", edit.run));
       decideCancel(edit, viewer.displayName);
-      this.#add(edit, extras, undefined);
+      this.#add(edit, extras);
     });
   }
 
@@ -241,7 +315,7 @@ export class RunService {
         throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
       }
       decidePermission(edit, requireOption(permission, choice.optionId), viewer.id);
-      this.#add(edit, extras, undefined);
+      this.#add(edit, extras);
     });
   }
 
@@ -257,7 +331,7 @@ export class RunService {
       requireAllowed(judged("approve", edit.run));
       requireOthersRun(edit.run, viewer);
       decideApproval(edit, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
-      this.#add(edit, extras, undefined);
+      this.#add(edit, extras);
     });
   }
 
@@ -267,6 +341,11 @@ export class RunService {
 
   async list(query: RunQuery): Promise<RunPage> {
     return this.#deps.storage.runs.list(query);
+  }
+
+  /** The last events before `before`, in order. The caller must already have checked that the viewer may see the run. */
+  async readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]> {
+    return this.#deps.storage.runs.readEventsBefore(id, before, limit);
   }
 
   /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */
@@ -381,8 +460,8 @@ export class RunService {
 
   #add(
     edit: RunEdit,
-    { apiKeyId, inboxResult, binds, says, remembers }: TransactionExtras,
-    followUpId: string | undefined,
+    { apiKeyId, inboxResult, binds, says, saysIfQuestionOpen, remembers }: TransactionExtras,
+    effect: Omit<FollowUpResult, "run"> = {},
   ): void {
     if (apiKeyId !== undefined) {
       edit.requireKey(apiKeyId);
@@ -393,11 +472,14 @@ export class RunService {
     for (const notice of says?.notices ?? []) {
       edit.post(notice, says?.threadId);
     }
+    if (saysIfQuestionOpen !== undefined && effect.questionOpen === true) {
+      edit.post(saysIfQuestionOpen, says?.threadId);
+    }
     if (inboxResult !== undefined) {
       edit.completeInboxEvent({ ...inboxResult, runId: edit.run.id });
     }
     if (remembers !== undefined) {
-      edit.remember(remembers(edit.run, followUpId));
+      edit.remember(remembers({ run: edit.run, ...effect }));
     }
   }
 }
@@ -438,14 +520,20 @@ function statusOf(error: unknown): CancelStatus {
 }
 
 /** Shows a follow-up to people who read the run's threads. */
-function followUpNotice({ displayName, invitation }: Viewer, { message }: FollowUpInput): Notice {
+function followUpNotice(viewer: Viewer, { message }: FollowUpInput): Notice {
+  return viewer.invitation === undefined
+    ? changeNotice(viewer, "asked over the API", message)
+    : changeNotice({ displayName: "A guest" }, "asked over a share link", message);
+}
+
+function changeNotice(
+  { displayName = "A user" }: Pick<Viewer, "displayName">,
+  did: string,
+  message: string,
+): Notice {
   const words = Array.from(message);
   const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;
-  const author =
-    invitation === undefined
-      ? `${displayName ?? "A user"} asked over the API`
-      : "A guest asked over a share link";
-  return { kind: "message", purpose: "reply", text: `${author}: ${cut}` };
+  return { kind: "message", purpose: "reply", text: `${displayName} ${did}: ${cut}` };
 }
 
 /** A run that tests an environment has no agent that could read a message. */

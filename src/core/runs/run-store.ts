@@ -37,6 +37,13 @@ export interface RunStore {
     limit: number,
     kinds?: readonly RunEventKind[],
   ): Promise<readonly RunEvent[]>;
+  /**
+   * The last `limit` events with a sequence number below `before`, in order. There are fewer when they are long, like
+   * in `readEvents`: the page begins later.
+   */
+  readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]>;
+  /** The number of the last event before the turn `turn`; 0 if there is none. Cheap in a long log. */
+  lastSeqBeforeTurn(id: RunId, turn: number): Promise<number>;
 }
 
 /** Identifies a run by its id, by its session, or as the newest run of a conversation. */
@@ -48,7 +55,7 @@ export type RunKey =
 /** A run with everything that a decision about it needs. */
 export interface RunSubject {
   readonly run: Run;
-  /** Follow-ups that no turn has taken, in order. */
+  /** Follow-ups that no turn has taken and nobody has withdrawn, in order. */
   readonly waiting: readonly FollowUp[];
   /** Follow-ups of the current turn, for an attempt that continues it. */
   readonly taken: readonly FollowUp[];

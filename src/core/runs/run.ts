@@ -220,9 +220,19 @@ export interface FollowUp {
   readonly authorId: PrincipalId;
   /** Absent: by a principal. */
   readonly byGuest?: true;
+  /** Where it was sent from. */
+  readonly source: RunSource;
   readonly createdAt: Date;
   /** The turn that takes it; undefined while it waits. */
   readonly turn?: number;
+  /** When its message was last rewritten. */
+  readonly editedAt?: Date;
+  /** When it was withdrawn. No turn takes it. */
+  readonly withdrawnAt?: Date;
+  /** True if it continues a run that had ended. Without it, the run has nothing to do. */
+  readonly resumes?: boolean;
+  /** True for the answer to a question, which reaches the agent with the next turn. It is not a message of its own. */
+  readonly isAnswer?: boolean;
 }
 
 export const FOLLOW_UP_DELIVERIES = ["queue", "interrupt", "steer"] as const;

@@ -2,13 +2,13 @@ import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { readLog } from "../attempts/read-log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
-import { digestLine } from "./turn-input.ts";
+import { Digest } from "./digest.ts";
 
 type AppDeps = Pick<AttemptDeps, "clock" | "storage">;
 
 /** Only the end of a long log is read. */
 const EVENTS_MAX = 5_000;
-const KINDS = ["followup.received", "turn.ended"] as const;
+const KINDS = ["followup.received", "followup.edited", "followup.withdrawn", "turn.ended"] as const;
 const DIGEST_LENGTH = 16_000;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -42,13 +42,11 @@ async function digestOf(
   before: number,
   now: ReadonlySet<string>,
 ): Promise<string> {
-  let told = `Request: ${prompt}`;
+  const digest = new Digest(before, now);
   const after = Math.max(0, lastSeq - EVENTS_MAX);
   for await (const event of readLog(deps, { id, lastSeq, after, kinds: KINDS })) {
-    const line = digestLine(event, before, now);
-    if (line !== undefined) {
-      told = `${told}\n${line}`.slice(-DIGEST_LENGTH);
-    }
+    digest.onEvent(event);
+    digest.shorten(DIGEST_LENGTH);
   }
-  return told;
+  return [`Request: ${prompt}`, ...digest.lines].join("\n").slice(-DIGEST_LENGTH);
 }

@@ -1,6 +1,5 @@
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
 import { pathToFiles } from "../inputs/path-to-files.ts";
-import type { RunEvent } from "../runs/events.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
 import { requestOf } from "../skills/skill-in-run.ts";
 import type { Workspace } from "../workspaces/workspace.ts";
@@ -45,24 +44,6 @@ const CONTEXT_LABEL =
 function lineIn(workspace: TurnInput["workspace"]): (file: FileInWorkspace) => string {
   const way = workspace === undefined ? "" : pathToFiles(workspace);
   return ({ path, mimeType, sizeBytes }) => `- ${way}${path} (${mimeType}, ${sizeBytes} bytes)`;
-}
-
-/**
- * What an event tells about the turns before `before`: who asked for what, and the final answer. Follow-ups in `now`
- * are left out, because they are the turn itself.
- */
-export function digestLine(
-  { body, turn }: RunEvent,
-  before: number,
-  now: ReadonlySet<string>,
-): string | undefined {
-  if (body.kind === "followup.received" && !now.has(body.followUpId)) {
-    return `Follow-up: ${body.message}`;
-  }
-  if (body.kind === "turn.ended" && turn < before) {
-    return `You answered: ${body.answer}`;
-  }
-  return undefined;
 }
 
 /** Uses a fence that is longer than any fence in the text, so that the text cannot end it. */

@@ -199,5 +199,5 @@ export class TestObjects {
 }
 
 function idOf(made: Made): string {
-  return String(made.run_id ?? made.uid ?? made.id);
+  return String(made.followup_id ?? made.run_id ?? made.uid ?? made.id);
 }

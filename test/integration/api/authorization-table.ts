@@ -62,6 +62,13 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/runs/:runId": runs.read,
   "GET /agent/tasks/:runId": runs.read,
   "POST /agent/runs/:runId/followups": { ...runs.write, body: () => ({ message: "more" }) },
+  "GET /agent/runs/:runId/followups": runs.read,
+  "PATCH /agent/runs/:runId/followups/:followupId": {
+    ...runs.write,
+    body: () => ({ message: "less" }),
+    memberAnswers: 403,
+  },
+  "DELETE /agent/runs/:runId/followups/:followupId": { ...runs.write, memberAnswers: 403 },
   "POST /agent/runs/:runId/cancel": runs.write,
   "POST /agent/tasks/:runId/cancel": runs.write,
   "POST /agent/runs/cancel": { ...runs.write, body: () => ({ run_ids: [randomUUID()] }) },

@@ -407,3 +407,55 @@ async function disposable(
   const own = await startHarness({ limits });
   return { harness: own, [Symbol.asyncDispose]: () => own.close() };
 }
+
+describe("the last events of a run", () => {
+  const pageOf = async (id: string, query: string) =>
+    call(harness, `/api/v1/agent/runs/${id}/events?${query}`, { headers: { accept: "application/json" } });
+  const seqsOf = (body: { events: readonly { seq: number }[] }) => body.events.map(({ seq }) => seq);
+
+  test("a log is read backwards, page by page, and each page is ascending", async () => {
+    const id = await createRun(harness);
+    await say(harness, id, ...upTo(9).map(String));
+
+    const { body: last } = await pageOf(id, "tail=4");
+    const { body: middle } = await pageOf(id, `before=${last.next_before}&limit=4`);
+    const { body: first } = await pageOf(id, `before=${middle.next_before}&limit=4`);
+    const { body: after } = await pageOf(id, `after=${middle.next_after}`);
+
+    expect([last, middle, first].map(seqsOf)).toEqual([upTo(10, 7), upTo(6, 3), upTo(2)]);
+    expect([last.next_after, middle.next_after, first.next_before]).toEqual([10, 6, undefined]);
+    expect(seqsOf(after)).toEqual(upTo(10, 7));
+  });
+
+  test.each(["after=1&before=2", "after=0&tail=2", "before=2&tail=2", "before=0", "tail=0", "tail=501"])(
+    "the query %s is invalid",
+    async (query) => {
+      const id = await createRun(harness);
+
+      expect((await pageOf(id, query)).status).toBe(400);
+    },
+  );
+
+  test("a stream begins with the last events that `tail` asks for", async () => {
+    const id = await createRun(harness);
+    await say(harness, id, "a", "b", "c");
+    await end(harness, id);
+
+    const stream = await openStream(harness, id, { query: "?tail=2" });
+    await stream.untilOver();
+
+    expect(stream.ids).toEqual([5, 6]);
+  });
+
+  test("a stream ends after the event that ends the run, and the log may go on", async () => {
+    const id = await createRun(harness);
+    const stream = await openStream(harness, id);
+
+    await end(harness, id);
+    await stream.untilOver();
+    await harness.edit(id, (edit) => edit.record({ kind: "attempt.ended", attempt: 1, reason: "Done." }));
+
+    expect(stream.events.at(-1)?.data).toMatchObject({ kind: "run.state", to: "SUCCEEDED" });
+    expect((await pageOf(id, "tail=1")).body.events).toMatchObject([{ kind: "attempt.ended" }]);
+  });
+});

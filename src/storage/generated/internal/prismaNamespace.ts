@@ -3100,8 +3100,13 @@ export const FollowUpScalarFieldEnum = {
   private: 'private',
   authorId: 'authorId',
   byGuest: 'byGuest',
+  source: 'source',
   createdAt: 'createdAt',
-  turn: 'turn'
+  turn: 'turn',
+  editedAt: 'editedAt',
+  withdrawnAt: 'withdrawnAt',
+  resumes: 'resumes',
+  isAnswer: 'isAnswer'
 } as const
 
 export type FollowUpScalarFieldEnum = (typeof FollowUpScalarFieldEnum)[keyof typeof FollowUpScalarFieldEnum]

@@ -46,8 +46,13 @@ export type FollowUpMinAggregateOutputType = {
   private: boolean | null
   authorId: string | null
   byGuest: boolean | null
+  source: string | null
   createdAt: Date | null
   turn: number | null
+  editedAt: Date | null
+  withdrawnAt: Date | null
+  resumes: boolean | null
+  isAnswer: boolean | null
 }
 
 export type FollowUpMaxAggregateOutputType = {
@@ -60,8 +65,13 @@ export type FollowUpMaxAggregateOutputType = {
   private: boolean | null
   authorId: string | null
   byGuest: boolean | null
+  source: string | null
   createdAt: Date | null
   turn: number | null
+  editedAt: Date | null
+  withdrawnAt: Date | null
+  resumes: boolean | null
+  isAnswer: boolean | null
 }
 
 export type FollowUpCountAggregateOutputType = {
@@ -74,8 +84,13 @@ export type FollowUpCountAggregateOutputType = {
   private: number
   authorId: number
   byGuest: number
+  source: number
   createdAt: number
   turn: number
+  editedAt: number
+  withdrawnAt: number
+  resumes: number
+  isAnswer: number
   _all: number
 }
 
@@ -100,8 +115,13 @@ export type FollowUpMinAggregateInputType = {
   private?: true
   authorId?: true
   byGuest?: true
+  source?: true
   createdAt?: true
   turn?: true
+  editedAt?: true
+  withdrawnAt?: true
+  resumes?: true
+  isAnswer?: true
 }
 
 export type FollowUpMaxAggregateInputType = {
@@ -114,8 +134,13 @@ export type FollowUpMaxAggregateInputType = {
   private?: true
   authorId?: true
   byGuest?: true
+  source?: true
   createdAt?: true
   turn?: true
+  editedAt?: true
+  withdrawnAt?: true
+  resumes?: true
+  isAnswer?: true
 }
 
 export type FollowUpCountAggregateInputType = {
@@ -128,8 +153,13 @@ export type FollowUpCountAggregateInputType = {
   private?: true
   authorId?: true
   byGuest?: true
+  source?: true
   createdAt?: true
   turn?: true
+  editedAt?: true
+  withdrawnAt?: true
+  resumes?: true
+  isAnswer?: true
   _all?: true
 }
 
@@ -229,8 +259,13 @@ export type FollowUpGroupByOutputType = {
   private: boolean
   authorId: string
   byGuest: boolean
+  source: string
   createdAt: Date
   turn: number | null
+  editedAt: Date | null
+  withdrawnAt: Date | null
+  resumes: boolean
+  isAnswer: boolean
   _count: FollowUpCountAggregateOutputType | null
   _avg: FollowUpAvgAggregateOutputType | null
   _sum: FollowUpSumAggregateOutputType | null
@@ -266,8 +301,13 @@ export type FollowUpWhereInput = {
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
   byGuest?: Prisma.BoolFilter<"FollowUp"> | boolean
+  source?: Prisma.StringFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
+  editedAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
+  withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
+  resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
+  isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }
 
@@ -281,8 +321,13 @@ export type FollowUpOrderByWithRelationInput = {
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   byGuest?: Prisma.SortOrder
+  source?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
+  editedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  resumes?: Prisma.SortOrder
+  isAnswer?: Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
 }
 
@@ -300,8 +345,13 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
   byGuest?: Prisma.BoolFilter<"FollowUp"> | boolean
+  source?: Prisma.StringFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
+  editedAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
+  withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
+  resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
+  isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }, "id" | "runId_seq">
 
@@ -315,8 +365,13 @@ export type FollowUpOrderByWithAggregationInput = {
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   byGuest?: Prisma.SortOrder
+  source?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrderInput | Prisma.SortOrder
+  editedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  resumes?: Prisma.SortOrder
+  isAnswer?: Prisma.SortOrder
   _count?: Prisma.FollowUpCountOrderByAggregateInput
   _avg?: Prisma.FollowUpAvgOrderByAggregateInput
   _max?: Prisma.FollowUpMaxOrderByAggregateInput
@@ -337,8 +392,13 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   private?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidWithAggregatesFilter<"FollowUp"> | string
   byGuest?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
+  source?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableWithAggregatesFilter<"FollowUp"> | number | null
+  editedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"FollowUp"> | Date | string | null
+  withdrawnAt?: Prisma.DateTimeNullableWithAggregatesFilter<"FollowUp"> | Date | string | null
+  resumes?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
+  isAnswer?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
 }
 
 export type FollowUpCreateInput = {
@@ -350,8 +410,13 @@ export type FollowUpCreateInput = {
   private?: boolean
   authorId: string
   byGuest?: boolean
+  source?: string
   createdAt: Date | string
   turn?: number | null
+  editedAt?: Date | string | null
+  withdrawnAt?: Date | string | null
+  resumes?: boolean
+  isAnswer?: boolean
   run: Prisma.RunCreateNestedOneWithoutFollowUpsInput
 }
 
@@ -365,8 +430,13 @@ export type FollowUpUncheckedCreateInput = {
   private?: boolean
   authorId: string
   byGuest?: boolean
+  source?: string
   createdAt: Date | string
   turn?: number | null
+  editedAt?: Date | string | null
+  withdrawnAt?: Date | string | null
+  resumes?: boolean
+  isAnswer?: boolean
 }
 
 export type FollowUpUpdateInput = {
@@ -378,8 +448,13 @@ export type FollowUpUpdateInput = {
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  source?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  editedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
   run?: Prisma.RunUpdateOneRequiredWithoutFollowUpsNestedInput
 }
 
@@ -393,8 +468,13 @@ export type FollowUpUncheckedUpdateInput = {
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  source?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  editedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type FollowUpCreateManyInput = {
@@ -407,8 +487,13 @@ export type FollowUpCreateManyInput = {
   private?: boolean
   authorId: string
   byGuest?: boolean
+  source?: string
   createdAt: Date | string
   turn?: number | null
+  editedAt?: Date | string | null
+  withdrawnAt?: Date | string | null
+  resumes?: boolean
+  isAnswer?: boolean
 }
 
 export type FollowUpUpdateManyMutationInput = {
@@ -420,8 +505,13 @@ export type FollowUpUpdateManyMutationInput = {
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  source?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  editedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type FollowUpUncheckedUpdateManyInput = {
@@ -434,8 +524,13 @@ export type FollowUpUncheckedUpdateManyInput = {
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  source?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  editedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type FollowUpListRelationFilter = {
@@ -463,8 +558,13 @@ export type FollowUpCountOrderByAggregateInput = {
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   byGuest?: Prisma.SortOrder
+  source?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  editedAt?: Prisma.SortOrder
+  withdrawnAt?: Prisma.SortOrder
+  resumes?: Prisma.SortOrder
+  isAnswer?: Prisma.SortOrder
 }
 
 export type FollowUpAvgOrderByAggregateInput = {
@@ -482,8 +582,13 @@ export type FollowUpMaxOrderByAggregateInput = {
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   byGuest?: Prisma.SortOrder
+  source?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  editedAt?: Prisma.SortOrder
+  withdrawnAt?: Prisma.SortOrder
+  resumes?: Prisma.SortOrder
+  isAnswer?: Prisma.SortOrder
 }
 
 export type FollowUpMinOrderByAggregateInput = {
@@ -496,8 +601,13 @@ export type FollowUpMinOrderByAggregateInput = {
   private?: Prisma.SortOrder
   authorId?: Prisma.SortOrder
   byGuest?: Prisma.SortOrder
+  source?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   turn?: Prisma.SortOrder
+  editedAt?: Prisma.SortOrder
+  withdrawnAt?: Prisma.SortOrder
+  resumes?: Prisma.SortOrder
+  isAnswer?: Prisma.SortOrder
 }
 
 export type FollowUpSumOrderByAggregateInput = {
@@ -556,8 +666,13 @@ export type FollowUpCreateWithoutRunInput = {
   private?: boolean
   authorId: string
   byGuest?: boolean
+  source?: string
   createdAt: Date | string
   turn?: number | null
+  editedAt?: Date | string | null
+  withdrawnAt?: Date | string | null
+  resumes?: boolean
+  isAnswer?: boolean
 }
 
 export type FollowUpUncheckedCreateWithoutRunInput = {
@@ -569,8 +684,13 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   private?: boolean
   authorId: string
   byGuest?: boolean
+  source?: string
   createdAt: Date | string
   turn?: number | null
+  editedAt?: Date | string | null
+  withdrawnAt?: Date | string | null
+  resumes?: boolean
+  isAnswer?: boolean
 }
 
 export type FollowUpCreateOrConnectWithoutRunInput = {
@@ -612,8 +732,13 @@ export type FollowUpScalarWhereInput = {
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
   authorId?: Prisma.UuidFilter<"FollowUp"> | string
   byGuest?: Prisma.BoolFilter<"FollowUp"> | boolean
+  source?: Prisma.StringFilter<"FollowUp"> | string
   createdAt?: Prisma.DateTimeFilter<"FollowUp"> | Date | string
   turn?: Prisma.IntNullableFilter<"FollowUp"> | number | null
+  editedAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
+  withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
+  resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
+  isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
 }
 
 export type FollowUpCreateManyRunInput = {
@@ -625,8 +750,13 @@ export type FollowUpCreateManyRunInput = {
   private?: boolean
   authorId: string
   byGuest?: boolean
+  source?: string
   createdAt: Date | string
   turn?: number | null
+  editedAt?: Date | string | null
+  withdrawnAt?: Date | string | null
+  resumes?: boolean
+  isAnswer?: boolean
 }
 
 export type FollowUpUpdateWithoutRunInput = {
@@ -638,8 +768,13 @@ export type FollowUpUpdateWithoutRunInput = {
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  source?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  editedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type FollowUpUncheckedUpdateWithoutRunInput = {
@@ -651,8 +786,13 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  source?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  editedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type FollowUpUncheckedUpdateManyWithoutRunInput = {
@@ -664,8 +804,13 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
   authorId?: Prisma.StringFieldUpdateOperationsInput | string
   byGuest?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  source?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   turn?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  editedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 
@@ -680,8 +825,13 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   private?: boolean
   authorId?: boolean
   byGuest?: boolean
+  source?: boolean
   createdAt?: boolean
   turn?: boolean
+  editedAt?: boolean
+  withdrawnAt?: boolean
+  resumes?: boolean
+  isAnswer?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
 
@@ -695,8 +845,13 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   private?: boolean
   authorId?: boolean
   byGuest?: boolean
+  source?: boolean
   createdAt?: boolean
   turn?: boolean
+  editedAt?: boolean
+  withdrawnAt?: boolean
+  resumes?: boolean
+  isAnswer?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
 
@@ -710,8 +865,13 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   private?: boolean
   authorId?: boolean
   byGuest?: boolean
+  source?: boolean
   createdAt?: boolean
   turn?: boolean
+  editedAt?: boolean
+  withdrawnAt?: boolean
+  resumes?: boolean
+  isAnswer?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
 
@@ -725,11 +885,16 @@ export type FollowUpSelectScalar = {
   private?: boolean
   authorId?: boolean
   byGuest?: boolean
+  source?: boolean
   createdAt?: boolean
   turn?: boolean
+  editedAt?: boolean
+  withdrawnAt?: boolean
+  resumes?: boolean
+  isAnswer?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "createdAt" | "turn", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -761,11 +926,25 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     authorId: string
     byGuest: boolean
+    /**
+     * Where it was sent from, for example API or SLACK.
+     */
+    source: string
     createdAt: Date
     /**
-     * The turn that processes it; null while it waits.
+     * The turn that processes it; null while it waits, and when it was withdrawn.
      */
     turn: number | null
+    editedAt: Date | null
+    withdrawnAt: Date | null
+    /**
+     * It continues a run that had ended.
+     */
+    resumes: boolean
+    /**
+     * It is the answer to a question that came too late for its turn.
+     */
+    isAnswer: boolean
   }, ExtArgs["result"]["followUp"]>
   composites: {}
 }
@@ -1199,8 +1378,13 @@ export interface FollowUpFieldRefs {
   readonly private: Prisma.FieldRef<"FollowUp", 'Boolean'>
   readonly authorId: Prisma.FieldRef<"FollowUp", 'String'>
   readonly byGuest: Prisma.FieldRef<"FollowUp", 'Boolean'>
+  readonly source: Prisma.FieldRef<"FollowUp", 'String'>
   readonly createdAt: Prisma.FieldRef<"FollowUp", 'DateTime'>
   readonly turn: Prisma.FieldRef<"FollowUp", 'Int'>
+  readonly editedAt: Prisma.FieldRef<"FollowUp", 'DateTime'>
+  readonly withdrawnAt: Prisma.FieldRef<"FollowUp", 'DateTime'>
+  readonly resumes: Prisma.FieldRef<"FollowUp", 'Boolean'>
+  readonly isAnswer: Prisma.FieldRef<"FollowUp", 'Boolean'>
 }
     
 

@@ -6,6 +6,7 @@ import type { Storage } from "../../../../src/core/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
 import { InMemoryEventLog } from "./event-log.ts";
 import { InMemoryFileStore } from "./file-store.ts";
+import { InMemoryFollowUpStore } from "./follow-up-store.ts";
 import { InMemoryIdentityStore } from "./identity-store.ts";
 import {
   InMemoryDatabase,
@@ -39,6 +40,7 @@ export function createInMemoryStorage(deps: InMemoryStorageDeps): Storage {
 function storageOn(database: InMemoryStatements): Storage {
   return {
     runs: new InMemoryRunStore(database),
+    followUps: new InMemoryFollowUpStore(database),
     log: new InMemoryEventLog(database),
     leases: new InMemoryLeaseStore(database),
     inbox: new InMemoryInboxStore(database),

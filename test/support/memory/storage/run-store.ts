@@ -101,6 +101,19 @@ export class InMemoryRunStore implements RunStore {
       return withinLength(found.slice(0, limit), (event) => event);
     });
   }
+
+  readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]> {
+    return this.#database.read(({ events }) => {
+      const earlier = (events.get(id) ?? []).slice(0, before - 1).reverse();
+      return withinLength(earlier.slice(0, limit), (event) => event).toReversed();
+    });
+  }
+
+  lastSeqBeforeTurn(id: RunId, turn: number): Promise<number> {
+    return this.#database.read(
+      ({ events }) => (events.get(id) ?? []).findLast((event) => event.turn < turn)?.seq ?? 0,
+    );
+  }
 }
 
 /** Clocks may go back; the time of the last update does not. */
@@ -123,7 +136,7 @@ function rowOf({ runs }: Tables, id: RunId): RunRow {
 }
 
 function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject {
-  const followUps = followUpsOf(tables, run.id);
+  const followUps = followUpsOf(tables, run.id).filter(({ withdrawnAt }) => withdrawnAt === undefined);
   return {
     run,
     waiting: followUps.filter(({ turn }) => turn === undefined),
@@ -133,7 +146,7 @@ function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject
   };
 }
 
-function followUpsOf({ followUps }: Tables, runId: RunId): FollowUp[] {
+export function followUpsOf({ followUps }: Tables, runId: RunId): FollowUp[] {
   return [...followUps.values().filter((followUp) => followUp.runId === runId)].sort((a, b) => a.seq - b.seq);
 }
 
@@ -192,7 +205,14 @@ function addEvents({ tables, now }: Tx, { id }: Run, lastSeq: number, added: Run
   ];
 }
 
-function addFollowUps({ tables }: Tx, runId: RunId, { followUps, takes }: RunChange): void {
+function addFollowUps(
+  { tables }: Tx,
+  runId: RunId,
+  { changedFollowUps = [], followUps, takes }: RunChange,
+): void {
+  for (const followUp of changedFollowUps) {
+    tables.followUps.set(followUp.id, followUp);
+  }
   const lastSeq = followUpsOf(tables, runId).at(-1)?.seq ?? 0;
   for (const [index, followUp] of followUps.entries()) {
     tables.followUps.set(followUp.id, { ...followUp, seq: lastSeq + index + 1 });

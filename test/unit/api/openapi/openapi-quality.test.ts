@@ -106,7 +106,9 @@ describe("every operation", () => {
 });
 
 test("page sizes are documented and metadata is bounded", () => {
-  const parameters = operations().flatMap(({ operation }) => operation.parameters ?? []);
+  // A conversation is whole without a limit.
+  const paged = operations().filter(({ operation }) => !/Conversation$/.test(operation.operationId));
+  const parameters = paged.flatMap(({ operation }) => operation.parameters ?? []);
   const schemasOf = (name: string) =>
     parameters.filter((parameter: Anything) => parameter.name === name).map(({ schema }: Anything) => schema);
 

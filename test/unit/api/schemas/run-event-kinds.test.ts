@@ -39,6 +39,8 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
     usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
   },
   "followup.received": { followUpId: "f", message: "m", authorId: "a", delivery: "queue" },
+  "followup.edited": { followUpId: "f", message: "n", editedBy: "a" },
+  "followup.withdrawn": { followUpId: "f", withdrawnBy: "a" },
   "followup.steered": { followUpId: "f" },
   "permission.requested": {
     request: {

@@ -27,7 +27,9 @@ function talkative(times: number) {
 
 function partsOf(...told: readonly ReturnType<typeof talkative>[]): ConversationDeps {
   return {
-    runs: { list: async () => ({ runs: told.map(({ run }) => run) }) },
+    runs: { list: async () => ({ runs: told.map(({ run }) => run).reverse() }) },
+    positions: { lastSeqBeforeTurn: async () => 0 },
+    followUps: { listFromTurn: async () => [] },
     log: {
       readEvents: async (id, after, limit) =>
         told.find(({ run }) => run.id === id)?.events.slice(after, after + limit) ?? [],

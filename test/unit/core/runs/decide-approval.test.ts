@@ -84,7 +84,7 @@ describe("a follow-up to a run that waits for approval", () => {
     (message) => {
       const edit = anEdit(WAITING);
 
-      const id = decideFollowUp(edit, { message, authorId: ADA });
+      const { followUpId: id } = decideFollowUp(edit, { message, authorId: ADA });
 
       const change = edit.done();
       expect(change.followUps).toMatchObject([{ id, message }]);

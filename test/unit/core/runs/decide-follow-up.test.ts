@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LeaseToken, PrincipalId } from "../../../../src/core/ids.ts";
-import { decideFollowUp, optionMeant } from "../../../../src/core/runs/decide-follow-up.ts";
+import { answerIn, decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
 import type { PendingPermission, Run } from "../../../../src/core/runs/run.ts";
 import { anEdit } from "./edit.ts";
 
@@ -20,7 +20,7 @@ describe("a follow-up", () => {
     (state) => {
       const edit = anEdit({ state });
 
-      const id = decideFollowUp(edit, { message: "And this", authorId });
+      const { followUpId: id } = decideFollowUp(edit, { message: "And this", authorId });
 
       const change = edit.done();
       expect(change.followUps).toMatchObject([{ id, message: "And this", delivery: "queue", authorId }]);
@@ -35,7 +35,12 @@ describe("a follow-up", () => {
     (state) => {
       const edit = anEdit({ state, statusMessage: { message: "old" }, endedAt: new Date() });
 
-      const id = decideFollowUp(edit, { message: "And this", mode: "plan", delivery: "interrupt", authorId });
+      const { followUpId: id } = decideFollowUp(edit, {
+        message: "And this",
+        mode: "plan",
+        delivery: "interrupt",
+        authorId,
+      });
 
       const change = edit.done();
       expect(change.followUps).toMatchObject([{ id, mode: "plan", delivery: "interrupt" }]);
@@ -56,11 +61,16 @@ describe("a follow-up", () => {
     expect(change.events.map(({ body }) => body.kind)).toEqual(["permission.answered", "run.state"]);
   });
 
-  test("a follow-up that neither agrees nor refuses counts as a refusal and waits for the next turn", () => {
-    const change = follow({ ...BLOCKED, lease: LEASE }, "why do you ask?");
+  test("a text that is no answer is held, and the question stays open", () => {
+    const edit = anEdit({ ...BLOCKED, lease: LEASE });
 
+    const effect = decideFollowUp(edit, { message: "why do you ask?", authorId });
+
+    const change = edit.done();
+    expect(effect).toEqual({ followUpId: expect.any(String), questionOpen: true });
     expect(change.followUps).toMatchObject([{ message: "why do you ask?" }]);
-    expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: "no" } });
+    expect(change.progress).toMatchObject({ state: "BLOCKED", permission: PERMISSION });
+    expect(change.progress.permission).not.toHaveProperty("answer");
   });
 
   test("a follow-up that answers a question of a stopped agent queues the run with the answer", () => {
@@ -71,20 +81,14 @@ describe("a follow-up", () => {
     expect(change.jobs).toHaveLength(1);
   });
 
-  test.each([
-    ["no", []],
-    ["why?", [{ message: "why?" }]],
-  ])(
-    "the answer %j grants nothing if the agent offers no refusal, and the run continues",
-    (words, followUps) => {
-      const permission = { ...PERMISSION, options: OPTIONS.slice(0, 2) };
+  test("a refusal grants nothing if the agent offers no refusal, and the run continues", () => {
+    const permission = { ...PERMISSION, options: OPTIONS.slice(0, 2) };
 
-      const change = follow({ state: "BLOCKED", permission, lease: LEASE }, words);
+    const change = follow({ state: "BLOCKED", permission, lease: LEASE }, "no");
 
-      expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: null } });
-      expect(change.followUps).toMatchObject(followUps);
-    },
-  );
+    expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: null } });
+    expect(change.followUps).toEqual([]);
+  });
 
   test("a follow-up waits when the run is blocked without a question", () => {
     const change = follow({ state: "BLOCKED" }, "yes");
@@ -95,27 +99,71 @@ describe("a follow-up", () => {
 });
 
 describe("an answer in words", () => {
-  test.each(["yes", " Yes! ", "y", "OK.", "go ahead", "lgtm", "approve", "approved"])(
-    "the answer %j allows once",
+  const agreements = [
+    "yes",
+    " Yes! ",
+    "y",
+    "OK.",
+    "okay?",
+    "sure",
+    "allow",
+    "approve",
+    "approved",
+    "go ahead",
+  ];
+  test.each([
+    ...agreements,
+    "yes please",
+    "ok, do it",
+    "Go ahead, thanks",
+    "*yes* now",
+    "ok lgtm",
+    "allow it",
+  ])("the text %j allows once", (words) => {
+    expect(answerIn(PERMISSION, words)?.option?.optionId).toBe("once");
+  });
+
+  const refusals = ["no", "Nope.", "deny", "reject", "don't", "Don\u2019t!"];
+  test.each([...refusals, "no thanks", "no, please do not"])("the text %j rejects once", (words) => {
+    expect(answerIn(PERMISSION, words)?.option?.optionId).toBe("no");
+  });
+
+  test.each(["always allow", "ALWAYS ALLOW ", "always", "Always allow."])(
+    "the text %j names an option",
     (words) => {
-      expect(optionMeant(PERMISSION, words)?.optionId).toBe("once");
+      expect(answerIn(PERMISSION, words)?.option?.optionId).toBe("always");
     },
   );
 
-  test.each(["no", "N", "Nope.", "don't", "do not", "rejected", "deny"])("the answer %j rejects", (words) => {
-    expect(optionMeant(PERMISSION, words)?.optionId).toBe("no");
-  });
-
-  test.each(["always allow", "ALWAYS ALLOW ", "always"])("the answer %j names an option", (words) => {
-    expect(optionMeant(PERMISSION, words)?.optionId).toBe("always");
-  });
-
-  test.each(["", "yes but not the tests", "not ok", "yesterday", "no problem, go", "y n", "okay?"])(
+  const others = [
+    "",
+    "!",
+    "yes but not the tests",
+    "not ok",
+    "yesterday",
+    "no problem, go",
+    "yes no",
+    "go",
+    "yep",
+  ];
+  test.each([...others, "do it", "lgtm", "please", "do not", "n", "ok \u274c", "ahead go", "don t"])(
     "the text %j is no answer",
     (words) => {
-      expect(optionMeant(PERMISSION, words)).toBeUndefined();
+      expect(answerIn(PERMISSION, words)).toBeUndefined();
     },
   );
+
+  test("a plain yes is no answer if the agent only offers to allow permanently", () => {
+    const permission = { ...PERMISSION, options: OPTIONS.slice(0, 1) };
+
+    expect(answerIn(permission, "yes")).toBeUndefined();
+  });
+
+  test("a plain no never refuses permanently", () => {
+    const options = [{ optionId: "never", name: "Never", kind: "reject_always" }] as const;
+
+    expect(answerIn({ ...PERMISSION, options }, "no")).toEqual({ option: undefined });
+  });
 
   test("an answer names an option by its id in any case, or in the case of the agent", () => {
     const options = [
@@ -123,7 +171,7 @@ describe("an answer in words", () => {
       { optionId: "Go-On", name: "2", kind: "allow_once" },
       { optionId: "Stop", name: "3", kind: "reject_once" },
     ] as const;
-    const meant = (words: string) => optionMeant({ ...PERMISSION, options }, words)?.name;
+    const meant = (words: string) => answerIn({ ...PERMISSION, options }, words)?.option?.name;
 
     expect([meant("Go-On"), meant(" go-on "), meant("GO-ON"), meant("Stop"), meant("stop")]).toEqual([
       "2",
@@ -134,17 +182,11 @@ describe("an answer in words", () => {
     ]);
   });
 
-  test("an answer allows permanently if the agent offers nothing less", () => {
-    const permission = { ...PERMISSION, options: OPTIONS.slice(0, 1) };
-
-    expect(optionMeant(permission, "yes")?.optionId).toBe("always");
-  });
-
   test("an answer with many spaces is parsed quickly", () => {
     const started = performance.now();
 
     for (const word of ["y", "n"]) {
-      expect(optionMeant(PERMISSION, `${word}${" ".repeat(100_000)}x`)).toBeUndefined();
+      expect(answerIn(PERMISSION, `${word}${" ".repeat(100_000)}x`)).toBeUndefined();
     }
 
     expect(performance.now() - started).toBeLessThan(500);

@@ -78,7 +78,7 @@ describe("an action that a policy forbids", () => {
     const say = (message: string, by: Principal) =>
       harness.runs.followUp(run.id, by, { message, authorId: by.id });
 
-    for (const words of ["yes", "no", "why?"]) {
+    for (const words of ["yes", "no"]) {
       await expect(say(words, bob)).rejects.toMatchObject(REFUSED);
     }
     expect((await say("yes", ada)).run.state).toBe("INPROGRESS");

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../../src/core/runs/events.ts";
 import type { FollowUp } from "../../../../src/core/runs/run.ts";
-import { digestLine, turnText } from "../../../../src/core/turns/turn-input.ts";
+import { Digest } from "../../../../src/core/turns/digest.ts";
+import { turnText } from "../../../../src/core/turns/turn-input.ts";
 import { aFollowUp, aRun } from "../../../support/run-builders.ts";
 
 const run = aRun({ prompt: "Fix it", turn: 1 });
@@ -79,8 +80,22 @@ describe("the earlier conversation", () => {
     },
   ];
 
-  const linesOf = (before: number, now: readonly string[]) =>
-    events.map((event) => digestLine(event, before, new Set(now))).filter((line) => line !== undefined);
+  const linesOf = (before: number, now: readonly string[], more: readonly RunEvent[] = []) => {
+    const digest = new Digest(before, new Set(now));
+    for (const event of [...events, ...more]) {
+      digest.onEvent(event);
+    }
+    return digest.lines;
+  };
+
+  test("the earlier conversation has the new text of a follow-up, and no withdrawn one", () => {
+    const later = (body: RunEvent["body"]): RunEvent => ({ runId: run.id, seq: 3, turn: 1, at, body });
+    const edited = later({ kind: "followup.edited", followUpId: "f", message: "less", editedBy: "a" });
+    const withdrawn = later({ kind: "followup.withdrawn", followUpId: "f", withdrawnBy: "a" });
+
+    expect(linesOf(2, [], [edited])).toEqual(["You answered: Did it", "Follow-up: less"]);
+    expect(linesOf(2, [], [edited, withdrawn])).toEqual(["You answered: Did it"]);
+  });
 
   test("the earlier conversation has the follow-ups since the request and the answers", () => {
     expect(linesOf(2, [])).toEqual(["You answered: Did it", "Follow-up: more"]);

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { Principal } from "../../core/people/principal.ts";
+import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/runs/run.ts";
+import { limitInQuery } from "./list-runs.ts";
+import { creatorInfo, PageInfo, RunCreatorInfo, RunSourceType } from "./run-item.ts";
+import { FollowupMessage } from "./run-requests.ts";
+import { Timestamp } from "./text.ts";
+
+const LIMIT_MAX = 500;
+const LIMIT_DEFAULT = 20;
+
+const STATUSES = ["held", "waiting_approval", "given", "withdrawn", "refused"] as const;
+
+const EXAMPLE = {
+  followup_id: "0195b2a6-1b2c-7d3e-8f40-516273849506",
+  message: "Leave the old tests as they are",
+  author: { uid: "0195b29f-0c11-7a52-9e0d-7b1f2c3d4e5f", type: "user" as const, display_name: "Ada" },
+  source: "API" as const,
+  created_at: "2026-03-01T09:02:00.000Z",
+  delivery: "queue" as const,
+  visibility: "thread" as const,
+  status: "held" as const,
+};
+
+const FollowupAuthor = RunCreatorInfo.extend({
+  uid: z.string().describe("The principal's id; for a guest, the id of the share link."),
+  type: z
+    .enum(["user", "service_account", "guest"])
+    .describe("`user`: a person. `service_account`: a program. `guest`: the guest of a share link."),
+}).meta({ id: "FollowupAuthor", description: "The author of a follow-up.", examples: [EXAMPLE.author] });
+
+export const RunFollowup = z
+  .object({
+    followup_id: z.uuid().describe("The follow-up's id."),
+    message: z.string().describe("The text. After a change, the new one."),
+    author: FollowupAuthor,
+    source: RunSourceType.describe("Where it was sent from."),
+    created_at: Timestamp.describe("When it was received."),
+    delivery: z.enum(FOLLOW_UP_DELIVERIES).describe("How it was to be delivered."),
+    visibility: z
+      .enum(["thread", "private"])
+      .describe("`private`: it is not posted to threads. Everyone who sees the run can read it here."),
+    status: z
+      .enum(STATUSES)
+      .describe(
+        "`held`: it waits for the next turn. `given`: a turn has taken it. `withdrawn`: the agent never gets it. " +
+          "`waiting_approval` and `refused` are reserved for follow-ups that a policy wants approved.",
+      ),
+    mode: z.enum(RUN_MODES).optional().describe("The mode that it asks for."),
+    turn: z.int().optional().describe("The turn that has taken it."),
+    edited_at: Timestamp.optional().describe("When its text was last changed."),
+  })
+  .meta({ id: "RunFollowup", description: "A message to a run after its creation.", examples: [EXAMPLE] });
+type RunFollowup = z.output<typeof RunFollowup>;
+
+export const ListRunFollowupsQuery = z.object({
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("The number of follow-ups per page."),
+  cursor: z.string().optional().describe("`next_cursor` of the previous page of the same run."),
+});
+
+export const ListRunFollowupsResponse = z
+  .object({
+    followups: z.array(RunFollowup).describe("The oldest comes first."),
+    page_info: PageInfo,
+  })
+  .meta({
+    id: "ListRunFollowupsResponse",
+    description: "A page of the follow-ups of a run.",
+    examples: [{ followups: [EXAMPLE], page_info: { has_next_page: false } }],
+  });
+
+export const UpdateRunFollowupRequest = z.object({ message: FollowupMessage }).meta({
+  id: "UpdateRunFollowupRequest",
+  description: "The new text of a follow-up that is held.",
+  examples: [{ message: "Leave the old tests as they are" }],
+});
+
+export function runFollowupOf(followUp: FollowUp, author: Principal | undefined): RunFollowup {
+  const { authorId, byGuest, editedAt, mode, turn } = followUp;
+  return {
+    followup_id: followUp.id,
+    message: followUp.message,
+    author: byGuest === true ? { uid: authorId, type: "guest" } : creatorInfo(authorId, author),
+    source: followUp.source,
+    created_at: followUp.createdAt.toISOString(),
+    delivery: followUp.delivery,
+    visibility: followUp.private ? "private" : "thread",
+    status: statusOf(followUp),
+    ...(mode === undefined ? {} : { mode }),
+    ...(turn === undefined ? {} : { turn }),
+    ...(editedAt === undefined ? {} : { edited_at: editedAt.toISOString() }),
+  };
+}
+
+function statusOf({ turn, withdrawnAt }: FollowUp): RunFollowup["status"] {
+  if (withdrawnAt !== undefined) {
+    return "withdrawn";
+  }
+  return turn === undefined ? "held" : "given";
+}

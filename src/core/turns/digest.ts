@@ -1,0 +1,65 @@
+import type { RunEvent } from "../runs/events.ts";
+
+/**
+ * What the log tells about the turns before `before`, line by line: who asked for what, and the final answers. A
+ * follow-up that was rewritten has its new text, and a withdrawn one is missing. Follow-ups in `now` are left out,
+ * because they are the turn itself.
+ */
+export class Digest {
+  readonly #before: number;
+  readonly #now: ReadonlySet<string>;
+  /** By the id of the follow-up, or the number of the event. */
+  readonly #lines = new Map<string | number, string>();
+  #length = 0;
+
+  constructor(before: number, now: ReadonlySet<string>) {
+    this.#before = before;
+    this.#now = now;
+  }
+
+  get lines(): readonly string[] {
+    return [...this.#lines.values()];
+  }
+
+  onEvent({ body, seq, turn }: RunEvent): void {
+    switch (body.kind) {
+      case "followup.received":
+      case "followup.edited":
+        if (!this.#now.has(body.followUpId)) {
+          this.#set(body.followUpId, `Follow-up: ${body.message}`);
+        }
+        break;
+      case "followup.withdrawn":
+        this.#delete(body.followUpId);
+        break;
+      case "turn.ended":
+        if (turn < this.#before) {
+          this.#set(seq, `You answered: ${body.answer}`);
+        }
+        break;
+      default:
+        // Nothing else is part of the digest.
+        break;
+    }
+  }
+
+  /** Drops the first lines that nobody needs for a text of this length. */
+  shorten(length: number): void {
+    for (const [key, line] of this.#lines) {
+      if (this.#length - line.length < length) {
+        return;
+      }
+      this.#delete(key);
+    }
+  }
+
+  #set(key: string | number, line: string): void {
+    this.#length += line.length - (this.#lines.get(key)?.length ?? 0);
+    this.#lines.set(key, line);
+  }
+
+  #delete(key: string | number): void {
+    this.#length -= this.#lines.get(key)?.length ?? 0;
+    this.#lines.delete(key);
+  }
+}

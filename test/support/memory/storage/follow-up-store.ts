@@ -1,0 +1,33 @@
+import type { RunId } from "../../../../src/core/ids.ts";
+import type { FollowUpStore } from "../../../../src/core/runs/follow-up-store.ts";
+import type { FollowUp } from "../../../../src/core/runs/run.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
+import { followUpsOf } from "./run-store.ts";
+
+export class InMemoryFollowUpStore implements FollowUpStore {
+  readonly #database: InMemoryStatements;
+
+  constructor(database: InMemoryStatements) {
+    this.#database = database;
+  }
+
+  find(runId: RunId, id: string): Promise<FollowUp | undefined> {
+    return this.#database.read((tables) => followUpsOf(tables, runId).find((followUp) => followUp.id === id));
+  }
+
+  list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]> {
+    return this.#database.read((tables) =>
+      followUpsOf(tables, runId)
+        .filter(({ isAnswer, seq }) => seq > after && isAnswer !== true)
+        .slice(0, limit),
+    );
+  }
+
+  listFromTurn(runId: RunId, from: number): Promise<readonly FollowUp[]> {
+    return this.#database.read((tables) =>
+      followUpsOf(tables, runId).filter(
+        ({ turn, withdrawnAt }) => withdrawnAt === undefined && (turn === undefined || turn >= from),
+      ),
+    );
+  }
+}
