@@ -25,7 +25,7 @@ interface AgentStores {
 }
 
 /** The agent that a request or a schedule names. Throws `resource_not_found`, and `not_authorized` if it is disabled. */
-export async function requireNamedAgent(
+async function requireNamedAgent(
   { namedAgents, people }: AgentStores,
   teamId: TeamId,
   id: PrincipalId,

@@ -77,7 +77,6 @@ describe("creating a run", () => {
 
   test("configuration that no agent uses and an empty budget are returned as sent", async () => {
     const config = {
-      skills: ["a"],
       mcp_servers: { a: { command: "c" } },
       session_sharing: { public_access: "VIEWER" },
       computer_use_enabled: false,
@@ -199,16 +198,6 @@ describe("a refused request for a run", () => {
     const { body } = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", config } });
 
     expect(body.error).toContain('MCP server "wiki"');
-  });
-
-  test("a shared MCP server is refused rather than ignored", async () => {
-    const config = { mcp_servers: { wiki: { warp_id: "w" } } };
-
-    const answer = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", config } });
-
-    expect([answer.status, answer.body.code]).toEqual([422, "operation_not_supported"]);
-    expect(answer.body.issues[0].path).toBe("config.mcp_servers.wiki.warp_id");
-    expect(answer.body.remedy).toBeTruthy();
   });
 
   test.each([

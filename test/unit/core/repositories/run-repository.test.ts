@@ -63,10 +63,7 @@ describe("the repository of a run's configuration", () => {
     await quiet();
 
     expect(same.config).toMatchObject({ repository: "acme/widgets", ref: "v1", pull_request: "draft" });
-    expect(other.config).toEqual({
-      repository: "acme/tools",
-      harness: { type: "scripted" },
-    });
+    expect(other.config).toEqual({ repository: "acme/tools" });
   });
 });
 
