@@ -15,12 +15,12 @@ export class PrismaInboxStore implements InboxStore {
     this.#deps = deps;
   }
 
-  async put({ id, adapter, orderingKey: lane, deliveryId, name, body }: InboxEvent): Promise<boolean> {
+  async put({ id, adapter, orderingKey, deliveryId, name, body }: InboxEvent): Promise<boolean> {
     const stored = await this.#deps.database.transaction(async (tx) => {
-      const row = { id, adapter, orderingKey: lane, deliveryId, name, body };
+      const row = { id, adapter, orderingKey, deliveryId, name, body };
       const { count } = await tx.inboxEvent.createMany({ data: [row], skipDuplicates: true });
       if (count === 1) {
-        await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: lane }]);
+        await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: orderingKey }]);
       }
       return count === 1;
     });
@@ -30,14 +30,14 @@ export class PrismaInboxStore implements InboxStore {
     return stored;
   }
 
-  async next(lane: string): Promise<InboxEvent | undefined> {
-    const query = { where: { orderingKey: lane, disposition: null }, orderBy: { seq: "asc" } } as const;
+  async next(orderingKey: string): Promise<InboxEvent | undefined> {
+    const query = { where: { orderingKey, disposition: null }, orderBy: { seq: "asc" } } as const;
     const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
     if (row === null) {
       return undefined;
     }
     const { id, adapter, deliveryId, name, body, receivedAt } = row;
-    return { id, adapter, orderingKey: lane, deliveryId, name, body, receivedAt };
+    return { id, adapter, orderingKey, deliveryId, name, body, receivedAt };
   }
 
   async complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
@@ -85,12 +85,12 @@ export class PrismaInboxStore implements InboxStore {
 
   async listOpenOrderingKeys(limit: number): Promise<readonly string[]> {
     const rows = await this.#deps.database.query(
-      (client) => client.$queryRaw<{ lane: string }[]>`
-        SELECT DISTINCT ordering_key AS lane FROM inbox_events
+      (client) => client.$queryRaw<{ orderingKey: string }[]>`
+        SELECT DISTINCT ordering_key AS "orderingKey" FROM inbox_events
         WHERE disposition IS NULL AND received_at < now() - ${IDLE_SECONDS}::int * interval '1 second'
         LIMIT ${limit}`,
     );
-    return rows.map(({ lane }) => lane);
+    return rows.map(({ orderingKey }) => orderingKey);
   }
 }
 

@@ -37,7 +37,7 @@ class Collection implements Collected {
   readonly #root: string;
   readonly #blobs: Pick<BlobStore, "put">;
   readonly #known: ReadonlyMap<string, string>;
-  readonly #seen = new Set<string>();
+  readonly #takenNames = new Set<string>();
   #bytes = 0;
   #entries = 0;
 
@@ -71,10 +71,10 @@ class Collection implements Collected {
   }
 
   async #take(path: string, name: string): Promise<void> {
-    if (this.#seen.has(name)) {
+    if (this.#takenNames.has(name)) {
       throw new NotTaken("has the name of another file");
     }
-    this.#seen.add(name);
+    this.#takenNames.add(name);
     const isNew = !this.#known.has(name);
     if (isNew && this.#known.size + this.#added() >= FILES_MAX) {
       throw new NotTaken(`is one more than ${FILES_MAX}`);

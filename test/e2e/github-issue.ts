@@ -4,7 +4,7 @@ import { waitFor } from "../support/wait-for.ts";
 import type { Fixture } from "./service-fixture.ts";
 
 const TIMEOUT_MS = 25_000;
-const CARD = /^<!-- errand:slot=card:(\S+) -->/;
+const CARD = /^<!-- errand:message-key=card:(\S+) -->/;
 
 /** One issue on GitHub: comments of users, and the comments of the bot. */
 export class GithubIssue {

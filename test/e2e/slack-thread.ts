@@ -150,7 +150,7 @@ export class SlackThread {
 }
 
 function messageKeyOf(message: SlackMessage | undefined): string {
-  return String(asRecord(message?.metadata?.event_payload ?? {}).slot ?? "");
+  return String(asRecord(message?.metadata?.event_payload ?? {}).message_key ?? "");
 }
 
 function isAnswer({ blocks }: SlackMessage): boolean {

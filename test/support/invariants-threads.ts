@@ -57,7 +57,7 @@ export function slackThreads(slack: EmulatedSlack): ThreadReader {
 }
 
 function shownInSlack({ blocks, metadata, text }: SlackMessage): ShownMessage {
-  const { slot: messageKey, delivery_id: id } = asRecord(metadata?.event_payload ?? {});
+  const { message_key: messageKey, delivery_id: id } = asRecord(metadata?.event_payload ?? {});
   const isAnswer = /\*(The agent's answer|How it ended)\*/.test(JSON.stringify(blocks[0] ?? {}));
   return { messageKey: String(messageKey ?? id), says: text.split(" · ").at(-1) ?? "", isAnswer };
 }
@@ -73,7 +73,7 @@ export function githubThreads(github: EmulatedGithub): ThreadReader {
       const number = Number(/issues\/(\d+)/.exec(key)?.[1]);
       seen.add(number);
       return ours(number).map(({ body }) => ({
-        messageKey: /<!-- errand:(?:slot|delivery)=(\S+) -->/.exec(body)?.[1] ?? "",
+        messageKey: /<!-- errand:(?:message-key|delivery)=(\S+) -->/.exec(body)?.[1] ?? "",
         says: /^\*\*([^*]+)\*\*/m.exec(body)?.[1] ?? "",
         isAnswer: false,
       }));

@@ -55,7 +55,7 @@ export function defuseLine(line: string): string {
  * behind.
  */
 function withoutMarkers(text: string): string {
-  return text.replace(/errand:(?=slot|delivery)/gi, "errand: ");
+  return text.replace(/errand:(?=message-key|delivery)/gi, "errand: ");
 }
 
 function additionOf(part: MarkdownPart, before: string): string {

@@ -27,7 +27,7 @@ type ShownNotice = Exclude<Notice, { kind: "seen" }>;
 
 /** The first line of each comment of the bot, invisible on the page. It serves to find the comment again. */
 export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): string {
-  const name = notice.kind === "card" ? `slot=${messageKeyOf(notice, id)}` : `delivery=${id}`;
+  const name = notice.kind === "card" ? `message-key=${messageKeyOf(notice, id)}` : `delivery=${id}`;
   return `<!-- errand:${name} -->`;
 }
 

@@ -110,6 +110,7 @@ function isMarked({ metadata, blocks }: Reply, delivery: Delivery): boolean {
   const { event_type: type, event_payload: mark } = metadataOf(delivery);
   const found: Readonly<Record<string, unknown>> = { ...metadata?.event_payload };
   return (
-    metadata?.event_type === type && (found.delivery_id === mark.delivery_id || found.slot === mark.slot)
+    metadata?.event_type === type &&
+    (found.delivery_id === mark.delivery_id || found.message_key === mark.message_key)
   );
 }

@@ -55,7 +55,7 @@ export function blockIdOf(deliveryId: string): string {
 export function metadataOf({ id, notice }: Pick<Delivery, "id" | "notice">): types.MessageMetadata {
   return {
     event_type: EVENT_TYPE,
-    event_payload: { delivery_id: id, slot: messageKeyOf(notice, id) },
+    event_payload: { delivery_id: id, message_key: messageKeyOf(notice, id) },
   };
 }
 

@@ -40,15 +40,15 @@ export async function whileLocked(
 /** False: another process did the work meanwhile. */
 async function taken(path: string, isDone: () => Promise<boolean>, timing: LockTiming): Promise<boolean> {
   // Compares changes of the file's time with our own clock, because the clock of the holder's machine may differ.
-  let seen = { beat: -1, at: performance.now() };
+  let lastBeat = { beat: -1, at: performance.now() };
   while (!(await create(path))) {
     if (await isDone()) {
       return false;
     }
     const beat = await beatOf(path);
-    if (beat !== seen.beat) {
-      seen = { beat, at: performance.now() };
-    } else if (performance.now() - seen.at > timing.staleMs) {
+    if (beat !== lastBeat.beat) {
+      lastBeat = { beat, at: performance.now() };
+    } else if (performance.now() - lastBeat.at > timing.staleMs) {
       await rm(path, { force: true });
     }
     await pause(timing.lookMs);

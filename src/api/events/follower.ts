@@ -24,8 +24,8 @@ export interface EventPage {
 export interface FollowedSource {
   /** The run as it was last read. undefined if it no longer exists. */
   readonly latest: Run | undefined;
-  /** Returns the first page of events behind `seen`. */
-  readBehind(seen: number, audience: Audience): Promise<EventPage>;
+  /** Returns the first page of events behind `lastSeq`. */
+  readBehind(lastSeq: number, audience: Audience): Promise<EventPage>;
 }
 
 /** Writes the events of a run to one stream, each once and in order, until the run has ended. */

@@ -45,8 +45,8 @@ export class KeyService {
 
   async list(caller: KeyHolder, whose?: PrincipalId): Promise<readonly ApiKey[]> {
     const keys = await this.#deps.storage.keys.list(caller.principal.teamId);
-    const seen = keys.filter((key) => isSeen(key, caller));
-    return whose === undefined ? seen : seen.filter(({ principalId }) => principalId === whose);
+    const visible = keys.filter((key) => isSeen(key, caller));
+    return whose === undefined ? visible : visible.filter(({ principalId }) => principalId === whose);
   }
 
   async get(caller: KeyHolder, id: string): Promise<ApiKey> {

@@ -6,7 +6,7 @@
  */
 export interface Job {
   readonly kind: JobKind;
-  /** A run's id, a lane of the inbox, a thread's id, a schedule's id. */
+  /** A run's id, an ordering key of the inbox, a thread's id, a schedule's id. */
   readonly key: string;
   /**
    * Only workers of this name are given the job. For a name that no worker has had yet, no job is stored: the maintenance of

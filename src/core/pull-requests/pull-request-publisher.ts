@@ -40,7 +40,7 @@ export class PullRequestPublisher {
   readonly #target: PublishTarget | undefined;
   readonly #branches: PublishedBranch[] = [];
   /** The number of pushes handled so far. */
-  #seen = 0;
+  #handledPushes = 0;
 
   constructor(deps: PullRequestDeskDeps) {
     this.#deps = deps;
@@ -101,8 +101,8 @@ export class PullRequestPublisher {
 
   #newPushes(): readonly PushedBranch[] {
     const { pushes } = this.#deps.site.gateway.traffic;
-    const fresh = pushes.slice(this.#seen);
-    this.#seen = pushes.length;
+    const fresh = pushes.slice(this.#handledPushes);
+    this.#handledPushes = pushes.length;
     return fresh.filter(({ branch }) => branch !== branchOf(this.#deps.run));
   }
 

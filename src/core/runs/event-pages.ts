@@ -24,13 +24,13 @@ export async function* eventPages(
   runs: Pick<RunStore, "readEvents">,
   { id, lastSeq, after = 0, kinds }: LogPart,
 ): AsyncGenerator<readonly RunEvent[]> {
-  for (let seen = after; seen < lastSeq; ) {
-    const page = await runs.readEvents(id, seen, PAGE, kinds);
+  for (let lastRead = after; lastRead < lastSeq; ) {
+    const page = await runs.readEvents(id, lastRead, PAGE, kinds);
     const last = page.at(-1);
     if (last === undefined) {
       return;
     }
     yield page.filter(({ seq }) => seq <= lastSeq);
-    seen = last.seq;
+    lastRead = last.seq;
   }
 }

@@ -75,10 +75,10 @@ export class Scheduler {
    * Stores the next due time and the run in one transaction under the lock of the schedule, so that the due time
    * fires once.
    */
-  async #fireOnce(stores: Storage, seen: Schedule, spawn: Spawn): Promise<boolean> {
+  async #fireOnce(stores: Storage, planned: Schedule, spawn: Spawn): Promise<boolean> {
     const { nextDue, runs } = this.#deps;
-    const due = await stores.dueSchedules.lock(seen.id);
-    if (!due?.isDue || isEdited(due.schedule, seen)) {
+    const due = await stores.dueSchedules.lock(planned.id);
+    if (!due?.isDue || isEdited(due.schedule, planned)) {
       return false;
     }
     if ("run" in spawn) {
@@ -125,8 +125,8 @@ export class Scheduler {
 }
 
 /** A prepared run is discarded when the schedule was edited. The edited schedule has its own job. */
-function isEdited(now: Schedule, seen: Schedule): boolean {
-  return now.updatedAt.getTime() !== seen.updatedAt.getTime();
+function isEdited(now: Schedule, planned: Schedule): boolean {
+  return now.updatedAt.getTime() !== planned.updatedAt.getTime();
 }
 
 function outcomeOf(spawn: Spawn): Record<string, unknown> {

@@ -123,10 +123,10 @@ class SiteChanges {
     const { name, owner } = cloned;
     // What the gateway saw counts more than the output of the script. The gateway sees no push when the branch is
     // already up to date.
-    const seen = this.#site.gateway.traffic.pushes.findLast(
+    const observedPush = this.#site.gateway.traffic.pushes.findLast(
       (each) => each.branch === branch && isSameRepository(each, cloned),
     );
-    return seen ?? { owner, name, branch, commit };
+    return observedPush ?? { owner, name, branch, commit };
   }
 
   #push(cloned: ClonedRepository, branch: string, message: string): Promise<ScriptEnd> {

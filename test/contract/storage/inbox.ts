@@ -33,13 +33,13 @@ export function describeInbox(harness: () => StorageHarness): void {
 
     test("of fifty concurrent copies of a delivery one is stored", async () => {
       const { inbox } = harness().storage;
-      const { deliveryId, orderingKey: lane } = anInboxEvent();
-      const put = () => inbox.put(anInboxEvent({ deliveryId, orderingKey: lane }));
+      const { deliveryId, orderingKey } = anInboxEvent();
+      const put = () => inbox.put(anInboxEvent({ deliveryId, orderingKey }));
 
       const stored = await Promise.all(Array.from({ length: 50 }, put));
 
       expect(stored.filter((isNew) => isNew)).toHaveLength(1);
-      expect(await countIn(harness(), lane)).toBe(1);
+      expect(await countIn(harness(), orderingKey)).toBe(1);
     });
 
     test("the same delivery id of another adapter is stored", async () => {
@@ -55,15 +55,15 @@ export function describeInbox(harness: () => StorageHarness): void {
 
     test("events with one ordering key are returned in the order of their arrival", async () => {
       const { inbox } = harness().storage;
-      const lane = randomUUID();
-      const events = [0, 1, 2].map(() => anInboxEvent({ orderingKey: lane }));
+      const orderingKey = randomUUID();
+      const events = [0, 1, 2].map(() => anInboxEvent({ orderingKey }));
       for (const event of events) {
         await inbox.put(event);
       }
       await inbox.put(anInboxEvent());
 
-      expect(await drain(harness(), lane)).toEqual(events.map(({ id }) => id));
-      expect(await inbox.next(lane)).toBeUndefined();
+      expect(await drain(harness(), orderingKey)).toEqual(events.map(({ id }) => id));
+      expect(await inbox.next(orderingKey)).toBeUndefined();
     });
 
     test.each(DISPOSITIONS)("an event can end as %s", async (disposition) => {
@@ -105,8 +105,8 @@ export function describeInbox(harness: () => StorageHarness): void {
       const said = await outbox.take(thread.id);
       await outbox.sent(said?.id ?? "", "receipt");
       expect([said?.notice, await outbox.take(thread.id)]).toEqual([aReply("no"), undefined]);
-      for (const { orderingKey: lane } of events) {
-        expect(await inbox.next(lane)).toBeUndefined();
+      for (const { orderingKey } of events) {
+        expect(await inbox.next(orderingKey)).toBeUndefined();
       }
     });
 
@@ -167,25 +167,25 @@ export function describeInbox(harness: () => StorageHarness): void {
       const young = anInboxEvent();
       await inbox.put(young);
 
-      const lanes = await inbox.listOpenOrderingKeys(MANY);
-      expect(lanes.filter((lane) => lane === open.orderingKey)).toHaveLength(1);
-      expect(lanes).not.toContain(settled.orderingKey);
-      expect(lanes).not.toContain(young.orderingKey);
+      const orderingKeys = await inbox.listOpenOrderingKeys(MANY);
+      expect(orderingKeys.filter((orderingKey) => orderingKey === open.orderingKey)).toHaveLength(1);
+      expect(orderingKeys).not.toContain(settled.orderingKey);
+      expect(orderingKeys).not.toContain(young.orderingKey);
       expect(await inbox.listOpenOrderingKeys(1)).toHaveLength(1);
     });
   });
 }
 
-async function drain({ storage }: StorageHarness, lane: string): Promise<readonly string[]> {
+async function drain({ storage }: StorageHarness, orderingKey: string): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (let event = await storage.inbox.next(lane); event !== undefined; ) {
+  for (let event = await storage.inbox.next(orderingKey); event !== undefined; ) {
     ids.push(event.id);
     await storage.inbox.complete({ inboxId: event.id, disposition: "ignored" });
-    event = await storage.inbox.next(lane);
+    event = await storage.inbox.next(orderingKey);
   }
   return ids;
 }
 
-async function countIn(harness: StorageHarness, lane: string): Promise<number> {
-  return (await drain(harness, lane)).length;
+async function countIn(harness: StorageHarness, orderingKey: string): Promise<number> {
+  return (await drain(harness, orderingKey)).length;
 }

@@ -60,10 +60,10 @@ export function findThread(
 export function addNotices({ tables, now }: Tx, notices: RunChange["notices"], runId?: RunId): void {
   for (const { threadId, notice } of notices) {
     const id = newId(new Date(now));
-    const slot = messageKeyOf(notice, id);
+    const messageKey = messageKeyOf(notice, id);
     const tries = { tries: 0, earlierTries: 0, dueAt: now, createdAt: now };
     const ofRun = runId === undefined ? {} : { runId };
-    tables.deliveries.set(id, { id, threadId, slot, notice, state: "waiting", ...tries, ...ofRun });
+    tables.deliveries.set(id, { id, threadId, messageKey, notice, state: "waiting", ...tries, ...ofRun });
   }
 }
 

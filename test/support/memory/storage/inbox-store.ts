@@ -28,10 +28,10 @@ export class InMemoryInboxStore implements InboxStore {
     });
   }
 
-  next(lane: string): Promise<InboxEvent | undefined> {
+  next(orderingKey: string): Promise<InboxEvent | undefined> {
     return this.#database.read(({ inbox }) => {
       const isOpen = (row: { event: InboxEvent; disposition?: string }) =>
-        row.event.orderingKey === lane && row.disposition === undefined;
+        row.event.orderingKey === orderingKey && row.disposition === undefined;
       return inbox.values().find(isOpen)?.event;
     });
   }

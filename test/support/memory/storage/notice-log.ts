@@ -60,12 +60,12 @@ function isWanted({ runId, seq, state, threadId }: LoggedNotice, query: NoticeQu
   );
 }
 
-function hasNewerCard({ deliveries }: Tables, { id, notice, slot, threadId }: DeliveryRow): boolean {
+function hasNewerCard({ deliveries }: Tables, { id, notice, messageKey, threadId }: DeliveryRow): boolean {
   const rows = [...deliveries.values()];
   const newer = rows.slice(rows.findIndex((row) => row.id === id) + 1);
   return (
     notice.kind === "card" &&
-    newer.some((row) => row.threadId === threadId && row.slot === slot && row.state !== "dead")
+    newer.some((row) => row.threadId === threadId && row.messageKey === messageKey && row.state !== "dead")
   );
 }
 

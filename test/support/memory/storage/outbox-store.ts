@@ -69,7 +69,7 @@ export class InMemoryOutboxStore implements OutboxStore {
 function replaceOldCards(tables: Tables, threadId: string): void {
   const cards = waitingIn(tables, threadId).filter(({ notice }) => notice.kind === "card");
   for (const [index, card] of cards.entries()) {
-    const isOld = cards.slice(index + 1).some(({ slot }) => slot === card.slot);
+    const isOld = cards.slice(index + 1).some(({ messageKey }) => messageKey === card.messageKey);
     if (isOld && card.tries === 0) {
       tables.deliveries.set(card.id, { ...card, state: "replaced" });
     }
@@ -83,13 +83,13 @@ function waitingIn({ deliveries }: Tables, threadId: string): DeliveryRow[] {
 /** A card that was given up may still have been posted. So the next card with its message key must look for it. */
 function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
   return [...deliveries.values()].some(
-    ({ id, slot, threadId, tries }) =>
-      threadId === row.threadId && slot === row.slot && id !== row.id && tries > 0,
+    ({ id, messageKey, threadId, tries }) =>
+      threadId === row.threadId && messageKey === row.messageKey && id !== row.id && tries > 0,
   );
 }
 
-function placeOf({ threadId, slot }: DeliveryRow): string {
-  return `${threadId} ${slot}`;
+function placeOf({ threadId, messageKey }: DeliveryRow): string {
+  return `${threadId} ${messageKey}`;
 }
 
 function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {

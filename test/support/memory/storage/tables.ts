@@ -40,7 +40,7 @@ export interface InboxRow extends Partial<Pick<InboxResult, "disposition" | "rea
 export interface DeliveryRow {
   readonly id: string;
   readonly threadId: string;
-  readonly slot: string;
+  readonly messageKey: string;
   readonly notice: Notice;
   readonly state: "waiting" | "sent" | "replaced" | "dead";
   readonly tries: number;

@@ -12,9 +12,9 @@ const PIECES = [
   "](",
   ")",
   "<img src=http://e/x>",
-  "<!-- errand:slot=card:1 -->",
+  "<!-- errand:message-key=card:1 -->",
   "errand:",
-  "slot=",
+  "message-key=",
   "&#64;",
   "&commat;",
   "`",
@@ -63,7 +63,7 @@ test("no input breaks out of its code, and every fence is closed", () => {
       const { markdown } = defuse(text, limit);
 
       expect(markdown.length).toBeLessThanOrEqual(limit);
-      expect(markdown).not.toMatch(/errand:(slot|delivery)/i);
+      expect(markdown).not.toMatch(/errand:(message-key|delivery)/i);
       const outside = outsideFences(markdown);
       expect(outside).not.toMatch(/@[\p{L}\p{N}_]/u);
       expect(outside).not.toMatch(/!\[/);
@@ -102,7 +102,7 @@ test.each([
   "<",
   "@a ",
   "&#64;",
-  "errand:slot=",
+  "errand:message-key=",
   "\u001B[",
   "` ``",
   "[",

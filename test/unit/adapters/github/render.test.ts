@@ -84,7 +84,7 @@ describe("the marker", () => {
     const first = markerOf({ id: "d1", notice: aCard({ state: "QUEUED" }) });
     const second = markerOf({ id: "d2", notice: aCard({ state: "FAILED" }) });
 
-    expect(first).toBe("<!-- errand:slot=card:01900000-0000-7000-8000-000000000001 -->");
+    expect(first).toBe("<!-- errand:message-key=card:01900000-0000-7000-8000-000000000001 -->");
     expect(second).toBe(first);
   });
 
