@@ -1,4 +1,5 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
 /** Limits of the API. Each process counts for itself. */
@@ -21,19 +22,18 @@ const MEBIBYTE = 1_024 * KIBIBYTE;
 /** Titles are indexed, and a row in a PostgreSQL index has at most 2,704 bytes. */
 const TITLE_LENGTH_MAX = 600;
 
-const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
-const kibibytes = count(1, 16_384);
+const kibibytes = wholeNumber(1, 16_384);
 
 export const apiLimitVariables = {
-  ERRAND_RATE_LIMIT: count(0, 1_000_000).default(600),
-  ERRAND_MAX_STREAMS: count(0, 100_000).default(20),
-  ERRAND_MAX_BODY_MIB: count(1, 512).default(30),
+  ERRAND_RATE_LIMIT: wholeNumber(0, 1_000_000).default(600),
+  ERRAND_MAX_STREAMS: wholeNumber(0, 100_000).default(20),
+  ERRAND_MAX_BODY_MIB: wholeNumber(1, 512).default(30),
   ERRAND_MAX_PROMPT_KIB: kibibytes.default(256),
-  ERRAND_MAX_TITLE_LENGTH: count(1, TITLE_LENGTH_MAX).default(300),
+  ERRAND_MAX_TITLE_LENGTH: wholeNumber(1, TITLE_LENGTH_MAX).default(300),
   ERRAND_MAX_BASE_PROMPT_KIB: kibibytes.default(64),
   ERRAND_MAX_CONFIG_KIB: kibibytes.default(256),
-  ERRAND_MAX_ATTACHMENT_MIB: count(1, 256).default(10),
-  ERRAND_MAX_ATTACHMENTS_MIB: count(1, 256).default(20),
+  ERRAND_MAX_ATTACHMENT_MIB: wholeNumber(1, 256).default(10),
+  ERRAND_MAX_ATTACHMENTS_MIB: wholeNumber(1, 256).default(20),
 };
 
 export const apiLimitVariableDocs = {

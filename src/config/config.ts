@@ -9,6 +9,7 @@ import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "
 import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
 import { runSettingsOf, workVariables } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
+import { wholeNumber } from "./numbers.ts";
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
@@ -28,7 +29,6 @@ const allowList = z
       return z.NEVER;
     }
   });
-const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 const secretKey = z.string().min(32, "must have at least 32 characters");
 const secretKeys = z
   .string()
@@ -45,7 +45,7 @@ const gitUrl = z
 /** All variables except those of adapters. An empty variable counts as not set. */
 export const variables = z.object({
   ERRAND_HOST: z.string().default("127.0.0.1"),
-  ERRAND_PORT: count(0, 65_535).default(8787),
+  ERRAND_PORT: wholeNumber(0, 65_535).default(8787),
   ERRAND_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   ERRAND_DATA_DIR: z.string().default(".errand"),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
@@ -56,14 +56,14 @@ export const variables = z.object({
   ...agentVariables,
   ...sandboxVariables,
   ...workVariables,
-  ERRAND_CONCURRENCY: count(1, 100).default(4),
+  ERRAND_CONCURRENCY: wholeNumber(1, 100).default(4),
   ERRAND_WORKER_HOST: z.string().max(100, "must have at most 100 characters").optional(),
   ERRAND_GIT_URL: gitUrl.default("https://github.com"),
-  ERRAND_SETUP_MINUTES: count(1, 1_440).default(10),
+  ERRAND_SETUP_MINUTES: wholeNumber(1, 1_440).default(10),
   ERRAND_WEBHOOK_ALLOW: allowList,
   ERRAND_AGENT_ALLOW: allowList,
   ...modelVariables,
-  ERRAND_DATABASE_CONNECTIONS: count(2, 100).default(10),
+  ERRAND_DATABASE_CONNECTIONS: wholeNumber(2, 100).default(10),
   ...apiLimitVariables,
   ERRAND_TRUST_PROXY: hops.default(false),
   ERRAND_TLS_CERT: z.string().optional(),

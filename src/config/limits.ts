@@ -1,20 +1,20 @@
 import { z } from "zod";
 import type { RunSettings } from "../core/attempts/attempt-deps.ts";
 import { PULL_REQUEST_SETTINGS } from "../core/runs/run.ts";
+import { positiveNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
 const MINUTE_MS = 60_000;
 /** Below the 24 hours after which the queue hands a job out again. */
 const MAX_MINUTES = 23 * 60;
 
-const minutes = (defaultMinutes: number) =>
-  z.coerce.number().positive().max(MAX_MINUTES).default(defaultMinutes);
+const minutes = (defaultMinutes: number) => positiveNumber(MAX_MINUTES).default(defaultMinutes);
 
 export const workVariables = {
   ERRAND_INACTIVITY_MINUTES: minutes(15),
   ERRAND_TURN_MINUTES: minutes(120),
   ERRAND_RUN_MINUTES: minutes(360),
-  ERRAND_MAX_LOG_MIB: z.coerce.number().int().min(1).max(65_536).default(256),
+  ERRAND_MAX_LOG_MIB: wholeNumber(1, 65_536).default(256),
   ERRAND_PULL_REQUESTS: z.enum(PULL_REQUEST_SETTINGS).default("draft"),
 };
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../sandboxes/sandbox-limits.ts";
+import { decimalNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
 export interface SandboxConfig {
@@ -21,25 +22,15 @@ const MAX_MEBIBYTES = 16 * 1_024 ** 2;
 const DEFAULT_IMAGE = "docker.io/library/buildpack-deps:bookworm-scm";
 
 const mebibytes = (min: number, defaultBytes: number) =>
-  z.coerce
-    .number()
-    .int()
-    .min(min)
-    .max(MAX_MEBIBYTES)
-    .default(defaultBytes / MEBIBYTE);
+  wholeNumber(min, MAX_MEBIBYTES).default(defaultBytes / MEBIBYTE);
 
 export const sandboxVariables = {
   ERRAND_SANDBOX: z.enum(SANDBOX_SETTINGS).default("auto"),
   ERRAND_DOCKER: z.string().default("docker"),
   ERRAND_DOCKER_IMAGE: z.string().default(DEFAULT_IMAGE),
   ERRAND_SANDBOX_MEMORY_MIB: mebibytes(128, DEFAULT_SANDBOX_LIMITS.memoryBytes),
-  ERRAND_SANDBOX_CPUS: z.coerce.number().min(0.1).max(1_024).default(DEFAULT_SANDBOX_LIMITS.cpus),
-  ERRAND_SANDBOX_PROCESSES: z.coerce
-    .number()
-    .int()
-    .min(64)
-    .max(1_000_000)
-    .default(DEFAULT_SANDBOX_LIMITS.processes),
+  ERRAND_SANDBOX_CPUS: decimalNumber(0.1, 1_024).default(DEFAULT_SANDBOX_LIMITS.cpus),
+  ERRAND_SANDBOX_PROCESSES: wholeNumber(64, 1_000_000).default(DEFAULT_SANDBOX_LIMITS.processes),
   ERRAND_SANDBOX_FILE_MIB: mebibytes(1, DEFAULT_SANDBOX_LIMITS.fileBytes),
 };
 

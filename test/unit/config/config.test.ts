@@ -308,6 +308,16 @@ describe("reading the environment", () => {
     );
   });
 
+  test.each([
+    ["ERRAND_PORT", "abc", "must be a whole number from 0 to 65535"],
+    ["ERRAND_PORT", "1.5", "must be a whole number from 0 to 65535"],
+    ["ERRAND_RATE_LIMIT", "-1", "must be a whole number from 0 to 1000000"],
+    ["ERRAND_SANDBOX_CPUS", "two", "must be a number from 0.1 to 1024"],
+    ["ERRAND_TURN_MINUTES", "0", "must be a number above 0 and at most 1380"],
+  ])("%s=%s is answered with the range and the value", (name, value, range) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`${name}: ${range}, not "${value}"`);
+  });
+
   test("an invalid value is reported once, without the conflicts that follow from it", () => {
     const env = { ERRAND_TRUST_PROXY: "1", ERRAND_PUBLIC_URL: "nowhere" };
 
