@@ -8,6 +8,18 @@ import { DEPTH_MAX } from "./json-structure.ts";
 type Issue = { readonly path: string; readonly message: string };
 type Validation = { readonly value: unknown } | { readonly error: AppError };
 
+const REQUIRED = "is required";
+/** Zod's names of types, in words. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
 interface RoutePart {
   readonly schema: z.ZodType;
   /** The part of the request, by Fastify's name. */
@@ -26,16 +38,16 @@ export function compileValidator({ schema, httpPart }: RoutePart): (input: unkno
     }
     // An empty path segment is an unknown id. A missing part arrives as null.
     const cleaned = httpPart === "params" ? input : withoutEmpty(schema, input ?? undefined);
-    const result = schema.safeParse(cleaned);
+    const result = schema.safeParse(cleaned, { error: messageOf });
     return result.success ? { value: result.data } : { error: invalid(result.error.issues.map(issueOf)) };
   };
 }
 
 export function invalid(issues: readonly Issue[]): AppError {
   const [first, ...others] = issues;
-  const place = first?.path ? `${first.path}: ` : "";
+  const problem = first === undefined ? "not valid" : problemOf(first);
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-  return new AppError("invalid_request", `${place}${first?.message ?? "not valid"}${more}`, { issues });
+  return new AppError("invalid_request", `${problem}${more}`, { issues });
 }
 
 export function requireBytes(path: string, text: string | undefined, max: number): void {
@@ -60,6 +72,22 @@ export function requireCharacters(path: string, text: string | undefined, max: n
   if (text !== undefined && !hasAtMost(max, text)) {
     throw invalidMember(path, `must have at most ${max} characters`);
   }
+}
+
+function problemOf({ path, message }: Issue): string {
+  if (message === REQUIRED) {
+    return path === "" ? "A JSON body is required" : `${path} ${REQUIRED}`;
+  }
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+/** The message of a missing member or of one with another type. undefined: the message of zod or of the schema. */
+function messageOf({ code, expected, input }: z.core.$ZodRawIssue): string | undefined {
+  if (input === undefined && (code === "invalid_type" || code === "invalid_value")) {
+    return REQUIRED;
+  }
+  const type = code === "invalid_type" ? TYPES[String(expected)] : undefined;
+  return type === undefined ? undefined : `must be ${type}`;
 }
 
 /** For a member with an invalid name, the message about the name is in a nested issue. */

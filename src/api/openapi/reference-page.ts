@@ -30,6 +30,7 @@ export async function referencePage(app: FastifyInstance): Promise<void> {
     const { page, policy } = await rendered;
     return reply.header("content-security-policy", policy).type("text/html; charset=utf-8").send(page);
   });
+  app.get(`${PAGE}/`, { schema }, async (_request, reply) => reply.redirect(PAGE));
   app.get(SCRIPT, { schema }, async (_request, reply) => {
     rendered ??= render();
     const { script } = await rendered;

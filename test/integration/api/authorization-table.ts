@@ -45,6 +45,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /readyz": "open",
   "GET /api/v1/openapi.json": "open",
   "GET /docs": "open",
+  "GET /docs/": "open",
   "GET /docs/scalar.js": "open",
   ...Object.fromEntries(ERROR_CODES.map((code) => [`GET /problems/${code}`, "open"] as const)),
   "GET /signin": "open",

@@ -65,3 +65,9 @@ test("only the reference page has the relaxed content policy", async () => {
     ]);
   }
 });
+
+test("the address of the reference page with a slash leads to the page", async () => {
+  const { status, headers } = await call(harness, "/docs/", { key: null });
+
+  expect([status, headers.get("location")]).toEqual([302, "/docs"]);
+});

@@ -97,6 +97,18 @@ describe("a follow-up", () => {
   });
 });
 
+test.each([
+  [{}, "message is required", "is required"],
+  [{ message: 7 }, "message: must be a string", "must be a string"],
+])("a follow-up of %j is answered with what it lacks", async (body, detail, message) => {
+  const id = await createRun(harness);
+
+  const answer = await call(harness, `${RUNS}/${id}/followups`, { body });
+
+  expect(answer.status).toBe(400);
+  expect(answer.body).toMatchObject({ detail, issues: [{ path: "message", message }] });
+});
+
 describe("a cancel", () => {
   test.each<RunState>(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED", "CANCELLED"])(
     "cancelling a run that is %s makes it CANCELLED and answers with the bare id",
