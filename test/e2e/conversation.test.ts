@@ -62,7 +62,7 @@ describe("commands in a thread", () => {
 
     await thread.replyToBot("status?");
 
-    expect(await thread.untilReply(/is SUCCEEDED/)).toContain(`${fixture.service.url}/sessions/`);
+    expect(await thread.untilReply(/has succeeded/)).toContain(`${fixture.service.url}/sessions/`);
   });
 });
 
@@ -83,9 +83,9 @@ describe("messages from programs", () => {
     await tellCommentOfBot(issue, { id: app.botUserId, login: app.botLogin });
     await tellCommentOfBot(issue, otherBot);
     await issue.comment("@errand status");
-    await issue.untilReply(/is SUCCEEDED/);
+    await issue.untilReply(/has succeeded/);
     await thread.replyToBot("status");
-    await thread.untilReply(/is SUCCEEDED/);
+    await thread.untilReply(/has succeeded/);
 
     expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
     expect(await fixture.runsFrom(other)).toEqual([]);

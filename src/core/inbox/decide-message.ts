@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Run } from "../runs/run.ts";
 import type { TransactionExtras } from "../runs/run-service.ts";
+import { STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
@@ -129,7 +130,7 @@ async function statusText({ author, thread }: AuthorizedContext, { runs }: Intak
   }
   const run = await runs.get({ id: thread.runId }, author);
   const reason = run.statusMessage === undefined ? "" : ` (${run.statusMessage.message})`;
-  return `"${run.title}" is ${run.state}${reason}. ${runs.sessionLink(run)}`;
+  return `"${run.title}" ${STATE_PHRASES[run.state]}${reason}. ${runs.sessionLink(run)}`;
 }
 
 /** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */

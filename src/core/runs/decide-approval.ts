@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { Approval, Run, StatusMessage } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
+import { STATE_PHRASES } from "./states.ts";
 
 export interface ApprovalDecision {
   readonly approve: boolean;
@@ -47,7 +48,7 @@ export function decideApproval(edit: RunEdit, decision: ApprovalDecision): void 
     throw conflict("It was decided otherwise already.");
   }
   if (state !== "BLOCKED") {
-    throw conflict(`The run no longer waits for approval: it is ${state}.`);
+    throw conflict(`The run no longer waits for approval: it ${STATE_PHRASES[state]}.`);
   }
   edit.set({ approval: { ...approval, approved: approve, decidedBy } });
   const said = comment === undefined ? {} : { comment };

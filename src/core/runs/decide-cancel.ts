@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { RunEdit } from "./run-edit.ts";
-import { isEnded } from "./states.ts";
+import { isEnded, STATE_PHRASES } from "./states.ts";
 
 /**
  * The state changes at once; a live attempt keeps its lease until its processes are gone. Cancelling twice is not an error;
@@ -12,7 +12,9 @@ export function decideCancel(edit: RunEdit, by: string | undefined): boolean {
     return false;
   }
   if (isEnded(state)) {
-    throw new AppError("invalid_request", `The run is over: it is ${state}.`);
+    throw new AppError("invalid_request", `The run is over: it ${STATE_PHRASES[state]}.`, {
+      remedy: "There is nothing to cancel. Send a follow-up to continue the run.",
+    });
   }
   const message = by === undefined ? "Cancelled." : `Cancelled by ${by}.`;
   edit.set({ turnOpen: false, answer: undefined });

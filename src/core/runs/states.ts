@@ -14,6 +14,19 @@ export const RUN_STATES = [
 ] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
+/** What a sentence for people says of a run in this state. */
+export const STATE_PHRASES: Readonly<Record<RunState, string>> = {
+  QUEUED: "is queued",
+  PENDING: "is being prepared",
+  CLAIMED: "is starting",
+  INPROGRESS: "is in progress",
+  BLOCKED: "is blocked",
+  SUCCEEDED: "has succeeded",
+  FAILED: "has failed",
+  ERROR: "ended with an error",
+  CANCELLED: "was cancelled",
+};
+
 /**
  * The transition table:
  *

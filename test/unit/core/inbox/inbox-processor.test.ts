@@ -123,7 +123,7 @@ describe("a message that names the bot", () => {
     expect(await harness.receive({ text: "status" })).toBe("replied");
 
     expect(harness.repliesShown()).toEqual([
-      expect.stringMatching(/^"Fix it" is SUCCEEDED\. http:\/\/here\/sessions\//),
+      expect.stringMatching(/^"Fix it" has succeeded\. http:\/\/here\/sessions\//),
     ]);
   });
 
@@ -132,7 +132,7 @@ describe("a message that names the bot", () => {
 
     expect(await harness.receive({ text: "stop" })).toBe("replied");
 
-    expect(harness.repliesShown()).toEqual(["The run is over: it is SUCCEEDED."]);
+    expect(harness.repliesShown()).toEqual(["The run is over: it has succeeded."]);
   });
 
   test("a message from an unauthorized author is refused with the reason and has no effect", async () => {

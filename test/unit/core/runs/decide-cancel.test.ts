@@ -45,7 +45,11 @@ describe("cancelling", () => {
 
   test.each(["SUCCEEDED", "FAILED", "ERROR"] as const)("cancelling a run that is %s is refused", (state) => {
     expect(() => decideCancel(anEdit({ state }), "Ada")).toThrow(
-      expect.objectContaining({ code: "invalid_request", retryable: false }),
+      expect.objectContaining({
+        code: "invalid_request",
+        retryable: false,
+        options: { remedy: "There is nothing to cancel. Send a follow-up to continue the run." },
+      }),
     );
   });
 });
