@@ -20,7 +20,7 @@ import { systemClock } from "./system-clock.ts";
 
 /** What the checks inspect. */
 export interface DoctorDeps {
-  readonly config: Pick<Config, "dataDir" | "secretKey">;
+  readonly config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey">;
   readonly publicUrl: () => string;
   readonly adapters: ReadonlyMap<string, unknown>;
   readonly catalogueView: AgentCatalogueView;
@@ -34,7 +34,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
   const { adapters, catalogueView, config, database, publicUrl, queue, storage } = bootstrap;
   const names = [...adapters.keys()];
   const checks = [
-    ...databaseChecks(database, systemClock),
+    ...databaseChecks(database, systemClock, { isEmbedded: config.databaseUrl === undefined }),
     queueCheck(() => queue.longestWaitSeconds()),
     workersCheck(storage),
     sandboxCheck(storage),

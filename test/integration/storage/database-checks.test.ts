@@ -18,18 +18,47 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-async function run(name: string, aheadMs = 0) {
-  const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-  const check = databaseChecks(database, clock).find((each) => each.name === name);
+function run(name: string, aheadMs = 0) {
+  return runAt(name, () => new Date(Date.now() + aheadMs));
+}
+
+async function runAt(name: string, now: () => Date, isEmbedded = false) {
+  const check = databaseChecks(database, { ...systemClock, now }, { isEmbedded }).find(
+    (each) => each.name === name,
+  );
   if (check === undefined) {
     throw new Error(`There is no check ${name}.`);
   }
   return check.run();
 }
 
+/** A clock that shows these times one after another. */
+function clockOf(times: readonly number[]): () => Date {
+  const left = [...times];
+  return () => new Date(left.shift() ?? 0);
+}
+
 describe("the checks of a database", () => {
   test("the check reports the version and the response time of the database", async () => {
     expect((await run("database")).message).toMatch(/^PostgreSQL \d+(\.\d+)? (answered in|took) \d+ ms/);
+  });
+
+  test("one slow answer of the database is no warning", async () => {
+    expect(await runAt("database", clockOf([0, 400, 500, 501, 600, 602]))).toEqual({
+      status: "ok",
+      message: expect.stringContaining("answered in 2 ms"),
+    });
+  });
+
+  test.each([
+    [true, "ERRAND_CONCURRENCY"],
+    [false, "near this process"],
+  ])("the remedy of a slow database fits it (embedded: %s)", async (isEmbedded, remedy) => {
+    expect(await runAt("database", clockOf([0, 100, 200, 300, 400, 401]), isEmbedded)).toEqual({
+      status: "warn",
+      message: expect.stringContaining("took 100 ms"),
+      remedy: expect.stringContaining(remedy),
+    });
   });
 
   test("the check reports that all migrations are applied", async () => {
