@@ -60,7 +60,12 @@ async function automatic(choices: SandboxChoices): Promise<ChosenSandbox> {
   for (const sandbox of [choices.docker, choices.bubblewrap]) {
     const problem = await sandbox.unavailable();
     if (problem === undefined) {
-      return await choose(choices, sandbox, problems);
+      const instead = `The ${sandbox.name} sandbox is used instead.`;
+      return await choose(
+        choices,
+        sandbox,
+        problems.map((each) => `${each} ${instead}`),
+      );
     }
     problems.push(`The ${sandbox.name} sandbox cannot be used here: ${problem}`);
   }

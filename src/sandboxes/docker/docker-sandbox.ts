@@ -20,7 +20,7 @@ export interface DockerOptions {
 }
 
 const REMEDY =
-  "Let this user reach a docker or podman daemon of this machine (ERRAND_DOCKER, DOCKER_HOST), and see that the image " +
+  "To use it, let this user reach a docker or podman daemon of this machine (ERRAND_DOCKER, DOCKER_HOST), and see that the image " +
   "of ERRAND_DOCKER_IMAGE is there or can be pulled.";
 
 const SCOPE_LABEL = "errand.scope";
@@ -83,7 +83,8 @@ class DockerSandbox implements Sandbox {
       await tryContainer(this, await makeContainerFolder(dataDir, makeMarker(dataDir)));
       return undefined;
     } catch (error) {
-      return `${error instanceof Error ? error.message : error}. ${REMEDY}`;
+      const reason = String(error instanceof Error ? error.message : error).replace(/[.?!\s]+$/, "");
+      return `${reason}. ${REMEDY}`;
     }
   }
 

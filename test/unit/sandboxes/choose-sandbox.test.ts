@@ -14,10 +14,12 @@ describe("the sandbox choice auto", () => {
   });
 
   test("auto chooses bubblewrap if docker is unusable, and reports the reason", async () => {
-    const { notes, requireFor, sandbox } = await chooseSandbox("auto", choices({ docker: "no daemon" }));
+    const { notes, requireFor, sandbox } = await chooseSandbox("auto", choices({ docker: "no daemon." }));
 
     expect(sandbox.name).toBe("bubblewrap");
-    expect(notes).toEqual([expect.stringContaining("no daemon")]);
+    expect(notes).toEqual([
+      "The docker sandbox cannot be used here: no daemon. The bubblewrap sandbox is used instead.",
+    ]);
     expect(() => requireFor(REAL)).not.toThrow();
   });
 
