@@ -16,6 +16,9 @@ export function startupMessage({ agentName, keyFile, sandboxName, url }: App, co
   if (agentName === "demo") {
     lines.push(DEMO);
   }
+  if (agentName === "opencode" && config.models.openai?.isCompatible && config.agent.model === undefined) {
+    lines.push(NO_MODEL);
+  }
   if (sandboxName === "local") {
     lines.push(LOCAL);
   }
@@ -34,4 +37,6 @@ const ELSEWHERE =
   "The API key was made by the process that started first on this database: it is in the file api-key in that one's data directory.";
 const DEMO =
   "Runs are done by the built-in demo agent, which needs no model. ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL gives them a real one.";
+const NO_MODEL =
+  "ERRAND_MODEL is not set: set it to a model of the server at OPENAI_BASE_URL, or name a model in each run. Errand does not know its models.";
 const LOCAL = "Agents run without a sandbox here: install bubblewrap or docker to have one.";
