@@ -93,7 +93,7 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   }
   const missing = REQUIRED.filter((name) => given[name] === undefined);
   if (missing.length > 0) {
-    return { problems: [`GitHub is configured by half: ${missing.join(", ")} missing.`] };
+    return { problems: [`GitHub is only partly configured. Also set ${missing.join(", ")}.`] };
   }
   const read = githubVariables.safeParse(given);
   if (!read.success) {

@@ -68,7 +68,8 @@ export function render({ id, notice }: Pick<Delivery, "id"> & { readonly notice:
 function renderCard(card: RunCard, blockId: string): Rendered {
   const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
   const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
-  const status = `${words} · turn ${card.turn} · ${link(card.sessionLink, "Session")}`;
+  const turn = card.turn === 0 ? "" : ` · turn ${card.turn}`;
+  const status = `${words}${turn} · ${link(card.sessionLink, "Session")}`;
   const blocks: (types.KnownBlock | undefined)[] = [
     header(title, blockId),
     context(status),

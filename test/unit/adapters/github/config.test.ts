@@ -50,7 +50,7 @@ describe("the configuration of GitHub", () => {
 
   test("a partial configuration is one problem that names the missing variables", () => {
     expect(readGithubConfig({ GITHUB_APP_ID: "1" })).toEqual({
-      problems: ["GitHub is configured by half: GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET missing."],
+      problems: ["GitHub is only partly configured. Also set GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET."],
     });
     expect(readGithubConfig({ GITHUB_BOT_NAME: "x" }).problems).toHaveLength(1);
   });

@@ -177,3 +177,15 @@ test("every rendered notice keeps Slack's limits", () => {
     },
   );
 });
+
+test.each([
+  [0, false],
+  [1, true],
+])("a card of turn %i shows the turn: %s", (turn, isShown) => {
+  const { blocks } = render({
+    kind: "card",
+    card: { runId, title: "t", state: "QUEUED", turn, sessionLink: LINK },
+  });
+
+  expect(JSON.stringify(blocks).includes("turn")).toBe(isShown);
+});
