@@ -17,22 +17,28 @@ import { githubEnvironment, type Service, slackEnvironment, startService } from 
 
 const HELP = `
   slack TEXT    posts TEXT in the thread (the first mention opens it); slack new TEXT opens another thread
+                slack @errand TEXT mentions the bot again, as commands need it: slack @errand status
   press LABEL   presses the newest button with that label in the thread: press Allow, press Cancel
   github TEXT   posts TEXT on the issue with a mention of @errand; github new TEXT opens another issue
   Ctrl-C        stops everything
-  Commands for the demo agent: sleep 5 · ask · write notes.txt hello · fail. For Errand: status · stop · help.
+  Words for the demo agent: sleep 5 · ask · write notes.txt hello · fail.
+  Commands for Errand: slack @errand status, github status; also stop and help.
 `;
+/** As people write it; in Slack a mention is the id of the bot. */
+const MENTION = /^@errand\b\s*/i;
 const POLL_MS = 200;
 
 interface Stage {
   readonly slack: EmulatedSlack;
   readonly github: EmulatedGithub;
+  readonly gitHost: GitHost;
   readonly service: Service;
   threadTs?: string;
   readonly issues: number[];
 }
 
 async function play(): Promise<void> {
+  process.stdout.write("Starting Errand, Slack and GitHub …\n");
   const folder = await mkdtemp(join(tmpdir(), "errand-play-"));
   await chmod(folder, 0o711);
   const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub()]);
@@ -40,10 +46,13 @@ async function play(): Promise<void> {
   const env = { ...slackEnvironment(slack), ...githubEnvironment(github), ...gitHost.environment };
   const service = await startService(join(folder, "data"), env);
   await requirePermissions(service);
-  const stage: Stage = { slack, github, service, issues: [] };
+  const stage: Stage = { slack, github, gitHost, service, issues: [] };
   process.stdout.write(`Errand  ${service.url}  key ${service.apiKey}\n`);
   process.stdout.write(`Slack   ${slack.apiUrl}  #work, as alice\n`);
-  process.stdout.write(`GitHub  ${github.apiUrl}  ${github.repo.fullName}, as wendy\n${HELP}`);
+  process.stdout.write(`GitHub  ${github.apiUrl}  ${github.repo.fullName}, as wendy\n`);
+  process.stdout.write(
+    `The emulated Slack and GitHub have APIs and no pages: links to them open nothing.\n${HELP}`,
+  );
   const prompt = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   const timer = printChanges(stage, () => prompt.prompt(true));
   prompt.on(
@@ -66,7 +75,8 @@ async function play(): Promise<void> {
 async function runCommand(stage: Stage, line: string): Promise<void> {
   const [, where, isNew, text = ""] = /^(slack|github|press)(\s+new)?(?:\s+(.+))?$/i.exec(line) ?? [];
   if (text === "") {
-    return void process.stdout.write(line === "" ? "" : HELP);
+    const unknown = line === "" || line === "help" ? "" : `Unknown command: ${line}\n`;
+    return void process.stdout.write(line === "" ? "" : `${unknown}${HELP}`);
   }
   if (where === "press") {
     return press(stage, text);
@@ -80,13 +90,19 @@ async function runCommand(stage: Stage, line: string): Promise<void> {
 async function postInSlack(stage: Stage, text: string, isNew: boolean): Promise<void> {
   const { slack, service, threadTs } = stage;
   const url = `${service.url}/webhooks/slack`;
-  if (threadTs !== undefined && !isNew) {
-    const posted = await slack.postAs(slack.alice, { channel: "work", text, threadTs });
+  const thread = isNew ? undefined : threadTs;
+  if (thread !== undefined && !MENTION.test(text)) {
+    const posted = await slack.postAs(slack.alice, { channel: "work", text, threadTs: thread });
     await slack.sendEvent(url, slack.messageEvent(posted));
     return;
   }
-  const mention = await slack.mention(slack.alice, { channel: "work", text });
-  stage.threadTs = mention.posted.ts;
+  const withoutMention = text.replace(MENTION, "");
+  const mention = await slack.mention(slack.alice, {
+    channel: "work",
+    text: withoutMention,
+    threadTs: thread,
+  });
+  stage.threadTs = thread ?? mention.posted.ts;
   await slack.sendEvent(url, mention.appMention);
   await slack.sendEvent(url, mention.message);
 }
@@ -133,7 +149,11 @@ async function commentOnGithub(
 /** Prints each message of the bot when it arrives and whenever it changes. */
 function printChanges(stage: Stage, onChange: () => void): NodeJS.Timeout {
   const shown = new Map<string, string>();
+  const shownPullRequests = new Set<number>();
   return setInterval(() => {
+    void printPullRequests(stage, shownPullRequests)
+      .then((isPrinted) => (isPrinted ? onChange() : undefined))
+      .catch(printError);
     const now = [...shownInSlack(stage), ...shownOnGithub(stage)];
     const changes = now.filter(([place, text]) => shown.get(place) !== text);
     for (const [place, text] of changes) {
@@ -173,6 +193,17 @@ function shownOnGithub({ github, issues }: Stage): (readonly [string, string])[]
   const all = issues.flatMap((number) => github.comments(github.repo.fullName, number));
   const ours = all.filter(({ author }) => author === github.app.botLogin);
   return ours.map(({ id, body }) => [`github comment ${id}`, body.replace(/^<!--.*-->\n/, "")]);
+}
+
+/** Prints each new pull request, because the emulated GitHub has no page that shows it. */
+async function printPullRequests({ github, gitHost }: Stage, shown: Set<number>): Promise<boolean> {
+  const opened = github.pullRequests().filter(({ number }) => !shown.has(number));
+  for (const { branch, number, title } of opened) {
+    shown.add(number);
+    const diff = await gitHost.repositories.diff(github.repo.fullName, branch);
+    process.stdout.write(`\r--- github pull request ${number}: ${title}\n${diff}\n`);
+  }
+  return opened.length > 0;
 }
 
 function printError(error: unknown): void {

@@ -116,6 +116,13 @@ export class EmulatedGithub {
     });
   }
 
+  /** Those of the repository, oldest first. */
+  pullRequests(): readonly { readonly number: number; readonly title: string; readonly branch: string }[] {
+    return this.#world
+      .pullRequests()
+      .map(({ head_ref: branch, number, title }) => ({ number, title, branch }));
+  }
+
   issueReactions(repo: string, number: number): GithubComment["reactions"] {
     return this.#reactionsOn(`/repos/${repo}/issues/${number}`);
   }

@@ -55,6 +55,11 @@ export class GitRepositories {
     return runGit(this.pathOf(repository), ["cat-file", "blob", `refs/heads/${branch}:${path}`]);
   }
 
+  /** What a branch changes, compared with the default branch. */
+  async diff(repository: string, branch: string): Promise<string> {
+    return runGit(this.pathOf(repository), ["diff", `refs/heads/main...refs/heads/${branch}`]);
+  }
+
   async remove(): Promise<void> {
     await rm(this.root, { recursive: true, force: true });
   }

@@ -17,7 +17,13 @@ export interface GithubRepo {
   readonly fullName: string;
 }
 
-export interface StoredComment {
+interface StoredPullRequest {
+  readonly number: number;
+  readonly title: string;
+  readonly head_ref: string;
+}
+
+interface StoredComment {
   readonly repo_id: number;
   readonly issue_number: number | null;
   readonly pull_number: number | null;
@@ -148,8 +154,12 @@ export class GithubFixture {
   }
 
   isPullRequest(number: number): boolean {
-    const rows = this.#collection<{ readonly number: number }>("pull_requests").all();
-    return rows.some((row) => row.number === number);
+    return this.pullRequests().some((row) => row.number === number);
+  }
+
+  /** Oldest first. */
+  pullRequests(): readonly StoredPullRequest[] {
+    return this.#collection<StoredPullRequest>("pull_requests").all();
   }
 
   setPermission(login: string, level: RepoPermission): void {
