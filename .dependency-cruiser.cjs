@@ -17,7 +17,7 @@ const MAY_ALSO_IMPORT = {
     "sandboxes/sandbox-limits.ts",
     "secrets/redaction.ts",
   ],
-  "embedded-postgres": ["child-process/", "storage/session.ts"],
+  "embedded-postgres": ["child-process/", "storage/connection.ts"],
   gateway: ["config/models.ts", "network-policy/"],
   git: ["child-process/"],
   "network-policy": [],

@@ -32,6 +32,6 @@ export async function withUnstartedServer<T>(
     return await work(server);
   } finally {
     await server.close();
-    await Promise.all([parts.database.close(), parts.blobs.close()]);
+    await Promise.all([parts.database.close(), parts.blobDatabase.close()]);
   }
 }

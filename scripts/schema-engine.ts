@@ -7,7 +7,7 @@ import { type MigrationDirectory, type MigrationList, SchemaEngine } from "@pris
 import { Client } from "pg";
 import type { Log } from "../src/core/ports/log.ts";
 import { startEmbeddedPostgres } from "../src/embedded-postgres/embedded-postgres.ts";
-import { withSession } from "../src/storage/session.ts";
+import { withConnection } from "../src/storage/connection.ts";
 import { adaptForCatalog } from "./catalog-adapter.ts";
 
 const SILENT_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -95,7 +95,7 @@ function reportPanics(): void {
 async function connectToNewDatabase(url: string): Promise<SqlDriverAdapter> {
   const name = `shadow_${randomUUID().replaceAll("-", "")}`;
   const options = { applicationName: "errand schema", queryLimitMs: QUERY_LIMIT_MS };
-  await withSession(url, options, (client) => client.query(`CREATE DATABASE ${name}`));
+  await withConnection(url, options, (client) => client.query(`CREATE DATABASE ${name}`));
   const address = new URL(url);
   address.pathname = `/${name}`;
   const client = new Client({ connectionString: address.href });

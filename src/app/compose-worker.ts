@@ -46,7 +46,7 @@ const SETUP_COMMANDS_TOTAL = 3;
 /** Creates what only a worker needs. Fails with an AppError when there is no sandbox for the default agent. */
 export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promise<WorkerDeps> {
   const { config, logger } = bootstrap;
-  const { files, queue, storage } = deps;
+  const { blobs: files, queue, storage } = deps;
   const log = plainLog(logger);
   const chosen = await composeSandbox(config);
   const usual = deps.agents.catalogue.get(deps.agents.defaultName);
@@ -87,7 +87,7 @@ interface Place {
 
 function runDeps(bootstrap: Bootstrap, deps: AppDeps, place: Place): Omit<RunWorkerDeps, "worker" | "host"> {
   const { config, knownSecrets, logger } = bootstrap;
-  const { files, pubsub, storage, writer } = deps;
+  const { blobs: files, pubsub, storage, writer } = deps;
   return {
     ...{ storage, pubsub, writer, ...workplace(bootstrap, deps, place) },
     log: plainLog(logger),
@@ -118,7 +118,7 @@ function workplace({ config, knownSecrets, logger }: Bootstrap, deps: AppDeps, {
     }),
     workspaces: createWorkspaceProvider({
       ...{ dataDir, sandbox, variablesOf, log },
-      blobs: deps.files,
+      blobs: deps.blobs,
       repositories: clones,
       setup: { commandMs, totalMs: commandMs * SETUP_COMMANDS_TOTAL },
     }),

@@ -57,8 +57,8 @@ export interface Bootstrap {
 export interface AppDeps {
   readonly database: Database;
   /** Separate connections for blobs, which are large, so that short statements do not wait for them. */
-  readonly blobs: Database;
-  readonly files: BlobStore;
+  readonly blobDatabase: Database;
+  readonly blobs: BlobStore;
   readonly pubsub: PostgresPubSub;
   readonly queue: PgBossQueue;
   readonly storage: Storage;
@@ -122,8 +122,8 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
   return {
     database,
-    blobs,
-    files: createPrismaBlobStore(blobs, clock),
+    blobDatabase: blobs,
+    blobs: createPrismaBlobStore(blobs, clock),
     pubsub,
     queue,
     storage,
@@ -158,7 +158,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     storage,
     capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
-    blobs: deps.files,
+    blobs: deps.blobs,
     secrets: deps.secrets,
     webhookClient: deps.webhookClient,
     pubsub,

@@ -31,7 +31,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-const JANITOR_MS = 5_000;
+const MAINTENANCE_MS = 5_000;
 const RECOVERY_MS = 2_500;
 /**
  * For due times whose job was lost. It is separate from the maintenance job, because a schedule may block for a
@@ -41,7 +41,7 @@ const SCHEDULES_MS = 5_000;
 const PRUNING_MS = 60 * 60_000;
 const GRACE_MS = 7_000;
 /** Short work that mostly waits for other servers. */
-const CONVERSATION_CONCURRENCY = 4;
+const THREAD_JOB_CONCURRENCY = 4;
 /** A schedule with a skill may wait for the host of its repository. */
 const SCHEDULE_CONCURRENCY = 2;
 
@@ -60,7 +60,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const bootstrap = await prepare(config, undo);
   const deps = await compose(bootstrap);
   undo.defer(() => deps.database.close());
-  undo.defer(() => deps.blobs.close());
+  undo.defer(() => deps.blobDatabase.close());
   undo.defer(() => deps.pubsub.stop());
   await deps.pubsub.start();
   // The server stops before the queue, so that no new work arrives while work is handed back.
@@ -183,14 +183,12 @@ async function startWorker(
 ): Promise<void> {
   undo.defer(() => clones.close());
   await deps.queue.work("run", config.concurrency, (key, stop) => runWorker.work(key as RunId, stop));
-  await deps.queue.work("inbox", CONVERSATION_CONCURRENCY, (key, stop) =>
-    deps.inboxProcessor.work(key, stop),
-  );
-  await deps.queue.work("deliver", CONVERSATION_CONCURRENCY, (key, stop) =>
+  await deps.queue.work("inbox", THREAD_JOB_CONCURRENCY, (key, stop) => deps.inboxProcessor.work(key, stop));
+  await deps.queue.work("deliver", THREAD_JOB_CONCURRENCY, (key, stop) =>
     deps.outboxDispatcher.work(key, stop),
   );
   await deps.queue.work("schedule", SCHEDULE_CONCURRENCY, (key) => scheduler.fire(key));
-  const timer = setInterval(() => void maintenance.round(), JANITOR_MS);
+  const timer = setInterval(() => void maintenance.round(), MAINTENANCE_MS);
   undo.defer(() => clearInterval(timer));
   const recovering = setInterval(() => void maintenance.recoverLost(), RECOVERY_MS);
   undo.defer(() => clearInterval(recovering));

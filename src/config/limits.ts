@@ -51,7 +51,7 @@ export function runSettingsOf(values: z.infer<z.ZodObject<typeof workVariables>>
   return {
     inactivityMs: values.ERRAND_INACTIVITY_MINUTES * MINUTE_MS,
     turnMs: values.ERRAND_TURN_MINUTES * MINUTE_MS,
-    runMs: values.ERRAND_RUN_MINUTES * MINUTE_MS,
+    attemptMs: values.ERRAND_RUN_MINUTES * MINUTE_MS,
     logMib: values.ERRAND_MAX_LOG_MIB,
     pullRequests: values.ERRAND_PULL_REQUESTS,
   };

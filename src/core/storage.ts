@@ -2,7 +2,7 @@ import type { FileStore } from "./artifacts/file-store.ts";
 import type { LeaseStore } from "./attempts/lease-store.ts";
 import type { Environment } from "./environments/environment.ts";
 import type { IdempotencyStore } from "./idempotency/idempotency-store.ts";
-import type { InboxLog } from "./inbox/inbox-log.ts";
+import type { InboxList } from "./inbox/inbox-list.ts";
 import type { InboxStore } from "./inbox/inbox-store.ts";
 import type { McpServer } from "./mcp-servers/mcp-server.ts";
 import type { NoticeLog } from "./outbox/notice-log.ts";
@@ -36,7 +36,7 @@ import type { WorkerStore } from "./workers/worker-store.ts";
 export interface Storage {
   readonly runs: RunStore;
   readonly followUps: FollowUpStore;
-  readonly log: EventLog;
+  readonly eventLog: EventLog;
   readonly leases: LeaseStore;
   readonly threads: ThreadStore;
   readonly inbox: InboxStore;
@@ -49,7 +49,7 @@ export interface Storage {
   readonly administrators: AdministratorKeys;
   readonly installations: InstallationStore;
   readonly shareLinks: ShareLinkStore;
-  readonly answers: IdempotencyStore;
+  readonly idempotentResponses: IdempotencyStore;
   readonly files: FileStore;
   readonly skillHistory: SkillHistory;
   readonly webhooks: WebhookStorage;
@@ -60,7 +60,7 @@ export interface Storage {
   readonly reports: RunReports;
   readonly schedules: RecordStore<Schedule>;
   readonly dueSchedules: DueSchedules;
-  readonly inboxLog: InboxLog;
+  readonly inboxList: InboxList;
   readonly noticeLog: NoticeLog;
   readonly policies: RecordStore<Policy>;
   readonly routingRules: RecordStore<RoutingRule>;

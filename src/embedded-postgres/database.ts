@@ -1,4 +1,4 @@
-import { withSession } from "../storage/session.ts";
+import { withConnection } from "../storage/connection.ts";
 import { SUPERUSER } from "./cluster.ts";
 import { SOCKET_PORT } from "./socket-directory.ts";
 
@@ -10,7 +10,7 @@ const QUERY_LIMIT_MS = 30_000;
 /** Creates Errand's database in a new cluster, and returns its address. */
 export async function ensureDatabase(socketDirectory: string): Promise<string> {
   const options = { applicationName: "errand start", queryLimitMs: QUERY_LIMIT_MS };
-  await withSession(socketUrl(socketDirectory, FIRST_DATABASE), options, async (client) => {
+  await withConnection(socketUrl(socketDirectory, FIRST_DATABASE), options, async (client) => {
     const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [DATABASE]);
     if (rowCount === 0) {
       await client.query(`CREATE DATABASE ${DATABASE}`);

@@ -17,7 +17,7 @@ export interface Call {
 }
 
 /** Answers a call, or throws a `Refusal`. */
-export type Part = (call: Call) => Promise<void>;
+export type CallHandler = (call: Call) => Promise<void>;
 
 /** A signal that is aborted when the client disconnects, or when `closing` is. */
 export function signalOf(response: ServerResponse, closing: AbortSignal): AbortSignal {

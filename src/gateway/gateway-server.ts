@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RunId } from "../core/ids.ts";
 import type { Log } from "../core/ports/log.ts";
-import { type Part, signalOf } from "./call.ts";
+import { type CallHandler, signalOf } from "./call.ts";
 import { type Egress, refuseTunnel } from "./egress/egress.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import type { GatewayToken } from "./gateway-token.ts";
@@ -13,7 +13,7 @@ export interface ServerOptions {
   readonly runId: RunId;
   readonly token: GatewayToken;
   /** By the first name in the path. */
-  readonly parts: Readonly<Record<string, Part>>;
+  readonly parts: Readonly<Record<string, CallHandler>>;
   readonly egress: Egress;
   readonly limits: Pick<GatewayLimits, "connections" | "streamIdleMs">;
   readonly log: Log;

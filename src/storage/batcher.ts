@@ -45,12 +45,12 @@ export class Batcher<Item, Answer> {
     if (this.#waiting.length < this.#itemsUnderWay) {
       return;
     }
-    const company = this.#takeBatch();
+    const batch = this.#takeBatch();
     this.#underWay += 1;
-    this.#itemsUnderWay += company.length;
-    void this.#perform(company).finally(() => {
+    this.#itemsUnderWay += batch.length;
+    void this.#perform(batch).finally(() => {
       this.#underWay -= 1;
-      this.#itemsUnderWay -= company.length;
+      this.#itemsUnderWay -= batch.length;
       this.#next();
     });
   }

@@ -55,7 +55,7 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"], runId?: 
   });
 }
 
-export async function settleEvent(tx: Tx, result: InboxResult): Promise<void> {
+export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<void> {
   const { inboxId, disposition, reason, dedupeKey: meaning, runId, teamId } = result;
   if (meaning !== undefined) {
     const { count } = await tx.inboxDedupeKey.createMany({

@@ -24,7 +24,7 @@ export class PrismaDueSchedules implements DueSchedules {
   }
 
   /** Measured by the database's clock, which also decides when the time has come. */
-  async ring(id: string, at: Date): Promise<void> {
+  async enqueue(id: string, at: Date): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
       const [wait] = await tx.$queryRaw<{ ms: number }[]>`
         SELECT (extract(epoch FROM ${at}::timestamptz - clock_timestamp()) * 1000)::float8 AS ms`;

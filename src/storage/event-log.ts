@@ -85,16 +85,16 @@ function pageOf(rows: readonly (Row | Nothing)[], after: EventLogPosition, limit
   const last = found.at(-1);
   return {
     events: found.filter(({ visible }) => visible).map(loggedEventOf),
-    next: last === undefined ? after : placeOf(last),
+    next: last === undefined ? after : positionOf(last),
     hasMore: found.length === limit || (last !== undefined && found.length < last.lookedAt),
     isHeldBack: rows[0]?.isHeldBack ?? false,
   };
 }
 
 function loggedEventOf(row: Row): LoggedEvent {
-  return { event: eventOf(row), place: placeOf(row) };
+  return { event: eventOf(row), position: positionOf(row) };
 }
 
-function placeOf({ position, runId, seq }: Row): EventLogPosition {
+function positionOf({ position, runId, seq }: Row): EventLogPosition {
   return { position, runId: runId as RunId, seq };
 }

@@ -2,7 +2,7 @@ import type { InboxResult } from "../core/inbox/inbox-result.ts";
 import type { InboxStore, ThreadNotices } from "../core/inbox/inbox-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { InboxEvent } from "../core/threads/thread-adapter.ts";
-import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
+import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { Tx } from "./database.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
@@ -42,8 +42,8 @@ export class PrismaInboxStore implements InboxStore {
 
   async complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
-      await settleEvent(tx, result);
-      if (says === undefined || !(await isNews(tx, result, says))) {
+      await storeInboxResult(tx, result);
+      if (says === undefined || !(await isNewNotice(tx, result, says))) {
         return;
       }
       const { thread, notices } = says;
@@ -94,7 +94,7 @@ export class PrismaInboxStore implements InboxStore {
   }
 }
 
-async function isNews(tx: Tx, { inboxId }: InboxResult, { once }: ThreadNotices): Promise<boolean> {
+async function isNewNotice(tx: Tx, { inboxId }: InboxResult, { once }: ThreadNotices): Promise<boolean> {
   if (once === undefined) {
     return true;
   }

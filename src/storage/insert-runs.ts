@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { RunOrigin } from "../core/runs/run.ts";
+import type { RunDefinition } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
@@ -8,7 +8,7 @@ import { JOB_COLUMNS, type JobRow } from "./store-deps.ts";
 
 /** What one new run stores. */
 export interface NewRunRows {
-  readonly origin: RunOrigin;
+  readonly origin: RunDefinition;
   readonly change: RunChange;
   readonly jobs: readonly JobRow[];
 }
@@ -81,7 +81,7 @@ export function insertsOf(
 ): Batcher<NewRunRows, boolean> {
   return new Batcher({
     itemsMax: INSERTED_TOGETHER_MAX,
-    keyOf: ({ change: { answer }, origin }) =>
+    keyOf: ({ change: { idempotentResponse: answer }, origin }) =>
       answer === undefined ? origin.id : `${answer.principalId} ${answer.key}`,
     perform: async (rows) => {
       const made = await insertRuns(statements, jobSql, rows).catch((error) => storedBefore(error, rows));
@@ -111,7 +111,7 @@ function statementOf(jobSql: string, rows: readonly NewRunRows[]): Statement {
 }
 
 function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
-  const { answer, apiKeyId, events, progress } = change;
+  const { idempotentResponse: answer, apiKeyId, events, progress } = change;
   return {
     ...valuesOf(ORIGIN_COLUMNS, origin),
     ...valuesOf(PROGRESS_COLUMNS, progress),

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { withSession } from "./session.ts";
+import { withConnection } from "./connection.ts";
 
 /** Moving all events of a large installation takes a while. */
 const QUERY_LIMIT_MS = 15 * 60_000;
@@ -11,7 +11,7 @@ const QUERY_LIMIT_MS = 15 * 60_000;
  * came from another server. Returns whether it changed anything.
  */
 export async function repairLog(url: string): Promise<boolean> {
-  return withSession(
+  return withConnection(
     url,
     { applicationName: "errand log repair", queryLimitMs: QUERY_LIMIT_MS },
     async (client) => {

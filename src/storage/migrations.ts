@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import { StartupError } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
+import { withConnection } from "./connection.ts";
 import {
   type Migration,
   readHistory,
@@ -12,7 +13,6 @@ import {
   recordFailed,
   recordStarted,
 } from "./migration-history.ts";
-import { withSession } from "./session.ts";
 
 const MIGRATIONS_FOLDER = resolve(import.meta.dirname, "../../prisma/migrations");
 /** Prisma's own lock number, so that its tools and this runner exclude each other. */
@@ -41,7 +41,7 @@ export async function applyMigrations(
 ): Promise<readonly string[]> {
   const migrations = await readMigrations(folder);
   const options = { applicationName: "errand migrations", queryLimitMs: QUERY_LIMIT_MS };
-  return withSession(url, options, async (client) => {
+  return withConnection(url, options, async (client) => {
     await requireVersion(client);
     await lockMigrations(client);
     const pending = await findPending(client, migrations, log);

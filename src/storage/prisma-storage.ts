@@ -10,7 +10,7 @@ import { PrismaEventLog } from "./event-log.ts";
 import { PrismaFileStore } from "./file-store.ts";
 import { PrismaFollowUpStore } from "./follow-up-store.ts";
 import { PrismaIdentityStore } from "./identity-store.ts";
-import { PrismaInboxLog } from "./inbox-log.ts";
+import { PrismaInboxList } from "./inbox-list.ts";
 import { PrismaInboxStore } from "./inbox-store.ts";
 import { PrismaInstallationStore } from "./installation-store.ts";
 import { PrismaKeyStore } from "./key-store.ts";
@@ -36,7 +36,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
   return {
     runs: new PrismaRunStore(deps),
     followUps: new PrismaFollowUpStore(deps.database),
-    log: new PrismaEventLog(deps.database),
+    eventLog: new PrismaEventLog(deps.database),
     leases: new PrismaLeaseStore(deps.database),
     threads: new PrismaThreadStore(deps.database),
     inbox: new PrismaInboxStore(deps),
@@ -50,7 +50,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     administrators: new PrismaAdministratorKeys(deps),
     installations: new PrismaInstallationStore(deps),
     shareLinks: new PrismaShareLinkStore(deps),
-    answers: answerStore(deps.database),
+    idempotentResponses: answerStore(deps.database),
     files: new PrismaFileStore(deps.database),
     skillHistory: createSkillHistory(deps.database),
     webhooks: createWebhookStorage(deps),
@@ -59,7 +59,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     workers: new PrismaWorkerStore(deps.database),
     reports: new PrismaRunReports(deps.database),
     ...createSettings(deps),
-    inboxLog: new PrismaInboxLog(deps.database),
+    inboxList: new PrismaInboxList(deps.database),
     noticeLog: new PrismaNoticeLog(deps),
     now: () => now(deps.database),
     atomically: (work) => atomically(deps, work),
@@ -88,7 +88,7 @@ async function atomically<T>(deps: StoreDeps, work: (storage: Storage) => Promis
 /** Collects the notifications of a transaction until it is committed. */
 class PendingNotifications implements PubSub {
   readonly #pubsub: PubSub;
-  readonly #topics = new Set<string>();
+  readonly #channels = new Set<string>();
 
   constructor(pubsub: PubSub) {
     this.#pubsub = pubsub;
@@ -96,7 +96,7 @@ class PendingNotifications implements PubSub {
 
   publish(channels: readonly string[]): void {
     for (const channel of channels) {
-      this.#topics.add(channel);
+      this.#channels.add(channel);
     }
   }
 
@@ -105,8 +105,8 @@ class PendingNotifications implements PubSub {
   }
 
   release(): void {
-    if (this.#topics.size > 0) {
-      this.#pubsub.publish([...this.#topics]);
+    if (this.#channels.size > 0) {
+      this.#pubsub.publish([...this.#channels]);
     }
   }
 }

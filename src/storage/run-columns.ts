@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { LeaseToken } from "../core/ids.ts";
-import type { Run, RunOrigin, RunProgress } from "../core/runs/run.ts";
+import type { Run, RunDefinition, RunProgress } from "../core/runs/run.ts";
 import type { Prisma, Run as RunRow } from "./generated/client.ts";
 import {
   APPROVAL,
@@ -68,7 +68,7 @@ const LIST = {
  * The table of a run's columns. The insert, the update, the select list and the mapping of rows follow from it: a new
  * column needs one line here, besides `schema.prisma` and its migration.
  */
-const ORIGIN: Columns<RunOrigin> = {
+const ORIGIN: Columns<RunDefinition> = {
   id: { type: "uuid" },
   teamId: { type: "uuid" },
   title: { type: "text" },
@@ -133,7 +133,7 @@ const COMPUTED: Columns<Pick<Run, "updatedAt" | "lastSeq">> = {
 };
 
 /** Columns that only the filters of the list use. They repeat values of other columns and are never read. */
-const FILTERS: Partial<Record<keyof RunRow, PlainColumn<RunOrigin>>> = {
+const FILTERS: Partial<Record<keyof RunRow, PlainColumn<RunDefinition>>> = {
   metadataPairs: { type: "text[]", toRow: ({ metadata }) => pairsOf(metadata) },
   configName: { type: "text", toRow: ({ config }) => config.name },
   modelId: { type: "text", toRow: ({ config }) => config.harness?.model_id ?? config.model_id },
@@ -164,8 +164,8 @@ interface AnyColumn {
 }
 
 /** What a new run stores of its origin. */
-export const ORIGIN_COLUMNS: readonly WrittenColumn<RunOrigin>[] = [
-  ...writtenColumns<RunOrigin>(ORIGIN),
+export const ORIGIN_COLUMNS: readonly WrittenColumn<RunDefinition>[] = [
+  ...writtenColumns<RunDefinition>(ORIGIN),
   ...Object.entries(FILTERS).map(([field, { type, toRow }]) => ({
     name: columnOf(field),
     type,

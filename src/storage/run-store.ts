@@ -2,13 +2,13 @@ import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
-import type { Run, RunOrigin } from "../core/runs/run.ts";
+import type { Run, RunDefinition } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
 import type { RunKey, RunStore, RunSubject } from "../core/runs/run-store.ts";
 import { UniqueConflict } from "../core/storage.ts";
 import type { Batcher } from "./batcher.ts";
-import { addNotices, bindThread, settleEvent, storeIdempotentResponse } from "./change-rows.ts";
+import { addNotices, bindThread, storeIdempotentResponse, storeInboxResult } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { deleteRun } from "./delete-run.ts";
 import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndStatement } from "./event-pages.ts";
@@ -46,7 +46,7 @@ export class PrismaRunStore implements RunStore {
     this.#reads = readsOf(deps.database);
   }
 
-  async create(origin: RunOrigin, change: RunChange): Promise<Run> {
+  async create(origin: RunDefinition, change: RunChange): Promise<Run> {
     const { database, jobInsert } = this.#deps;
     const rows = { origin, change, jobs: jobInsert.rowsOf(change.jobs) };
     const isMade = isAlone(change)
@@ -111,7 +111,7 @@ export class PrismaRunStore implements RunStore {
     change: RunChange,
   ): Promise<Run | undefined> {
     const at = this.#deps.clock.now();
-    const { answer, jobs } = change;
+    const { idempotentResponse: answer, jobs } = change;
     if (isAlone(change) && answer === undefined && jobs.length === 0) {
       return updateRun(statements, subject, change, at);
     }
@@ -190,8 +190,8 @@ export class PrismaRunStore implements RunStore {
 
   async #storeCaused(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
     await this.#storeBeside(tx, runId, change);
-    if (change.answer !== undefined) {
-      await storeIdempotentResponse(tx, { ...change.answer, runId });
+    if (change.idempotentResponse !== undefined) {
+      await storeIdempotentResponse(tx, { ...change.idempotentResponse, runId });
     }
     await insertJobs(tx, this.#deps.jobInsert, change.jobs);
   }
@@ -211,7 +211,7 @@ export class PrismaRunStore implements RunStore {
       await tx.webhookEndpoint.create({ data: endpointColumns(change.webhook) });
     }
     if (change.inboxResult !== undefined) {
-      await settleEvent(tx, change.inboxResult);
+      await storeInboxResult(tx, change.inboxResult);
     }
   }
 
@@ -234,19 +234,27 @@ interface Changed {
 
 /** Whether the change affects only the run: its row, its log, its idempotent response and its jobs. */
 function isAlone(change: RunChange): boolean {
-  const { artifacts = [], binding, followUps, inputs = [], notices, inboxResult: result, takes } = change;
+  const {
+    artifacts = [],
+    binding,
+    followUps,
+    inputs = [],
+    notices,
+    inboxResult: result,
+    takenFollowUps: takes,
+  } = change;
   const lists = [artifacts, followUps, change.changedFollowUps ?? [], inputs, notices];
   const others = [binding, change.changes, change.details, result, takes, change.webhook];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
 
 /** The run as it would be read back. */
-function createdRun(origin: RunOrigin, { events, progress }: RunChange): Run {
+function createdRun(origin: RunDefinition, { events, progress }: RunChange): Run {
   return { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: events.length };
 }
 
 async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
-  const { changedFollowUps = [], followUps, takes } = change;
+  const { changedFollowUps = [], followUps, takenFollowUps: takes } = change;
   for (const { id, message, editedAt, withdrawnAt, resumes = false } of changedFollowUps) {
     const data = { message, editedAt: editedAt ?? null, withdrawnAt: withdrawnAt ?? null, resumes };
     await tx.followUp.update({ where: { id }, data });

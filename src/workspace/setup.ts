@@ -1,6 +1,6 @@
 import { type Preparation, type Workspace, workspaceVariables } from "../core/workspaces/workspace.ts";
 import { runSetupCommand, setupFailure } from "./setup-command.ts";
-import { pathIn, placesOf } from "./site.ts";
+import { pathIn, sandboxPathsOf } from "./site.ts";
 import type { Step, Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 
@@ -43,7 +43,7 @@ async function runStep({ command, deadline, deps, preparation, step, what, works
   const { gateway, plan, runId, signal } = preparation;
   const { image } = plan;
   const site = {
-    ...placesOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
+    ...sandboxPathsOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
     env: environmentOf(deps, preparation, workspace),
     cwd: workspace.workingDirectory,
     writable: [workspace.directory, workspace.home],

@@ -9,7 +9,7 @@ export function pathIn(image: string | undefined): Readonly<Record<string, strin
 }
 
 /** The sandbox options for processes of a run other than its agent, besides program, environment and directory. */
-export function placesOf({
+export function sandboxPathsOf({
   gateway,
   image,
   runId,

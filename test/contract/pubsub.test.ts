@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
 import { PostgresPubSub } from "../../src/pubsub/postgres-pubsub.ts";
-import { withSession } from "../../src/storage/session.ts";
+import { withConnection } from "../../src/storage/connection.ts";
 import { type RecordedLine, recordingLog } from "../support/logs.ts";
 import { InMemoryPubSub } from "../support/memory/in-memory-pubsub.ts";
 import { createTestDatabase } from "../support/test-database.ts";
@@ -102,7 +102,7 @@ async function openPostgres(): Promise<PostgresHarness> {
   const [here, there] = [open(), open()];
   await Promise.all([here.start(), there.start()]);
   const query = (sql: string) =>
-    withSession(database.url, { applicationName: "news tests", queryLimitMs: 5_000 }, (client) =>
+    withConnection(database.url, { applicationName: "news tests", queryLimitMs: 5_000 }, (client) =>
       client.query(sql),
     );
   const cut = async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { QueryResultRow } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { withSession } from "../../src/storage/session.ts";
+import { withConnection } from "../../src/storage/connection.ts";
 import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -306,7 +306,7 @@ async function untilPosted(key: string): Promise<void> {
 
 function rows<Row extends QueryResultRow>(sql: string, value: string): Promise<Row[]> {
   const session = { applicationName: "errand tests", queryLimitMs: 10_000 };
-  return withSession(server.url, session, async (client) => (await client.query<Row>(sql, [value])).rows);
+  return withConnection(server.url, session, async (client) => (await client.query<Row>(sql, [value])).rows);
 }
 
 function updatesOf(thread: SlackThread): number {

@@ -39,7 +39,7 @@ const MINUTE_MS = 60_000;
 export const LIMITS = {
   inactivityMs: 15 * MINUTE_MS,
   turnMs: 120 * MINUTE_MS,
-  runMs: 360 * MINUTE_MS,
+  attemptMs: 360 * MINUTE_MS,
   logMib: 256,
 };
 

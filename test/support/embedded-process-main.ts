@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import type { startEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import type { withSession } from "../../src/storage/session.ts";
+import type { withConnection } from "../../src/storage/connection.ts";
 import { SILENT_LOG } from "./logs.ts";
 
 /**
@@ -11,13 +11,13 @@ const [root = "", dataDir = "", sharedDir = ""] = process.argv.slice(2);
 const embedded: { startEmbeddedPostgres: typeof startEmbeddedPostgres } = await load(
   "embedded-postgres/embedded-postgres.ts",
 );
-const session: { withSession: typeof withSession } = await load("storage/session.ts");
+const session: { withConnection: typeof withConnection } = await load("storage/connection.ts");
 
 try {
   const server = await embedded.startEmbeddedPostgres({ dataDir, sharedDir, log: SILENT_LOG });
   process.on("SIGINT", async () => {
     const options = { applicationName: "last words", queryLimitMs: 5_000 };
-    await session.withSession(server.url, options, (client) => client.query("SELECT 1"));
+    await session.withConnection(server.url, options, (client) => client.query("SELECT 1"));
     await server.stop();
     process.send?.({ lastWords: "served" }, () => process.exit());
   });

@@ -1,8 +1,8 @@
 import { cp, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { QueryResult } from "pg";
+import { withConnection } from "../../src/storage/connection.ts";
 import { applyMigrations } from "../../src/storage/migrations.ts";
-import { withSession } from "../../src/storage/session.ts";
 import { makeTemporaryFolder } from "./data-dir.ts";
 import { SILENT_LOG } from "./logs.ts";
 import { createEmptyDatabase } from "./test-database.ts";
@@ -25,7 +25,7 @@ export async function databaseBefore(migration: string): Promise<FormerDatabase>
   }
   await applyMigrations(database.url, SILENT_LOG, earlier);
   return {
-    query: (sql, values) => withSession(database.url, SESSION, (client) => client.query(sql, values)),
+    query: (sql, values) => withConnection(database.url, SESSION, (client) => client.query(sql, values)),
     migrate: () => applyMigrations(database.url, SILENT_LOG),
     [Symbol.asyncDispose]: () => database.drop(),
   };

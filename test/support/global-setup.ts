@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
+import { withConnection } from "../../src/storage/connection.ts";
 import { applyMigrations } from "../../src/storage/migrations.ts";
-import { withSession } from "../../src/storage/session.ts";
 import { databaseUrl, TEMPLATE_DATABASE } from "./database-url.ts";
 import { SILENT_LOG } from "./logs.ts";
 
@@ -35,6 +35,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function createTemplate(url: string): Promise<void> {
   const options = { applicationName: "errand tests", queryLimitMs: 30_000 };
-  await withSession(url, options, (client) => client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`));
+  await withConnection(url, options, (client) => client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`));
   await applyMigrations(databaseUrl(url, TEMPLATE_DATABASE), SILENT_LOG);
 }

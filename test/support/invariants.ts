@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { withSession } from "../../src/storage/session.ts";
+import { withConnection } from "../../src/storage/connection.ts";
 import { findLeakedCanaries } from "./invariants-canaries.ts";
 import { findJoblessWork } from "./invariants-jobs.ts";
 import { findBrokenLogs } from "./invariants-log.ts";
@@ -69,7 +69,7 @@ export async function checkInvariants(system: CheckedSystem): Promise<void> {
 async function findViolations(system: CheckedSystem): Promise<readonly string[]> {
   const { acknowledged = {}, agentMarker = DEMO_AGENT, canaries = [], responses = [], threads = [] } = system;
   const session = { applicationName: "errand invariants", queryLimitMs: 30_000 };
-  return withSession(system.databaseUrl, session, async (client) => {
+  return withConnection(system.databaseUrl, session, async (client) => {
     // One snapshot for all tables, because a run may change between two queries.
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     const found = [

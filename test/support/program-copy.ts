@@ -7,7 +7,7 @@ const SOURCES = [
   "package.json",
   "src/core/errors.ts",
   "src/child-process/with-pipes.ts",
-  "src/storage/session.ts",
+  "src/storage/connection.ts",
   "src/embedded-postgres",
 ] as const;
 

@@ -1,4 +1,4 @@
-import { withSession } from "../../src/storage/session.ts";
+import { withConnection } from "../../src/storage/connection.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
 /** Counts the rows of all tables exactly in one statement. */
@@ -11,7 +11,7 @@ const COUNTS = `
 
 /** The number of rows in each of Errand's tables. */
 export async function countRows(databaseUrl: string): Promise<Record<string, number>> {
-  const { rows } = await withSession(databaseUrl, SESSION, (client) =>
+  const { rows } = await withConnection(databaseUrl, SESSION, (client) =>
     client.query<{ readonly name: string; readonly rows: number }>(COUNTS),
   );
   return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]));

@@ -3,14 +3,14 @@ import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/c
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import { newRunSubject } from "../../src/core/runs/new-run.ts";
-import type { FollowUp, Run, RunOrigin } from "../../src/core/runs/run.ts";
+import type { FollowUp, Run, RunDefinition } from "../../src/core/runs/run.ts";
 import type { RunChange } from "../../src/core/runs/run-change.ts";
 import type { Notice } from "../../src/core/threads/notice.ts";
 import type { ThreadBinding } from "../../src/core/threads/thread.ts";
 import type { InboxEvent } from "../../src/core/threads/thread-adapter.ts";
 
 /** Values with defaults. A test names only the members that it is about. */
-export function anOrigin(changes: Partial<RunOrigin> = {}): RunOrigin {
+export function anOrigin(changes: Partial<RunDefinition> = {}): RunDefinition {
   const createdAt = changes.createdAt ?? new Date("2026-03-01T12:00:00.000Z");
   return {
     id: newId<RunId>(createdAt),
@@ -50,12 +50,12 @@ export function aChange(run: Run, changes: Partial<RunChange> = {}): RunChange {
     lease: undefined,
     events: [],
     followUps: [],
-    takes: undefined,
+    takenFollowUps: undefined,
     notices: [],
     jobs: [],
     binding: undefined,
     inboxResult: undefined,
-    answer: undefined,
+    idempotentResponse: undefined,
     ...changes,
   };
 }

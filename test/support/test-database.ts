@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import { inject } from "vitest";
-import { withSession } from "../../src/storage/session.ts";
+import { withConnection } from "../../src/storage/connection.ts";
 import { databaseUrl, TEMPLATE_DATABASE } from "./database-url.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -33,10 +33,10 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 async function createDatabase(template: string): Promise<TestDatabase> {
   const serverUrl = inject("postgresUrl");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await withSession(serverUrl, SESSION, (client) =>
+  await withConnection(serverUrl, SESSION, (client) =>
     client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
   );
-  const drop = () => withSession(serverUrl, SESSION, (client) => dropDatabase(client, name));
+  const drop = () => withConnection(serverUrl, SESSION, (client) => dropDatabase(client, name));
   return { url: databaseUrl(serverUrl, name), drop };
 }
 

@@ -77,7 +77,7 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "src/api/server.ts": 'import "../core/runs/run.ts"; import "fastify";',
   "src/child-process/with-pipes.ts": 'import "../core/errors.ts"; import "node:child_process";',
   "src/embedded-postgres/cluster.ts":
-    'import "../child-process/with-pipes.ts"; import "../storage/session.ts";',
+    'import "../child-process/with-pipes.ts"; import "../storage/connection.ts";',
   "src/gateway/gateways.ts": 'import "../network-policy/destinations.ts"; import "../config/models.ts";',
   "src/git/mirror.ts": 'import "../core/runs/run.ts"; import "../child-process/with-pipes.ts";',
   "src/network-policy/allow-list.ts": "",
@@ -90,7 +90,7 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "src/secrets/secret-box.ts": 'import "../core/errors.ts"; import "node:crypto";',
   "src/skills/library.ts": 'import "../core/runs/run.ts"; import "../git/mirror.ts";',
   "src/storage/rows.ts": 'import "pg"; import "./store-deps.ts"; import "../core/errors.ts";',
-  "src/storage/session.ts": 'import "pg";',
+  "src/storage/connection.ts": 'import "pg";',
   "src/storage/store-deps.ts": 'import type { a } from "../core/runs/run.ts";',
   "src/webhooks/client.ts": 'import "../network-policy/destinations.ts";',
   "src/workspace/provider.ts": 'import "../core/runs/run.ts"; import "../git/mirror.ts";',

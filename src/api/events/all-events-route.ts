@@ -99,14 +99,14 @@ async function pageOf(
   reply: FastifyReply,
 ): Promise<LoggedEventPage> {
   reply.type("application/json; charset=utf-8");
-  const place = after === undefined ? await storage.log.end() : requirePlace(after);
-  const { events, hasMore, next } = await storage.log.read(place, limit, viewerOf(request));
+  const place = after === undefined ? await storage.eventLog.end() : requirePlace(after);
+  const { events, hasMore, next } = await storage.eventLog.read(place, limit, viewerOf(request));
   return { events: events.map(loggedEventJson), next_after: encodeCursor(next), has_more: hasMore };
 }
 
 /** The header takes precedence: a reconnecting browser sends it, and the query still has the original start. */
 async function startOf(
-  { storage: { log } }: Pick<ApiDeps, "storage">,
+  { storage: { eventLog: log } }: Pick<ApiDeps, "storage">,
   { headers }: FastifyRequest,
   { after }: Query,
 ): Promise<{ readonly place: EventLogPosition; readonly isReset: boolean }> {

@@ -3,7 +3,7 @@ export class ChangeSignal {
   #rung = false;
   #wake: (() => void) | undefined;
 
-  ring(): void {
+  notify(): void {
     this.#rung = true;
     this.#wake?.();
   }

@@ -14,12 +14,12 @@ export function eventText(event: RunEvent): string {
 }
 
 /** Converts an event in the log of all runs to the format of the API. */
-export function loggedEventJson({ event, place }: LoggedEvent): LoggedEventJson {
+export function loggedEventJson({ event, position: place }: LoggedEvent): LoggedEventJson {
   return { ...eventJson(event), run_id: event.runId, cursor: encodeCursor(place) };
 }
 
 export function loggedEventText(logged: LoggedEvent): string {
-  return textOf(encodeCursor(logged.place), logged.event.body.kind, loggedEventJson(logged));
+  return textOf(encodeCursor(logged.position), logged.event.body.kind, loggedEventJson(logged));
 }
 
 /** Tells the reader that its position is unknown and that the stream continues behind `id`. */

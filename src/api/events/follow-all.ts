@@ -22,13 +22,13 @@ export async function* followAll(
   { after, pollMs, signal, viewer }: FollowingAll,
 ): AsyncGenerator<string> {
   const changes = new ChangeSignal();
-  const ring = (): void => changes.ring();
+  const ring = (): void => changes.notify();
   const unsubscribe = pubsub.subscribe(CHANNELS.log, ring);
   signal.addEventListener("abort", ring);
   let position = after;
   try {
     while (!signal.aborted) {
-      const page = await storage.log.read(position, PAGE, viewer);
+      const page = await storage.eventLog.read(position, PAGE, viewer);
       for (const logged of page.events) {
         yield loggedEventText(logged);
       }

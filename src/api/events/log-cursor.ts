@@ -9,7 +9,7 @@ export function encodeCursor({ position, runId, seq }: EventLogPosition): string
   return Buffer.from(`${position}.${runId}.${seq}`).toString("base64url");
 }
 
-const PLACE = /^(-?\d{1,18})\.([0-9a-f-]{36})\.(\d{1,10})$/;
+const POSITION = /^(-?\d{1,18})\.([0-9a-f-]{36})\.(\d{1,10})$/;
 
 /** Returns undefined if the text is not a valid cursor. */
 export function decodeCursor(cursor: string): EventLogPosition | undefined {
@@ -17,7 +17,7 @@ export function decodeCursor(cursor: string): EventLogPosition | undefined {
     return EVENT_LOG_START;
   }
   const [, position = "", runId = "", seq = ""] =
-    PLACE.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+    POSITION.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   const id = parseRunId(runId);
   return id === undefined || Number(seq) >= 2 ** 31
     ? undefined

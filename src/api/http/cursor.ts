@@ -1,16 +1,16 @@
 import type { RunId } from "../../core/ids.ts";
 import type { RunPosition, RunQuery } from "../../core/runs/run-query.ts";
-import { SignedPlaces } from "../auth/signed-place.ts";
+import { SignedCursors } from "./signed-cursors.ts";
 
 type Listing = Omit<RunQuery, "limit" | "after">;
 type Position = [value: string, id: RunId, until: string | null];
 
 /** Opaque cursors for pages of runs. A cursor is valid only for its sort, filters and viewer. */
 export class Cursors {
-  readonly #places: SignedPlaces;
+  readonly #places: SignedCursors;
 
   constructor(secret: string) {
-    this.#places = new SignedPlaces(secret, "cursor");
+    this.#places = new SignedCursors(secret, "cursor");
   }
 
   encode({ value, id, until }: RunPosition, listing: Listing): string {

@@ -42,7 +42,7 @@ interface PreparedWrite<Body> {
 
 interface RunTransaction<Body> {
   /** Does the work and stores `extras` in the same transaction. */
-  perform(extras: Pick<TransactionExtras, "apiKeyId" | "remembers">): Promise<FollowUpResult>;
+  perform(extras: Pick<TransactionExtras, "apiKeyId" | "responseFor">): Promise<FollowUpResult>;
   /** With a key it is called inside the transaction, which stores the answer. */
   answer(result: FollowUpResult): Body;
 }
@@ -123,7 +123,7 @@ export class Idempotency {
     return this.#performUnlessStored(reply, requestKey, secretOf, () =>
       storage.atomically(async (stores) => {
         const body = await performWithKey(request, stores, write);
-        await stores.answers.remember({
+        await stores.idempotentResponses.remember({
           ...requestKey,
           ...(write.runId && { runId: write.runId }),
           status,
@@ -140,7 +140,7 @@ export class Idempotency {
     secretOf: string | undefined,
     perform: () => Promise<Body>,
   ): Promise<Body> {
-    const first = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
+    const first = await this.#deps.storage.idempotentResponses.find(requestKey.principalId, requestKey.key);
     if (first !== undefined) {
       return this.#replay<Body>(reply, first, requestKey, secretOf);
     }
@@ -157,7 +157,10 @@ export class Idempotency {
       return await perform();
     } catch (error) {
       // A concurrent duplicate may fail at the stored response, or earlier at a unique name.
-      const duplicate = await this.#deps.storage.answers.find(requestKey.principalId, requestKey.key);
+      const duplicate = await this.#deps.storage.idempotentResponses.find(
+        requestKey.principalId,
+        requestKey.key,
+      );
       if (duplicate !== undefined) {
         return this.#replay<Body>(reply, duplicate, requestKey, secretOf);
       }
@@ -253,7 +256,7 @@ async function performAndStore<Body>(
   const stored: Body[] = [];
   await perform({
     ...apiKey,
-    remembers: (result) => {
+    responseFor: (result) => {
       const body = answer(result);
       stored.push(body);
       return { ...requestKey, body: storedForm(body) };

@@ -58,10 +58,10 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             const prepared = await deps.runs.prepare({ ...newRun, source });
             // Only now, because a routing rule may choose the worker.
             const availabilityOf = await deps.capacity.look();
-            const availability = availabilityOf(prepared.origin.config.worker_host);
+            const availability = availabilityOf(prepared.definition.config.worker_host);
             // Only now, because a refused request must not leave files.
             const inputs = await storeInputs(deps.blobs, files);
-            const endpoint = webhook && runWebhook(webhook, prepared.origin, deps.secrets);
+            const endpoint = webhook && runWebhook(webhook, prepared.definition, deps.secrets);
             const sharing = new RunSharing(deps, holderOf(request), prepared);
             return {
               perform: async (extras) => ({

@@ -6,9 +6,9 @@ import type { FollowUp } from "../../core/runs/run.ts";
 import type { FollowUpResult, FollowUpTarget } from "../../core/runs/run-service.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedPlaces } from "../auth/signed-place.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { requireBytes } from "../http/request-validation.ts";
+import { SignedCursors } from "../http/signed-cursors.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListRunFollowupsQuery,
@@ -100,7 +100,7 @@ function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginA
 }
 
 function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPluginAsyncZod {
-  const places = new SignedPlaces(sessionSecret, "follow-up cursor");
+  const places = new SignedCursors(sessionSecret, "follow-up cursor");
   return async (app) => {
     app.get("/agent/runs/:runId/followups", { schema: LIST, config: reading }, async (request) => {
       const id = requireRunId(request.params.runId);

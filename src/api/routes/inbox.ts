@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import { parseRunId } from "../../core/ids.ts";
-import type { InboxQuery, SettledEvent } from "../../core/inbox/inbox-log.ts";
+import type { InboxEntry, InboxQuery } from "../../core/inbox/inbox-list.ts";
 import { isOperator, type Viewer } from "../../core/people/principal.ts";
 import type { Storage } from "../../core/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedPlaces } from "../auth/signed-place.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { SignedCursors } from "../http/signed-cursors.ts";
 import { InboxItem, inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
 import { problems } from "../schemas/problem.ts";
 import { requireId } from "./ids.ts";
@@ -35,7 +35,7 @@ export function inboxRoutes(
   { sessionSecret, storage }: Pick<ApiDeps, "sessionSecret" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
-  const places = new SignedPlaces(sessionSecret, "inbox cursor");
+  const places = new SignedCursors(sessionSecret, "inbox cursor");
   return async (app) => {
     const config = { scope: "admin", acceptsCookie: true } as const;
     app.get("/agent/inbox", { schema: LIST, config }, async (request): Promise<ListInboxResponse> => {
@@ -46,7 +46,7 @@ export function inboxRoutes(
       }
       const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
       // One more than the page has, to find out whether there is a next page.
-      const rows = await storage.inboxLog.list({ ...query, ...before, limit: limit + 1 });
+      const rows = await storage.inboxList.list({ ...query, ...before, limit: limit + 1 });
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
       const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [query]) };
@@ -66,7 +66,11 @@ export function inboxRoutes(
   };
 }
 
-async function retried({ inbox, inboxLog }: Storage, viewer: Viewer, id: string): Promise<SettledEvent> {
+async function retried(
+  { inbox, inboxList: inboxLog }: Storage,
+  viewer: Viewer,
+  id: string,
+): Promise<InboxEntry> {
   const find = async () => {
     const event = await inboxLog.find({ teamId: viewer.teamId, withUnknownTeam: isOperator(viewer) }, id);
     if (event === undefined) {

@@ -6,8 +6,8 @@ import type { LoggedNotice, NoticeQuery } from "../../core/outbox/notice-log.ts"
 import type { Storage } from "../../core/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedPlaces } from "../auth/signed-place.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { SignedCursors } from "../http/signed-cursors.ts";
 import { ListNoticesQuery, ListNoticesResponse, NoticeItem, noticeItem } from "../schemas/notices.ts";
 import { problems } from "../schemas/problem.ts";
 import { requireId } from "./ids.ts";
@@ -35,7 +35,7 @@ export function noticeRoutes(
   { sessionSecret, storage }: Pick<ApiDeps, "sessionSecret" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
-  const places = new SignedPlaces(sessionSecret, "notice cursor");
+  const places = new SignedCursors(sessionSecret, "notice cursor");
   return async (app) => {
     const reading = { scope: "admin", acceptsCookie: true } as const;
     app.get(PATH, { schema: LIST, config: reading }, async (request): Promise<ListNoticesResponse> => {

@@ -50,12 +50,12 @@ export function redirectRoutes({ runs }: Pick<ApiDeps, "runs">): FastifyPluginAs
   return async (app) => {
     app.get("/agent/sessions/:id/redirect", { schema: OF_SESSION, config }, async (request) => {
       const sessionId = parseRunId(request.params.id);
-      const place = sessionId && (await runs.findPlace({ sessionId }));
+      const place = sessionId && (await runs.findSessionAndConversation({ sessionId }));
       return place ? { conversation_id: place.conversationId } : {};
     });
     app.get("/agent/conversations/:id/redirect", { schema: OF_CONVERSATION, config }, async (request) => {
       const conversationId = parseRunId(request.params.id);
-      const place = conversationId && (await runs.findPlace({ conversationId }));
+      const place = conversationId && (await runs.findSessionAndConversation({ conversationId }));
       return place ? { session_id: place.sessionId } : {};
     });
   };

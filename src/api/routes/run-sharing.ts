@@ -13,10 +13,10 @@ type SharingDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "runs" | "s
 export class RunSharing {
   readonly #deps: SharingDeps;
   readonly #creator: KeyHolder;
-  readonly #prepared: Pick<PreparedRun, "origin" | "shares">;
+  readonly #prepared: Pick<PreparedRun, "definition" | "shares">;
   readonly #token = newShareToken();
 
-  constructor(deps: SharingDeps, creator: KeyHolder, prepared: Pick<PreparedRun, "origin" | "shares">) {
+  constructor(deps: SharingDeps, creator: KeyHolder, prepared: Pick<PreparedRun, "definition" | "shares">) {
     this.#deps = deps;
     this.#creator = creator;
     this.#prepared = prepared;
@@ -24,7 +24,7 @@ export class RunSharing {
 
   /** The member of the response. */
   get member(): { readonly share_url?: string } {
-    const { origin, shares } = this.#prepared;
+    const { definition: origin, shares } = this.#prepared;
     return shares === undefined
       ? {}
       : { share_url: shareUrl(this.#deps.publicUrl(), origin.sessionId, this.#token) };

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedPlaces } from "../auth/signed-place.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { SignedCursors } from "../http/signed-cursors.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListWebhookDeliveriesQuery,
@@ -41,7 +41,7 @@ export function runWebhookRoutes(
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const deliveries = new WebhookDeliveries({ storage, clock });
-  const places = new SignedPlaces(sessionSecret, "run webhook delivery cursor");
+  const places = new SignedCursors(sessionSecret, "run webhook delivery cursor");
   return async (app) => {
     const reading = { scope: "runs:read", acceptsCookie: true } as const;
     app.get(PATH, { schema: LIST, config: reading }, async (request) => {

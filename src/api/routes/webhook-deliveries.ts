@@ -5,8 +5,8 @@ import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
 import type { WebhookDelivery as Delivery } from "../../core/webhooks/webhook-delivery.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { principalOf } from "../auth/authentication.ts";
-import { SignedPlaces } from "../auth/signed-place.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { SignedCursors } from "../http/signed-cursors.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListWebhookDeliveriesQuery,
@@ -83,7 +83,7 @@ function deliveriesOn({ clock }: Pick<ApiDeps, "clock">, storage: Storage): Webh
 
 function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
   const deliveries = deliveriesOn(deps, deps.storage);
-  const places = new SignedPlaces(deps.sessionSecret, "webhook delivery cursor");
+  const places = new SignedCursors(deps.sessionSecret, "webhook delivery cursor");
   return async (app) => {
     app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");

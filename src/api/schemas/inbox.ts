@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SettledEvent } from "../../core/inbox/inbox-log.ts";
+import type { InboxEntry } from "../../core/inbox/inbox-list.ts";
 import { DISPOSITIONS } from "../../core/inbox/inbox-result.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./run-item.ts";
@@ -70,7 +70,7 @@ export function inboxItem({
   disposition,
   reason,
   runId,
-}: SettledEvent): InboxItem {
+}: InboxEntry): InboxItem {
   return {
     id,
     integration: adapter,

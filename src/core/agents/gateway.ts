@@ -37,7 +37,7 @@ export interface Gateway {
   /** The proxy for `internet` addresses. Undefined when the grant does not include them. */
   readonly proxyUrl?: string;
   /** How a sandbox without a network reaches the gateway. Undefined: it uses the address directly. */
-  readonly portForward?: Door;
+  readonly portForward?: PortForward;
   /** What passed through the gateway since it was opened. Each change calls `changed` of the watchers. */
   readonly traffic: GatewayTraffic;
   watch(changed: (traffic: GatewayTraffic) => void): () => void;
@@ -48,7 +48,7 @@ export interface Gateway {
 }
 
 /** A port on the sandbox's own loopback that leads to a socket on the host. */
-export interface Door {
+export interface PortForward {
   readonly socketPath: string;
   readonly port: number;
 }

@@ -50,7 +50,7 @@ export interface RunSettings {
   /** The longest time that one turn may take. */
   readonly turnMs: number;
   /** The longest time that one attempt may take. */
-  readonly runMs: number;
+  readonly attemptMs: number;
   /** The most that one attempt may write to the log of its run. */
   readonly logMib: number;
   /** Applies to changes that were asked for in a repository and that the agent did not push. */

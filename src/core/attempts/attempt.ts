@@ -36,7 +36,7 @@ export class Attempt {
   readonly #watch: RunWatch;
   readonly #logLimit: LogLimit;
   #gateway: Gateway | undefined;
-  #work: ChangeCollector | undefined;
+  #changes: ChangeCollector | undefined;
   #session: AgentSession | undefined;
   #turns: TurnRunner | undefined;
 
@@ -59,7 +59,7 @@ export class Attempt {
     };
     this.#watch = new RunWatch(deps, {
       lost: () => this.#lose(),
-      cancelled: () => abort.abort({ kind: "cancelled" }),
+      ended: () => abort.abort({ kind: "cancelled" }),
       interrupted: (followUpId) => this.#turns?.interrupted(followUpId),
       steered: (followUps) => this.#turns?.steered(followUps),
       answered: (permissionId, optionId) => this.#turns?.answered(permissionId, optionId),
@@ -104,7 +104,7 @@ export class Attempt {
     const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
     const attemptContext = await this.#prepare(secrets, mcpServers);
     const work = new ChangeCollector(this.#services, attemptContext);
-    this.#work = work;
+    this.#changes = work;
     const ready = await lease.write((edit) => decideReady(edit, run.checkpoint !== undefined));
     if (!ready.value || abort.reason !== undefined) {
       return;
@@ -224,10 +224,10 @@ export class Attempt {
     const { abort, lease, saver } = this.#services;
     const kind = abort.reason?.kind;
     const isEnd = kind === "cancelled" || kind === "failed";
-    if (!isEnd || !saver.isTouched || this.#work === undefined) {
+    if (!isEnd || !saver.isTouched || this.#changes === undefined) {
       return undefined;
     }
-    return this.#work.atEnd((await lease.look()).run);
+    return this.#changes.atEnd((await lease.look()).run);
   }
 
   async #closeGateway(): Promise<void> {

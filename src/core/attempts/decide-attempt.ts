@@ -4,7 +4,7 @@ import { storeLateAnswer } from "../runs/decide-follow-up.ts";
 import type { FollowUp, Run, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
-import { isMoving, isWorkedOn } from "../runs/states.ts";
+import { isWorkedOn, needsLease } from "../runs/states.ts";
 import { modeOf } from "../turns/turn-mode.ts";
 import { type RunFailure, runFailureOf } from "./attempt-abort.ts";
 
@@ -39,7 +39,7 @@ export function decideRecovery(edit: RunEdit): void {
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
   edit.dropLease();
   storeLateAnswer(edit);
-  if (!isMoving(edit.run.state)) {
+  if (!needsLease(edit.run.state)) {
     return;
   }
   if (edit.run.lostAttempts < LOST_ATTEMPTS_MAX) {
@@ -152,10 +152,10 @@ export function decideHandBack(
   edit.dropLease();
   storeLateAnswer(edit);
   // An attempt that gives up a run in the middle, and not because its worker stops, counts as one more lost attempt.
-  if (why.isStopping || !isMoving(state)) {
+  if (why.isStopping || !needsLease(state)) {
     edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
   }
-  if (isMoving(state)) {
+  if (needsLease(state)) {
     edit.moveTo("QUEUED", { reason: why.reason });
   }
 }

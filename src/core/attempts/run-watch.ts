@@ -11,7 +11,7 @@ export interface WatchedChanges {
   /**
    * The run was cancelled, and perhaps queued again since. Also called for a run that this attempt has ended itself.
    */
-  cancelled(): void;
+  ended(): void;
   /** A follow-up asks to stop the current turn and to take it instead. */
   interrupted(followUpId: string): void;
   /** Called with the waiting follow-ups that are meant for the running turn, each time the run is read. */
@@ -28,7 +28,7 @@ export class RunWatch {
   readonly #changes: WatchedChanges;
   readonly #interrupts = new Set<string>();
   #stops: (Stop | Unsubscribe)[] = [];
-  #looking: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
   #again = false;
 
   constructor(deps: AttemptDeps, changes: WatchedChanges) {
@@ -40,7 +40,7 @@ export class RunWatch {
     const { clock, leaseMs, pubsub, run } = this.#deps;
     this.#stops = [
       clock.every(leaseMs / RENEWALS_PER_LEASE, () => void this.#renew()),
-      pubsub.subscribe(CHANNELS.run(run.id), () => this.#look()),
+      pubsub.subscribe(CHANNELS.run(run.id), () => this.#read()),
     ];
   }
 
@@ -58,51 +58,51 @@ export class RunWatch {
       if (state === undefined) {
         return this.#changes.lost();
       }
-      this.#look();
+      this.#read();
     } catch (error) {
       log.warn("lease.renewal.failed", { runId: run.id, error: String(error) });
     }
   }
 
-  #look(): void {
-    if (this.#looking !== undefined) {
+  #read(): void {
+    if (this.#reading !== undefined) {
       this.#again = true;
       return;
     }
-    this.#looking = this.#lookOnce().finally(() => {
-      this.#looking = undefined;
+    this.#reading = this.#readOnce().finally(() => {
+      this.#reading = undefined;
       if (!this.#again) {
         return;
       }
       this.#again = false;
-      this.#look();
+      this.#read();
     });
   }
 
-  async #lookOnce(): Promise<void> {
+  async #readOnce(): Promise<void> {
     const { log, run, storage } = this.#deps;
     try {
-      this.#see(await storage.runs.look(run.id));
+      this.#report(await storage.runs.look(run.id));
     } catch (error) {
       log.warn("run.read.failed", { runId: run.id, error: String(error) });
     }
   }
 
-  #see({ run, waiting }: RunSubject): void {
+  #report({ run, waiting }: RunSubject): void {
     if (run.lease?.token !== this.#deps.token) {
       this.#changes.lost();
     } else if (!isWorkedOn(run.state)) {
-      this.#changes.cancelled();
+      this.#changes.ended();
     } else if (run.permission?.answer !== undefined) {
       this.#changes.answered(run.permission.permissionId, run.permission.answer);
     } else {
       this.#changes.steered(waiting.filter(({ delivery }) => delivery === "steer"));
-      this.#seeInterrupt(run.state, waiting);
+      this.#reportInterrupt(run.state, waiting);
     }
   }
 
   /** Each follow-up interrupts once. While the agent's question is open, it waits like any other. */
-  #seeInterrupt(state: RunState, waiting: RunSubject["waiting"]): void {
+  #reportInterrupt(state: RunState, waiting: RunSubject["waiting"]): void {
     if (state === "BLOCKED") {
       return;
     }

@@ -42,7 +42,7 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const observer = new SessionObserver(services.recorder);
   const session = await deps.agents.start(agentStartOf(services, needs), observer);
   needs.started(session);
-  meter.goOn(await priorCostUsd(deps, session, run, before));
+  meter.resume(await priorCostUsd(deps, session, run, before));
   const started = await sayStarted(services, session);
   const { clock } = deps;
   const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });

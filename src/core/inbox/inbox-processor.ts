@@ -4,10 +4,10 @@ import { newId } from "../ids.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
-import { decideMessage } from "./decide-message.ts";
+import { handleMessage } from "./handle-message.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxStore } from "./inbox-store.ts";
-import { type AuthorizedContext, type IntakeDeps, type MessageContext, resultOf } from "./message-context.ts";
+import { type AuthorizedContext, type InboxDeps, type MessageContext, resultOf } from "./message-context.ts";
 
 const FAILURES_MAX = 10;
 /** Another change can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
@@ -21,9 +21,9 @@ const DISABLED = "An administrator has switched your account here off.";
 
 /** Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. */
 export class InboxProcessor {
-  readonly #deps: IntakeDeps;
+  readonly #deps: InboxDeps;
 
-  constructor(deps: IntakeDeps) {
+  constructor(deps: InboxDeps) {
     this.#deps = deps;
   }
 
@@ -107,7 +107,7 @@ export class InboxProcessor {
     let current = context;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await decideMessage(current, this.#deps);
+        return await handleMessage(current, this.#deps);
       } catch (error) {
         if (isForbidden(error)) {
           return this.#replyRefused(current, error.message);

@@ -8,7 +8,7 @@ import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, ThreadAdapter } from "../threads/thread-adapter.ts";
 import type { InboxResult } from "./inbox-result.ts";
 
-export interface IntakeDeps {
+export interface InboxDeps {
   readonly storage: Pick<Storage, "inbox" | "installations" | "people" | "threads">;
   readonly runs: RunService;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;

@@ -8,8 +8,8 @@ export class CostMeter {
   #reportedUsd: number;
 
   /** `reportedUsd`: the cost that a resumed session has reported before. */
-  constructor(toldUsd = 0) {
-    this.#reportedUsd = toldUsd;
+  constructor(reportedUsd = 0) {
+    this.#reportedUsd = reportedUsd;
   }
 
   /** The cost since the last reading. */

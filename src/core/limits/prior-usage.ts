@@ -5,7 +5,7 @@ import type { RunEvent } from "../runs/events.ts";
 import type { Run } from "../runs/run.ts";
 import { costIn } from "./cost-meter.ts";
 
-type AppDeps = Pick<AttemptDeps, "clock" | "storage">;
+type EventLogDeps = Pick<AttemptDeps, "clock" | "storage">;
 
 /** Only the end of a long log is read. */
 const EVENTS_MAX = 5_000;
@@ -15,16 +15,16 @@ const EVENTS_MAX = 5_000;
  * log, because the total of the run also counts what only the gateway measured.
  */
 export async function priorCostUsd(
-  deps: AppDeps,
+  deps: EventLogDeps,
   { resumed }: Pick<AgentSession, "resumed">,
   run: Run,
   before: Run | undefined,
 ): Promise<number> {
-  const teller = run.agentSession === undefined ? before : run;
-  if (!resumed || teller === undefined) {
+  const reporter = run.agentSession === undefined ? before : run;
+  if (!resumed || reporter === undefined) {
     return 0;
   }
-  const { id, lastSeq } = teller;
+  const { id, lastSeq } = reporter;
   const after = Math.max(0, lastSeq - EVENTS_MAX);
   let costUsd = 0;
   for await (const { body } of readLog(deps, { id, lastSeq, after, kinds: ["agent.usage"] })) {
@@ -38,7 +38,7 @@ export async function priorCostUsd(
  * count.
  */
 export async function priorWorkMs(
-  deps: AppDeps,
+  deps: EventLogDeps,
   { id, lastSeq }: Pick<Run, "id" | "lastSeq">,
 ): Promise<number> {
   let workedMs = 0;

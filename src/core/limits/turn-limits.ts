@@ -78,9 +78,13 @@ export class TurnLimits {
 }
 
 /** Aborts the attempt when it takes too long in total. The returned function cancels the limit. */
-export function limitAttempt(clock: Clock, { runMs }: Pick<RunSettings, "runMs">, abort: AttemptAbort): Stop {
-  const message = `The run was worked on for ${minutes(runMs)} at a stretch, the longest that is allowed here.`;
-  return clock.after(runMs, () => abort.abort({ kind: "failed", failure: timedOut(message) }));
+export function limitAttempt(
+  clock: Clock,
+  { attemptMs }: Pick<RunSettings, "attemptMs">,
+  abort: AttemptAbort,
+): Stop {
+  const message = `The run was worked on for ${minutes(attemptMs)} at a stretch, the longest that is allowed here.`;
+  return clock.after(attemptMs, () => abort.abort({ kind: "failed", failure: timedOut(message) }));
 }
 
 function timedOut(message: string): RunFailure {

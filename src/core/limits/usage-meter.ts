@@ -40,8 +40,8 @@ export class UsageMeter {
   }
 
   /** The session was resumed and has already reported this cost. */
-  goOn(toldUsd: number): void {
-    this.#cost = new CostMeter(toldUsd);
+  resume(reportedUsd: number): void {
+    this.#cost = new CostMeter(reportedUsd);
   }
 
   beginTurn(): void {

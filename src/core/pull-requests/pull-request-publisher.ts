@@ -10,7 +10,7 @@ import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
 import type { PullRequest } from "./pull-requests.ts";
 
-export interface PullRequestDeskDeps
+export interface PullRequestPublisherDeps
   extends Pick<AttemptDeps, "changes" | "pullRequests" | "settings" | "writer">,
     LinkPullRequestDeps {
   readonly site: RunWorkspace;
@@ -36,13 +36,13 @@ export interface PublishedBranch extends PushedBranch {
  * worker can continue after a lost one.
  */
 export class PullRequestPublisher {
-  readonly #deps: PullRequestDeskDeps;
+  readonly #deps: PullRequestPublisherDeps;
   readonly #target: PublishTarget | undefined;
   readonly #branches: PublishedBranch[] = [];
   /** The number of pushes handled so far. */
   #handledPushes = 0;
 
-  constructor(deps: PullRequestDeskDeps) {
+  constructor(deps: PullRequestPublisherDeps) {
     this.#deps = deps;
     this.#target = publishTargetOf(deps.run, deps.settings.pullRequests);
   }
@@ -159,7 +159,7 @@ export class PullRequestPublisher {
 
   async #attempt(
     what: string,
-    problem: PullRequestDeskDeps["problem"],
+    problem: PullRequestPublisherDeps["problem"],
     work: () => Promise<PullRequest | undefined>,
   ): Promise<PullRequest | undefined> {
     try {

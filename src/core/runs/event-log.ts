@@ -37,7 +37,7 @@ export interface EventLogPage {
 
 export interface LoggedEvent {
   readonly event: RunEvent;
-  readonly place: EventLogPosition;
+  readonly position: EventLogPosition;
 }
 
 const FIRST_RUN = "00000000-0000-0000-0000-000000000000" as RunId;

@@ -9,7 +9,7 @@ export interface InheritedConfig {
 }
 
 /** These members describe the earlier task, so they are not inherited. */
-const OF_THE_ERRAND = ["name", "session_sharing", "skill_spec"];
+const OF_THE_TASK = ["name", "session_sharing", "skill_spec"];
 /** Another agent may not have the same models, so these members are inherited only by the same agent. */
 const OF_THE_AGENT = ["harness", "model_id"];
 /** These members say something about the repository, so they are inherited only with it. */
@@ -26,7 +26,7 @@ export function inheritConfig(before: Run, asked: RunConfig): InheritedConfig {
   const { agent, config, provenance, teamOwned } = before;
   const type = asked.harness?.type ?? agent;
   const left = [
-    ...OF_THE_ERRAND,
+    ...OF_THE_TASK,
     ...(type === agent ? [] : OF_THE_AGENT),
     ...(asked.repository === undefined ? [] : OF_THE_REPOSITORY),
   ];

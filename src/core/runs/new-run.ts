@@ -4,7 +4,7 @@ import type { NamedAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
 import { approvalMessage } from "./decide-approval.ts";
-import type { Approval, ConfigLayer, Provenance, Run, RunConfig, RunMode, RunOrigin } from "./run.ts";
+import type { Approval, ConfigLayer, Provenance, Run, RunConfig, RunDefinition, RunMode } from "./run.ts";
 import type { RunSubject } from "./run-store.ts";
 import type { RunSource } from "./sources.ts";
 
@@ -60,7 +60,7 @@ export interface AgentChoice {
 
 const TITLE_FROM_PROMPT_LENGTH = 80;
 
-export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunOrigin {
+export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDefinition {
   const config = configOf(request);
   return {
     id: newId<RunId>(now),
@@ -97,7 +97,7 @@ function executionOf({
   creator,
   namedAgent,
   requester = creator,
-}: NewRun): Pick<RunOrigin, "executorId" | "requesterId" | "secretNames"> {
+}: NewRun): Pick<RunDefinition, "executorId" | "requesterId" | "secretNames"> {
   const executorId = namedAgent?.id ?? requester.id;
   const secretNames = namedAgent?.secretNames ?? [];
   return {
@@ -141,7 +141,7 @@ function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenan
 }
 
 /** The subject of a run that does not exist yet, with the approval that it must wait for. */
-export function newRunSubject(origin: RunOrigin, approval?: Approval): RunSubject {
+export function newRunSubject(origin: RunDefinition, approval?: Approval): RunSubject {
   const progress = {
     ...(approval === undefined
       ? ({ state: "QUEUED" } as const)

@@ -22,12 +22,12 @@ export interface RunChange {
   /** Waiting follow-ups that were rewritten or withdrawn, as they are now. */
   readonly changedFollowUps?: readonly FollowUp[];
   /** The waiting follow-ups that this turn takes. */
-  readonly takes: { readonly turn: number; readonly ids: readonly string[] } | undefined;
+  readonly takenFollowUps: { readonly turn: number; readonly ids: readonly string[] } | undefined;
   readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
   readonly jobs: readonly Job[];
   readonly binding: ThreadBinding | undefined;
   readonly inboxResult: InboxResult | undefined;
-  readonly answer: IdempotentResponse | undefined;
+  readonly idempotentResponse: IdempotentResponse | undefined;
   /** The API key that requests the change. If it was revoked, nothing is stored. */
   readonly apiKeyId?: string;
   /** The files of a new run in their order. Their bytes are already stored. */

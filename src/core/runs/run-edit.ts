@@ -39,7 +39,7 @@ export class RunEdit {
   readonly #threads: Thread[];
   #progress: RunProgress;
   #lease: LeaseGrant | null | undefined;
-  #takes: RunChange["takes"];
+  #takes: RunChange["takenFollowUps"];
   #binding: ThreadBinding | undefined;
   #inboxResult: InboxResult | undefined;
   #answer: IdempotentResponse | undefined;
@@ -275,12 +275,12 @@ export class RunEdit {
       lease: this.#lease,
       events: this.#events,
       followUps: this.#followUps,
-      takes: this.#takes,
+      takenFollowUps: this.#takes,
       notices: this.#notices,
       jobs: [...this.#jobs, ...this.#runJobs(), ...this.#deliverJobs()],
       binding: this.#binding,
       inboxResult: this.#inboxResult,
-      answer: this.#answer,
+      idempotentResponse: this.#answer,
       ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
       ...(this.#changedFollowUps.length === 0 ? {} : { changedFollowUps: this.#changedFollowUps }),
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),

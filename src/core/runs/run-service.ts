@@ -40,7 +40,7 @@ import { inheritConfig } from "./inherit-config.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
-import type { Approval, FollowUp, Run, RunConfig, RunDetails, RunOrigin } from "./run.ts";
+import type { Approval, FollowUp, Run, RunConfig, RunDefinition, RunDetails } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
@@ -64,20 +64,20 @@ export interface TransactionExtras {
   /** Default: the API. */
   readonly from?: RequestOrigin;
   readonly inboxResult?: Omit<InboxResult, "runId">;
-  readonly binds?: ThreadBinding;
+  readonly binding?: ThreadBinding;
   /** Posted to the thread `threadId` only. */
-  readonly says?: { readonly threadId: string; readonly notices: readonly Notice[] };
+  readonly threadNotices?: { readonly threadId: string; readonly notices: readonly Notice[] };
   /** The API key of the caller. If it was revoked, nothing is stored. */
   readonly apiKeyId?: string;
   /** Builds the response that is stored under the caller's idempotency key. */
-  readonly remembers?: (result: FollowUpResult) => IdempotentResponse;
+  readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
   /** Posted to the thread `says.threadId` too if the follow-up is no answer to the open question. */
   readonly saysIfQuestionOpen?: Notice;
 }
 
 /** A new run that is routed, has its skill and is allowed. It only has to be stored. */
 export interface PreparedRun {
-  readonly origin: RunOrigin;
+  readonly definition: RunDefinition;
   readonly inputs: NewRun["inputs"];
   readonly webhook?: WebhookEndpoint | undefined;
   readonly approval: Approval | undefined;
@@ -144,7 +144,7 @@ export class RunService {
     const verdict = await this.#judgeNew(origin, routed, from);
     requireAllowed(verdict);
     return {
-      ...{ origin, inputs: request.inputs, approval: approvalOf(verdict) },
+      ...{ definition: origin, inputs: request.inputs, approval: approvalOf(verdict) },
       ...(await this.#sharing(request)),
     };
   }
@@ -155,7 +155,12 @@ export class RunService {
   }
 
   async store(
-    { origin, inputs, approval, webhook }: Pick<PreparedRun, "approval" | "inputs" | "origin" | "webhook">,
+    {
+      definition: origin,
+      inputs,
+      approval,
+      webhook,
+    }: Pick<PreparedRun, "approval" | "definition" | "inputs" | "webhook">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
     const edit = this.#edit(newRunSubject(origin, approval));
@@ -359,7 +364,9 @@ export class RunService {
   }
 
   /** Finds the session of a conversation and the conversation of a session. This is public, and nothing else is. */
-  async findPlace(key: RunKey): Promise<Pick<Run, "conversationId" | "sessionId"> | undefined> {
+  async findSessionAndConversation(
+    key: RunKey,
+  ): Promise<Pick<Run, "conversationId" | "sessionId"> | undefined> {
     const run = await this.#deps.storage.runs.find(key);
     return run && { conversationId: run.conversationId, sessionId: run.sessionId };
   }
@@ -404,7 +411,7 @@ export class RunService {
   }
 
   /** The policies apply to everybody who takes part in the request. Nobody uses a right to administer here. */
-  async #judgeNew(origin: RunOrigin, request: NewRun, from: RequestOrigin): Promise<Verdict> {
+  async #judgeNew(origin: RunDefinition, request: NewRun, from: RequestOrigin): Promise<Verdict> {
     const { creator, namedAgent, requester = creator } = request;
     const verdictOn = async (one: Pick<Viewer, "id" | "type">) => {
       const who = { ...one, teamId: creator.teamId, administrator: false };
@@ -460,7 +467,14 @@ export class RunService {
 
   #add(
     edit: RunEdit,
-    { apiKeyId, inboxResult, binds, says, saysIfQuestionOpen, remembers }: TransactionExtras,
+    {
+      apiKeyId,
+      inboxResult,
+      binding: binds,
+      threadNotices: says,
+      saysIfQuestionOpen,
+      responseFor: remembers,
+    }: TransactionExtras,
     effect: Omit<FollowUpResult, "run"> = {},
   ): void {
     if (apiKeyId !== undefined) {

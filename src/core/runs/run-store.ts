@@ -1,14 +1,14 @@
 import type { RunId } from "../ids.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
-import type { FollowUp, Run, RunOrigin } from "./run.ts";
+import type { FollowUp, Run, RunDefinition } from "./run.ts";
 import type { RunChange } from "./run-change.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";
 
 /** Stores runs with their logs and follow-ups. */
 export interface RunStore {
   /** Stores a new run with everything it causes. Throws `UniqueConflict`. */
-  create(origin: RunOrigin, change: RunChange): Promise<Run>;
+  create(origin: RunDefinition, change: RunChange): Promise<Run>;
   /**
    * The only way to change a run: calls `decide` with the run, and stores the decision if the run has not changed
    * since. Otherwise it calls `decide` again. `decide` may throw (nothing is stored) or return undefined (nothing

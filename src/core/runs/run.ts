@@ -111,7 +111,7 @@ export interface RunDetails {
 }
 
 /** What a run was started with. Only its details change later. */
-export interface RunOrigin extends RunDetails {
+export interface RunDefinition extends RunDetails {
   readonly id: RunId;
   readonly teamId: TeamId;
   readonly prompt: string;
@@ -192,7 +192,7 @@ export interface PendingPermission extends PermissionRequest {
   readonly answeredBy?: PrincipalId;
 }
 
-export interface Run extends RunOrigin, RunProgress {
+export interface Run extends RunDefinition, RunProgress {
   readonly lease?: Lease | undefined;
   readonly updatedAt: Date;
   /** The sequence number of the newest event. */

@@ -50,20 +50,20 @@ const TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
 };
 
 const ENDED: ReadonlySet<RunState> = new Set(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"]);
-const MOVING: ReadonlySet<RunState> = new Set(["PENDING", "CLAIMED", "INPROGRESS"]);
+const LEASED_STATES: ReadonlySet<RunState> = new Set(["PENDING", "CLAIMED", "INPROGRESS"]);
 
 export function isEnded(state: RunState): boolean {
   return ENDED.has(state);
 }
 
 /** Whether a worker must have a live lease for a run in this state. */
-export function isMoving(state: RunState): boolean {
-  return MOVING.has(state);
+export function needsLease(state: RunState): boolean {
+  return LEASED_STATES.has(state);
 }
 
 /** Whether the attempt that owns the run may continue in this state. */
 export function isWorkedOn(state: RunState): boolean {
-  return MOVING.has(state) || state === "BLOCKED";
+  return LEASED_STATES.has(state) || state === "BLOCKED";
 }
 
 export function mayMove(from: RunState, to: RunState): boolean {

@@ -5,7 +5,7 @@ export interface DueSchedules {
   /** The schedule, locked until the transaction ends. */
   lock(id: string): Promise<DueSchedule | undefined>;
   /** Stores the job that fires the schedule at `at`. */
-  ring(id: string, at: Date): Promise<void>;
+  enqueue(id: string, at: Date): Promise<void>;
   /** Schedules whose due time has passed without a job. */
   list(limit: number): Promise<readonly string[]>;
 }

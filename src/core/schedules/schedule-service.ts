@@ -57,7 +57,7 @@ export class ScheduleService {
     await this.#requireNamed(record);
     const schedule = timed(record, undefined, due);
     await storage.schedules.add(schedule);
-    await this.#ring(schedule);
+    await this.#enqueue(schedule);
     return schedule;
   }
 
@@ -98,7 +98,7 @@ export class ScheduleService {
     const signed = { ...edited, lastEditorId: viewer.id, updatedAt: clock.now() };
     const schedule = timed(signed, before, { now, nextDue });
     await storage.schedules.replace(schedule);
-    await this.#ring(schedule);
+    await this.#enqueue(schedule);
     return schedule;
   }
 
@@ -132,9 +132,9 @@ export class ScheduleService {
     await findExecutingAgent(storage, { ...creator, ...(principal && { type: principal.type }) }, agentUid);
   }
 
-  async #ring({ id, nextRunAt }: Schedule): Promise<void> {
+  async #enqueue({ id, nextRunAt }: Schedule): Promise<void> {
     if (nextRunAt !== undefined) {
-      await this.#deps.storage.dueSchedules.ring(id, nextRunAt);
+      await this.#deps.storage.dueSchedules.enqueue(id, nextRunAt);
     }
   }
 

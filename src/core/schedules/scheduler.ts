@@ -88,7 +88,7 @@ export class Scheduler {
     const schedule = fired(due.schedule, error, { now: due.now, nextDue });
     await stores.schedules.replace(schedule);
     if (schedule.nextRunAt !== undefined) {
-      await stores.dueSchedules.ring(schedule.id, schedule.nextRunAt);
+      await stores.dueSchedules.enqueue(schedule.id, schedule.nextRunAt);
     }
     return true;
   }
@@ -130,5 +130,5 @@ function isEdited(now: Schedule, planned: Schedule): boolean {
 }
 
 function outcomeOf(spawn: Spawn): Record<string, unknown> {
-  return "run" in spawn ? { runId: spawn.run.origin.id } : { error: spawn.error };
+  return "run" in spawn ? { runId: spawn.run.definition.id } : { error: spawn.error };
 }

@@ -4,7 +4,7 @@ import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import { Digest } from "./digest.ts";
 
-type AppDeps = Pick<AttemptDeps, "clock" | "storage">;
+type EventLogDeps = Pick<AttemptDeps, "clock" | "storage">;
 
 /** Only the end of a long log is read. */
 const EVENTS_MAX = 5_000;
@@ -17,7 +17,7 @@ const NONE: ReadonlySet<string> = new Set();
  * that it continues. A long text is cut at its beginning. Follow-ups in `now` are left out.
  */
 export async function earlierTurns(
-  deps: AppDeps,
+  deps: EventLogDeps,
   run: Run,
   now: ReadonlySet<string>,
 ): Promise<string | undefined> {
@@ -37,7 +37,7 @@ export async function earlierTurns(
 
 /** The end of what the log tells about the turns before `before`, line by line. */
 async function digestOf(
-  deps: AppDeps,
+  deps: EventLogDeps,
   { id, lastSeq, prompt }: Run,
   before: number,
   now: ReadonlySet<string>,

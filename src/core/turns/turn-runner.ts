@@ -29,7 +29,7 @@ const STOP_GRACE_MS = 2_000;
 /** How long the end of a turn waits to learn whether a steered follow-up still belongs to it. */
 const STEER_GRACE_MS = 5_000;
 
-export interface TurnTakerDeps {
+export interface TurnRunnerDeps {
   readonly session: AgentSession;
   readonly attemptContext: AttemptContext;
   readonly budget: BudgetWatch;
@@ -43,9 +43,9 @@ export interface TurnTakerDeps {
 /** Runs the turns of one agent one after another, and handles everything that can happen to the running turn. */
 export class TurnRunner {
   readonly #services: AttemptServices;
-  readonly #on: TurnTakerDeps;
+  readonly #deps: TurnRunnerDeps;
   readonly #answer = new AnswerCollector();
-  readonly #desk: PermissionBroker;
+  readonly #permissions: PermissionBroker;
   readonly #limits: TurnLimits;
   readonly #steering: Steering;
   /** Follow-ups that turns of this attempt have taken. */
@@ -55,14 +55,16 @@ export class TurnRunner {
   #knows: boolean;
   #isInterrupted = false;
 
-  constructor(services: AttemptServices, on: TurnTakerDeps) {
+  constructor(services: AttemptServices, on: TurnRunnerDeps) {
     const { abort, lease, deps } = services;
     const { clock, log, run } = deps;
     this.#services = services;
-    this.#on = on;
+    this.#deps = on;
     this.#run = on.run;
     this.#knows = on.knows;
-    this.#desk = new PermissionBroker(lease, clock, idleMs(run), () => abort.abort({ kind: "unanswered" }));
+    this.#permissions = new PermissionBroker(lease, clock, idleMs(run), () =>
+      abort.abort({ kind: "unanswered" }),
+    );
     this.#limits = new TurnLimits({ ...deps, abort });
     this.#steering = new Steering({ lease, log, run, taken: this.#taken });
     this.#unwatch = on.attemptContext.gateway.watch(() => {
@@ -74,7 +76,7 @@ export class TurnRunner {
   /** Runs one turn. True when another turn follows. */
   async next(): Promise<boolean> {
     const { abort } = this.#services;
-    const gone = this.#on.budget.gone(this.#run);
+    const gone = this.#deps.budget.gone(this.#run);
     if (gone !== undefined) {
       abort.abort({ kind: "failed", failure: gone });
       return false;
@@ -88,14 +90,14 @@ export class TurnRunner {
   }
 
   checkBudget(): void {
-    this.#on.budget.check();
+    this.#deps.budget.check();
   }
 
   /** No further turn starts. */
   close(): void {
     this.#unwatch();
     this.#limits.end();
-    this.#on.budget.pause();
+    this.#deps.budget.pause();
   }
 
   onUpdate(update: AgentUpdate): void {
@@ -107,24 +109,24 @@ export class TurnRunner {
   async ask(request: PermissionRequest): Promise<string | undefined> {
     const { clean, recorder } = this.#services;
     this.#limits.pause();
-    this.#on.budget.pause();
+    this.#deps.budget.pause();
     try {
       await recorder.flush();
       const asked = limitOptions(request);
       const shown = shortenTexts(clean(asked));
-      const chosen = await this.#desk.ask(shown);
+      const chosen = await this.#permissions.ask(shown);
       const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
       return asked.options[index]?.optionId;
     } finally {
       this.#limits.resume();
       if (this.#limits.isRunning) {
-        this.#on.budget.run();
+        this.#deps.budget.run();
       }
     }
   }
 
   answered(permissionId: string, optionId: string | null): void {
-    this.#desk.answered(permissionId, optionId);
+    this.#permissions.answered(permissionId, optionId);
   }
 
   steered(followUps: readonly FollowUp[]): void {
@@ -144,7 +146,7 @@ export class TurnRunner {
   async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
     const { abort, deps, lease, saver } = this.#services;
     if (!this.#run.turnOpen) {
-      await abort.unless(this.#on.work.beforeTurn());
+      await abort.unless(this.#deps.work.beforeTurn());
     }
     if (abort.reason !== undefined) {
       return undefined;
@@ -166,7 +168,7 @@ export class TurnRunner {
   async #wordsOf(start: TurnStart): Promise<{ text: string; extras: PromptExtras }> {
     const { given, deps } = this.#services;
     const run = this.#run;
-    const { workspace } = this.#on.attemptContext;
+    const { workspace } = this.#deps.attemptContext;
     const earlier = this.#knows ? undefined : await earlierTurns(deps, run, this.#taken);
     this.#knows = true;
     const isFirst = run.turn === 1;
@@ -178,7 +180,7 @@ export class TurnRunner {
 
   /** The end of the turn, or undefined when the attempt was aborted and the agent had its time to stop. */
   async #prompt(text: string, extras: PromptExtras): Promise<TurnEnd | undefined> {
-    const { budget, session } = this.#on;
+    const { budget, session } = this.#deps;
     this.#services.meter.beginTurn();
     this.#limits.begin();
     budget.run();
@@ -198,7 +200,7 @@ export class TurnRunner {
     } finally {
       this.#limits.end();
       budget.pause();
-      this.#desk.abandon();
+      this.#permissions.abandon();
       void this.#steering.end();
     }
   }
@@ -231,7 +233,7 @@ export class TurnRunner {
     await recorder.flush();
     const answer = clean(this.#answer.text);
     const counted = meter.endTurn(end);
-    const kept = await abort.unless(this.#on.work.afterTurn(this.#run, end));
+    const kept = await abort.unless(this.#deps.work.afterTurn(this.#run, end));
     const used = meter.take();
     const decided = await saver.saveWith((edit) => {
       decideUsage(edit, used);
@@ -244,8 +246,8 @@ export class TurnRunner {
   /** Nobody will answer a question of a turn that is being stopped. */
   #cancelTurn(): void {
     const { log, run } = this.#services.deps;
-    this.#desk.abandon();
-    this.#on.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
+    this.#permissions.abandon();
+    this.#deps.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
   }
 }
 

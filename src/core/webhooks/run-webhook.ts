@@ -1,6 +1,6 @@
 import { invalidMember } from "../errors.ts";
 import { newId } from "../ids.ts";
-import type { RunOrigin } from "../runs/run.ts";
+import type { RunDefinition } from "../runs/run.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { WebhookClient } from "./webhook-client.ts";
 import { secretOwner, type WebhookEndpoint } from "./webhook-endpoint.ts";
@@ -24,7 +24,7 @@ export function requireRunWebhook({ url }: RunWebhookInput, client: Pick<Webhook
  */
 export function runWebhook(
   { secret, url }: RunWebhookInput,
-  { createdAt, creatorId, id: runId, teamId }: RunOrigin,
+  { createdAt, creatorId, id: runId, teamId }: RunDefinition,
   box: SecretBox,
 ): WebhookEndpoint {
   const id = newId(createdAt);

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../runs/events.ts";
-import type { RunOrigin, StatusMessage } from "../runs/run.ts";
+import type { RunDefinition, StatusMessage } from "../runs/run.ts";
 import { type StateChangeEvent, typeOf } from "./event-types.ts";
 import type { WebhookMessage } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
@@ -9,7 +9,7 @@ import type { WebhookEndpoint } from "./webhook-endpoint.ts";
  * be allowed to read them.
  */
 export type VisibleRun = Pick<
-  RunOrigin,
+  RunDefinition,
   | "id"
   | "teamId"
   | "teamOwned"
@@ -25,7 +25,7 @@ export type VisibleRun = Pick<
 export type VisibleEvent = RunEvent & { readonly body: StateChangeEvent };
 
 export interface MessageTools {
-  readonly sessionLink: (run: Pick<RunOrigin, "sessionId">) => string;
+  readonly sessionLink: (run: Pick<RunDefinition, "sessionId">) => string;
   readonly redact: (text: string) => string;
 }
 

@@ -8,7 +8,7 @@ import { runJob } from "../runs/run-job.ts";
 import type { Storage } from "../storage.ts";
 
 export interface MaintenanceDeps {
-  readonly storage: Pick<Storage, "answers" | "inbox" | "leases" | "outbox" | "shareLinks">;
+  readonly storage: Pick<Storage, "idempotentResponses" | "inbox" | "leases" | "outbox" | "shareLinks">;
   readonly blobs: Pick<BlobStore, "prune">;
   /** This worker's files of runs that were deleted. */
   readonly deletedRuns: { prune(): Promise<number> };
@@ -74,7 +74,7 @@ export class Maintenance {
     for (const [what, pruned] of [
       ["blobs", blobs],
       ["files of deleted runs", deletedRuns],
-      ["answers", storage.answers],
+      ["answers", storage.idempotentResponses],
       ["share links", storage.shareLinks],
     ] as const) {
       try {

@@ -5,14 +5,14 @@ import type { RunInput } from "../inputs/run-input.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { InitialContents } from "./workspace.ts";
 
-type AppDeps = Pick<AttemptDeps, "blobs" | "clock" | "run" | "storage">;
+type InputFilesDeps = Pick<AttemptDeps, "blobs" | "clock" | "run" | "storage">;
 
 /** The files of the run's request. They go into its first workspace and into its first prompt. */
 export class InputFiles {
-  readonly #deps: AppDeps;
+  readonly #deps: InputFilesDeps;
   #inputs: Promise<readonly RunInput[]> | undefined;
 
-  constructor(deps: AppDeps) {
+  constructor(deps: InputFilesDeps) {
     this.#deps = deps;
   }
 

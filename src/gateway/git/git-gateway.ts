@@ -1,6 +1,6 @@
 import type { GatewayGrant, RepositoryGrant } from "../../core/agents/gateway.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { bodyOf, type Call, hasBody, type Part } from "../call.ts";
+import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import type { AuthorizeRepository, GatewayLimits } from "../gateway-options.ts";
 import { ANSWERED_CREDENTIALS, contentTypeOf, only } from "../headers.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
@@ -44,7 +44,7 @@ const ASKED_HEADERS = [
 ];
 
 /** `/git/<owner>/<name>.git/…`: forwards clone, fetch and push, with a token that stays outside of the sandbox. */
-export function createGitGateway(options: GitGatewayOptions): Part {
+export function createGitGateway(options: GitGatewayOptions): CallHandler {
   return async (call) => {
     if (options.gitUrl.startsWith("file:")) {
       throw new Refusal(

@@ -1,5 +1,5 @@
 import type { RemoteMcpServer } from "../../core/agents/gateway.ts";
-import { bodyOf, type Call, hasBody, type Part } from "../call.ts";
+import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
 import { ANSWERED_CREDENTIALS, CREDENTIALS, without } from "../headers.ts";
 import { KeyMask, keysIn } from "../key-mask.ts";
@@ -18,7 +18,7 @@ const PATH = /^\/(?<name>[^/]+)(?<rest>\/.*)?$/;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** `/tools/<name>…`: forwards to a remote MCP server of the run and adds its credentials. */
-export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOptions): Part {
+export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOptions): CallHandler {
   return async (call) => {
     const { name = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
     const server = serverOf(mcpServers, name);

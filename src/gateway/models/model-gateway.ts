@@ -1,5 +1,5 @@
 import type { ModelProviders } from "../../config/models.ts";
-import type { Call, Part } from "../call.ts";
+import type { Call, CallHandler } from "../call.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
 import type { Answer, Upstream } from "../upstream.ts";
@@ -28,7 +28,7 @@ export class ModelGateway {
     this.#answers = new ModelAnswers(options);
   }
 
-  readonly serve: Part = async (call) => {
+  readonly serve: CallHandler = async (call) => {
     const { provider = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
     if (!isProvider(provider)) {
       throw new Refusal(404, "There are /models/openai, /anthropic and /gemini.");

@@ -6,7 +6,7 @@ import { withTimeout } from "../../core/with-timeout.ts";
 import type { RunWorkspace } from "../../core/workspaces/change-tracker.ts";
 import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
 import { removeTree } from "../remove-tree.ts";
-import { pathIn, placesOf } from "../site.ts";
+import { pathIn, sandboxPathsOf } from "../site.ts";
 
 export interface SandboxedScript {
   readonly sandbox: Sandbox;
@@ -58,7 +58,7 @@ export async function runScript(call: SandboxedScript, runPath: string): Promise
 
 async function spawnScript(call: SandboxedScript, scratch: string): Promise<ScriptEnd> {
   const { args, env, hasPortForward, sandbox, script, site, timeoutMs, writable } = call;
-  const { portForward, ...places } = placesOf(site);
+  const { portForward, ...places } = sandboxPathsOf(site);
   const inside = sandbox.spawn({
     ...places,
     ...(hasPortForward && portForward !== undefined ? { portForward } : {}),

@@ -239,7 +239,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       const first = (await harness().storage.runs.look(run.id)).waiting.slice(0, 2).map(({ id }) => id);
 
       await runs.change(run.id, ({ run: now }) =>
-        aChange({ ...now, turn: 1 }, { takes: { turn: 1, ids: first } }),
+        aChange({ ...now, turn: 1 }, { takenFollowUps: { turn: 1, ids: first } }),
       );
 
       const { waiting, taken } = await harness().storage.runs.look(run.id);

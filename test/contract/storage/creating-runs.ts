@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
-import type { RunOrigin } from "../../../src/core/runs/run.ts";
+import type { RunDefinition } from "../../../src/core/runs/run.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
 import {
   aChange,
@@ -68,7 +68,7 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       expect(await storage.threads.listOf(run.id)).toMatchObject([{ ...thread, runId: run.id }]);
       expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: aReply("Hello") });
       expect(await storage.inbox.next(event.orderingKey)).toBeUndefined();
-      expect(await storage.answers.find(run.creatorId, "key")).toEqual(change.answer);
+      expect(await storage.idempotentResponses.find(run.creatorId, "key")).toEqual(change.idempotentResponse);
       expect(jobs).toContainEqual({ kind: "run", key: run.id });
       expect(pubsub).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
     });
@@ -113,7 +113,7 @@ const SKILL = {
   basePrompt: "Do a.",
 };
 
-function fullOrigin(): RunOrigin {
+function fullOrigin(): RunDefinition {
   return anOrigin({
     context: "An issue\nwith `ticks`",
     mode: "plan",
@@ -140,7 +140,7 @@ async function aRunWithAll(harness: StorageHarness, inboxId: string) {
     binding: { thread, expected: undefined },
     notices: [{ threadId: thread.id, notice: aReply("Hello") }],
     inboxResult: { inboxId, disposition: "run_created", dedupeKey: randomUUID(), runId: run.id },
-    answer: {
+    idempotentResponse: {
       principalId: creatorId,
       key: "key",
       status: 200,
@@ -171,8 +171,8 @@ const take = {
     await storage.inbox.put(event);
     await storage.inbox.complete({ ...result, inboxId: event.id });
   },
-  async idempotencyKey(harness: StorageHarness, { answer }: All) {
-    await aStoredRun(harness, {}, { answer });
+  async idempotencyKey(harness: StorageHarness, { idempotentResponse: answer }: All) {
+    await aStoredRun(harness, {}, { idempotentResponse: answer });
   },
 };
 

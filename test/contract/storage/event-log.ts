@@ -17,7 +17,7 @@ import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 export function describeEventLog(harness: () => StorageHarness): void {
   describe("the log of all runs", () => {
     test("events after a position are read once and in order, page by page", async () => {
-      const { log } = harness().storage;
+      const { eventLog: log } = harness().storage;
       const start = await quietEnd(harness());
       const [one, two] = [await aStoredRun(harness()), await aStoredRun(harness())];
       await addEvent(harness(), one);
@@ -33,7 +33,7 @@ export function describeEventLog(harness: () => StorageHarness): void {
     });
 
     test("a page ends where its events become long, and says that there are more", async () => {
-      const { log } = harness().storage;
+      const { eventLog: log } = harness().storage;
       const start = await quietEnd(harness());
       const run = await aStoredRun(harness());
       const other = await aStoredRun(harness(), { teamId: await aTeam(harness()) });
@@ -53,20 +53,20 @@ export function describeEventLog(harness: () => StorageHarness): void {
     });
 
     test("reading can continue after any event", async () => {
-      const { log } = harness().storage;
+      const { eventLog: log } = harness().storage;
       const start = await quietEnd(harness());
       const run = await aStoredRun(harness());
       await addEvent(harness(), run);
       await settled(harness(), start, 2);
       const { events } = await log.read(start, 10);
 
-      const behindFirst = await log.read(events[0]?.place ?? EVENT_LOG_START, 10);
+      const behindFirst = await log.read(events[0]?.position ?? EVENT_LOG_START, 10);
 
       expect(behindFirst.events).toEqual(events.slice(1));
     });
 
     test("a viewer reads only events of visible runs, and the position passes all others", async () => {
-      const { log } = harness().storage;
+      const { eventLog: log } = harness().storage;
       const start = await quietEnd(harness());
       const [ada, otherTeam] = [await aPerson(harness()), await aTeam(harness())];
       const ours = await aStoredRun(harness());
@@ -77,7 +77,7 @@ export function describeEventLog(harness: () => StorageHarness): void {
       const seenBy = async (viewer: Viewer) => {
         const { events, next } = await log.read(start, 100, viewer);
         return {
-          runs: events.map(({ place }) => place.runId),
+          runs: events.map(({ position: place }) => place.runId),
           rest: (await log.read(next, 100)).events.length,
         };
       };
@@ -90,7 +90,7 @@ export function describeEventLog(harness: () => StorageHarness): void {
     });
 
     test("positions of this log are valid, and those of a longer log are not", async () => {
-      const { log } = harness().storage;
+      const { eventLog: log } = harness().storage;
       await aStoredRun(harness(), { teamId: FIRST_TEAM });
       const end = await log.end();
 
@@ -107,7 +107,7 @@ async function addEvent({ storage }: StorageHarness, { id }: Run, title = ""): P
 }
 
 /** The end of a log that holds no event back. */
-async function quietEnd({ storage: { log } }: StorageHarness): Promise<EventLogPosition> {
+async function quietEnd({ storage: { eventLog: log } }: StorageHarness): Promise<EventLogPosition> {
   let end = await log.end();
   const isQuiet = async () => {
     end = await log.end();
@@ -123,10 +123,10 @@ async function quietEnd({ storage: { log } }: StorageHarness): Promise<EventLogP
  */
 async function settled({ storage }: StorageHarness, after: EventLogPosition, count: number): Promise<void> {
   const isThere = async () => {
-    let page = await storage.log.read(after, 100);
+    let page = await storage.eventLog.read(after, 100);
     let found = page.events.length;
     for (; page.hasMore; found += page.events.length) {
-      page = await storage.log.read(page.next, 100);
+      page = await storage.eventLog.read(page.next, 100);
     }
     return found >= count;
   };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
-import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
+import type { Run, RunDefinition } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery } from "../../../src/core/runs/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
@@ -75,13 +75,13 @@ async function aPool(harness: StorageHarness): Promise<Pool> {
       creatorId: people[drawn.person]?.id ?? randomUUID(),
       ...(drawn.person === 0 ? { scheduleId } : {}),
       ancestorIds: drawn.isChanged && nearest !== undefined ? [nearest.id, ...nearest.ancestorIds] : [],
-    } as Partial<RunOrigin>;
+    } as Partial<RunDefinition>;
     runs.push(await changed(harness, await aStoredRun(harness, origin), drawn));
   }
   return { teamId, people: people.map(({ id }) => id), runs };
 }
 
-function originOf(harness: StorageHarness, drawn: Attributes): Partial<RunOrigin> {
+function originOf(harness: StorageHarness, drawn: Attributes): Partial<RunDefinition> {
   const { agent, environmentId, harnessModelId, metadata, modelId, name, skill, source } = drawn;
   return {
     title: drawn.title,

@@ -4,7 +4,7 @@ import type { Principal } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import type { Job } from "../../../src/core/ports/queue.ts";
-import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
+import type { Run, RunDefinition } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
 import type { Storage } from "../../../src/core/storage.ts";
 import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
@@ -43,7 +43,7 @@ export async function aTeam({ storage }: StorageHarness): Promise<TeamId> {
 /** A stored run. Its creator is a new person unless `origin` names one. */
 export async function aStoredRun(
   harness: StorageHarness,
-  origin: Partial<RunOrigin> = {},
+  origin: Partial<RunDefinition> = {},
   change: Partial<RunChange> = {},
 ): Promise<Run> {
   const creatorId = origin.creatorId ?? (await aPerson(harness)).id;

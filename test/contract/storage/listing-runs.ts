@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
+import type { Run, RunDefinition } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery, type RunSort } from "../../../src/core/runs/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 
 /** Each filter, the origin of a run that it matches, and that of a run that it does not match. */
-const FILTERS: readonly (readonly [string, RunFilters, Partial<RunOrigin>, Partial<RunOrigin>])[] = [
+const FILTERS: readonly (readonly [string, RunFilters, Partial<RunDefinition>, Partial<RunDefinition>])[] = [
   ["name", { name: "nightly" }, { config: { name: "nightly" } }, { config: { name: "nightly2" } }],
   ["model", { modelId: "m" }, { config: { model_id: "m" } }, { config: {} }],
   ["model of the harness", { modelId: "m" }, { config: { harness: { model_id: "m" } } }, { config: {} }],

@@ -265,11 +265,11 @@ export function describePeople(harness: () => StorageHarness): void {
 
   describe("remembered answers", () => {
     test("a remembered answer is found by principal and key", async () => {
-      const { answers } = harness().storage;
+      const { idempotentResponses: answers } = harness().storage;
       const principalId = (await aPerson(harness())).id;
       const answer = { principalId, key: "key one", requestHash: "hash", status: 200, body: "just text" };
 
-      await aStoredRun(harness(), {}, { answer });
+      await aStoredRun(harness(), {}, { idempotentResponse: answer });
 
       expect(await answers.find(principalId, "key one")).toEqual(answer);
       expect(await answers.find(principalId, "key")).toBeUndefined();
@@ -280,7 +280,7 @@ export function describePeople(harness: () => StorageHarness): void {
       const creatorId = (await aPerson(harness())).id;
       const create = (body: number) => {
         const answer = { principalId: creatorId, key: "key", requestHash: "hash", status: 200, body };
-        return aStoredRun(harness(), { creatorId, title: String(body) }, { answer });
+        return aStoredRun(harness(), { creatorId, title: String(body) }, { idempotentResponse: answer });
       };
 
       const created = await Promise.allSettled(Array.from({ length: 8 }, (_, index) => create(index)));
@@ -288,7 +288,9 @@ export function describePeople(harness: () => StorageHarness): void {
       const runs = created.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       const refusals = created.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
       expect(refusals).toEqual(Array.from({ length: 7 }, () => new UniqueConflict("idempotencyKey")));
-      expect(String((await harness().storage.answers.find(creatorId, "key"))?.body)).toBe(runs[0]?.title);
+      expect(String((await harness().storage.idempotentResponses.find(creatorId, "key"))?.body)).toBe(
+        runs[0]?.title,
+      );
     });
   });
 }

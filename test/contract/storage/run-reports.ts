@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import type { Viewer } from "../../../src/core/people/principal.ts";
-import type { RunOrigin, RunProgress } from "../../../src/core/runs/run.ts";
+import type { RunDefinition, RunProgress } from "../../../src/core/runs/run.ts";
 import type { UsageGroup } from "../../../src/core/usage/usage.ts";
 import { aChange, anOrigin, aPrincipal, aRun } from "../../support/run-builders.ts";
 import { aTeam, type StorageHarness } from "./harness.ts";
@@ -115,7 +115,7 @@ async function aFixture(harness: StorageHarness): Promise<Fixture> {
   const environment = randomUUID();
   const inIt = { config: { environment_id: environment } };
   const ended = { startedAt: EVENING, endedAt: MORNING_AND_90_S, totalTokens: 700, costUsd: 0.25 };
-  const add = (origin: Partial<RunOrigin>, progress: Partial<RunProgress> = {}) =>
+  const add = (origin: Partial<RunDefinition>, progress: Partial<RunProgress> = {}) =>
     addRun(harness, origin, progress);
   const adas = { teamId, creatorId: ada.id, teamOwned: false, ...inIt };
   await add({ ...adas, title: "adas first", createdAt: EVENING }, { state: "SUCCEEDED", ...ended });
@@ -130,7 +130,7 @@ const MORNING_AND_90_S = new Date(EVENING.getTime() + 90_000);
 
 async function addRun(
   harness: StorageHarness,
-  origin: Partial<RunOrigin>,
+  origin: Partial<RunDefinition>,
   progress: Partial<RunProgress>,
 ): Promise<RunId> {
   const made = anOrigin(origin);

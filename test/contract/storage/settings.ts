@@ -91,8 +91,8 @@ export function describeSettings(harness: () => StorageHarness): void {
     test("the job of a schedule is sent for its due time, at once if that has passed", async () => {
       const { dueSchedules } = harness().storage;
       const [late, soon] = [randomUUID(), randomUUID()];
-      await dueSchedules.ring(late, fromNow(-DAY_MS));
-      await dueSchedules.ring(soon, fromNow(DAY_MS));
+      await dueSchedules.enqueue(late, fromNow(-DAY_MS));
+      await dueSchedules.enqueue(soon, fromNow(DAY_MS));
 
       const jobs = harness().jobs.filter(({ kind }) => kind === "schedule");
       expect(jobs.find(({ key }) => key === late)).toMatchObject({ afterMs: 0 });

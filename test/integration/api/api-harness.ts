@@ -188,7 +188,10 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
     principals: new PrincipalCache({ people: storage.people, pubsub: usedPubsub, clock }),
     capacity: new Capacity({ workers: storage.workers, clock }),
-    storage: { ...storage, answers: options.answers?.(storage.answers) ?? storage.answers },
+    storage: {
+      ...storage,
+      idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,
+    },
     blobs: createPrismaBlobStore(database, clock),
     secrets,
     webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { type Call, call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 
@@ -156,7 +156,7 @@ async function plainHash(text: string): Promise<string> {
 /** Returns everything that a copy of the database would contain. */
 function allRows(): Promise<string> {
   const options = { applicationName: "errand tests", queryLimitMs: 10_000 };
-  return withSession(harness.databaseUrl, options, async (client) => {
+  return withConnection(harness.databaseUrl, options, async (client) => {
     const { rows } = await client.query<{ dump: string }>(
       "SELECT query_to_xml('SELECT * FROM secrets', true, false, '')::text || query_to_xml('SELECT * FROM idempotent_responses', true, false, '')::text AS dump",
     );

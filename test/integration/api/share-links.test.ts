@@ -610,7 +610,7 @@ describe("a new run with session_sharing", () => {
     expect(again.body).toEqual(first.body);
     expect(await linksOf(first.body.run_id)).toHaveLength(1);
     const run = await harness.storage.runs.find({ id: first.body.run_id });
-    const stored = await harness.storage.answers.find(
+    const stored = await harness.storage.idempotentResponses.find(
       run?.creatorId ?? expect.fail(),
       "runs.create shared run",
     );

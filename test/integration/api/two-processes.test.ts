@@ -3,7 +3,7 @@ import { FIXED_LIMITS } from "../../../src/api/api-deps.ts";
 import { KEY_LIFETIME_MS } from "../../../src/api/auth/api-key-cache.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import { PostgresPubSub } from "../../../src/pubsub/postgres-pubsub.ts";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { findLeakedCanaries } from "../../support/invariants-canaries.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -342,7 +342,7 @@ test("a key appears in no table, log line or refusal", async () => {
   ];
 
   const texts = answers.map(({ text }) => text);
-  const leaks = await withSession(here.databaseUrl, SESSION, (client) =>
+  const leaks = await withConnection(here.databaseUrl, SESSION, (client) =>
     findLeakedCanaries(client, [key, token], [...texts, cookie, ...here.logged, ...there.logged]),
   );
   expect(leaks).toEqual([]);
@@ -356,12 +356,12 @@ async function aShareToken(): Promise<string> {
 }
 
 function query(sql: string) {
-  return withSession(here.databaseUrl, SESSION, (client) => client.query<{ readonly id: string }>(sql));
+  return withConnection(here.databaseUrl, SESSION, (client) => client.query<{ readonly id: string }>(sql));
 }
 
 async function deleteRun(runId: string): Promise<void> {
   const id = runId as RunId;
-  await withSession(here.databaseUrl, SESSION, async (client) => {
+  await withConnection(here.databaseUrl, SESSION, async (client) => {
     await client.query("DELETE FROM run_events WHERE run_id = $1", [id]);
     await client.query("DELETE FROM runs WHERE id = $1", [id]);
   });

@@ -230,7 +230,10 @@ describe("a repeated write", () => {
 
     expect(second.body).toEqual(first.body);
     expect([second.status, second.headers.get("idempotent-replay")]).toEqual([201, "true"]);
-    const answer = await harness.storage.answers.find(first.body.created_by, "webhooks.create w1");
+    const answer = await harness.storage.idempotentResponses.find(
+      first.body.created_by,
+      "webhooks.create w1",
+    );
     expect(answer).toMatchObject({ status: 201 });
     expect(JSON.stringify(answer)).not.toContain(first.body.secret);
   });

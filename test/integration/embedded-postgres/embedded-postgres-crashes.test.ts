@@ -10,7 +10,7 @@ import {
 } from "../../../src/embedded-postgres/embedded-postgres.ts";
 import { commandLineOf } from "../../../src/embedded-postgres/process-table.ts";
 import { chooseServerAccount, identityOf } from "../../../src/embedded-postgres/server-account.ts";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { makeDataDirPath, SeedDataDir } from "../../support/data-dir.ts";
 import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
 import { type RecordedLine, recordingLog, SILENT_LOG } from "../../support/logs.ts";
@@ -39,7 +39,7 @@ function spawnEmbedded(options: EmbeddedProcessOptions): EmbeddedProcess {
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
-  return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
+  return withConnection(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
 async function readPostmasterPid(dataDir: string): Promise<number> {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { chooseServerAccount } from "../../../src/embedded-postgres/server-account.ts";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { makeDataDirPath, makeTemporaryFolder, SeedDataDir } from "../../support/data-dir.ts";
 import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
 import { addPackageWithoutLinks, copyProgram } from "../../support/program-copy.ts";
@@ -30,7 +30,7 @@ function spawnEmbedded(options: EmbeddedProcessOptions): EmbeddedProcess {
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
-  return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
+  return withConnection(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
 /** A folder like root's home, with the program in it and the place for what must lie outside. */

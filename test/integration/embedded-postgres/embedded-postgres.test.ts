@@ -5,7 +5,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from "../../../src/embedded-postgres/embedded-postgres.ts";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { makeDataDirPath, SeedDataDir } from "../../support/data-dir.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 
@@ -26,7 +26,7 @@ async function start(dataDir: string): Promise<EmbeddedPostgres> {
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
-  return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
+  return withConnection(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
 test("the database is durable, UTF-8, and reached by a private socket only", async () => {

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { QueryResultRow } from "pg";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { type ApiClient, createApiClient } from "../../support/api-client.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-slack.ts";
 import { type CheckedSystem, checkInvariants, slackThreads } from "../../support/invariants.ts";
@@ -154,7 +154,7 @@ export class FaultHarness {
   }
 
   rows<Row extends QueryResultRow>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
-    return withSession(
+    return withConnection(
       this.databaseUrl,
       SESSION,
       async (client) => (await client.query<Row>(sql, [...values])).rows,
@@ -163,7 +163,7 @@ export class FaultHarness {
 
   /** Waits until `sql` returns a row. It polls often, because the row may exist only for a moment. */
   waitForRow<Row extends QueryResultRow>(sql: string, ...values: readonly unknown[]): Promise<Row> {
-    return withSession(this.databaseUrl, SESSION, (client) =>
+    return withConnection(this.databaseUrl, SESSION, (client) =>
       waitFor(async () => (await client.query<Row>(sql, [...values])).rows[0], {
         what: sql,
         timeoutMs: 30_000,
@@ -174,7 +174,7 @@ export class FaultHarness {
 
   /** Locks the run's row during `work`, so that nothing can write to the run. */
   whileLocked(runId: string, work: () => Promise<void>): Promise<void> {
-    return withSession(this.databaseUrl, SESSION, async (client) => {
+    return withConnection(this.databaseUrl, SESSION, async (client) => {
       await client.query("BEGIN");
       await client.query("SELECT 1 FROM runs WHERE id = $1 FOR UPDATE", [runId]);
       try {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { withFaultHarness } from "./fault-harness.ts";
 
 const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 };
@@ -13,7 +13,7 @@ const NO_NEWS = `
 
 test("a run starts soon without any notification, because workers poll as well", { timeout: 60_000 }, () =>
   withFaultHarness(async (harness) => {
-    await withSession(harness.databaseUrl, SESSION, (client) => client.query(NO_NEWS));
+    await withConnection(harness.databaseUrl, SESSION, (client) => client.query(NO_NEWS));
     const api = await harness.start({ ERRAND_ROLE: "api" });
     await harness.start({ ERRAND_ROLE: "worker" });
 

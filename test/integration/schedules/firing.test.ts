@@ -12,9 +12,9 @@ import { ScheduleService } from "../../../src/core/schedules/schedule-service.ts
 import { Scheduler } from "../../../src/core/schedules/scheduler.ts";
 import type { Storage } from "../../../src/core/storage.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
-import { withSession } from "../../../src/storage/session.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
 import { recordJobs } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
@@ -251,5 +251,5 @@ function moveIntoPast(id: string, by: string): Promise<void> {
 
 function sql(statement: string): Promise<void> {
   const session = { applicationName: "errand tests", queryLimitMs: 10_000 };
-  return withSession(testDatabase.url, session, async (client) => void (await client.query(statement)));
+  return withConnection(testDatabase.url, session, async (client) => void (await client.query(statement)));
 }

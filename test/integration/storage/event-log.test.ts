@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/app/system-clock.ts";
 import type { PrincipalId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { EventLogPosition } from "../../../src/core/runs/event-log.ts";
-import type { Run, RunOrigin } from "../../../src/core/runs/run.ts";
+import type { Run, RunDefinition } from "../../../src/core/runs/run.ts";
 import { Database, type Statements, type Tx } from "../../../src/storage/database.ts";
 import { PrismaEventLog } from "../../../src/storage/event-log.ts";
 import { repairLog } from "../../../src/storage/log-repair.ts";
@@ -49,7 +49,7 @@ describe("an event of a slow transaction", () => {
     const after = await untilSettled(start, 2);
 
     expect([before.events, before.isHeldBack, before.next]).toEqual([[], true, start]);
-    expect(after.events.map(({ place }) => place.runId)).toEqual([slow.id, fast.id]);
+    expect(after.events.map(({ position: place }) => place.runId)).toEqual([slow.id, fast.id]);
     expect(after.isHeldBack).toBe(false);
   });
 });
@@ -89,7 +89,7 @@ describe("tables that were copied from a server further on", () => {
     const { events } = await untilSettled(LOG_BEGINNING, 3);
 
     expect(moved).toEqual([true, false]);
-    const runs = events.map(({ place }) => place.runId).slice(-3);
+    const runs = events.map(({ position: place }) => place.runId).slice(-3);
     expect(runs).toEqual([one.id, two.id, three.id]);
     expect(await distanceOfReader(two)).toBe(distance);
   });
@@ -131,7 +131,7 @@ function tapped(sent: unknown[]): Statements {
   };
 }
 
-async function aStoredRun(changes: Partial<RunOrigin> = {}): Promise<Run> {
+async function aStoredRun(changes: Partial<RunDefinition> = {}): Promise<Run> {
   const storage = createPrismaStorage({
     database,
     pubsub: SILENT_PUBSUB,

@@ -53,7 +53,15 @@ describe("a new run on the real queue", () => {
       status: 200,
       body: { run_id: run.id },
     };
-    return { run, change: aChange(run, { events, answer, jobs: [{ kind: "run", key: run.id }], ...change }) };
+    return {
+      run,
+      change: aChange(run, {
+        events,
+        idempotentResponse: answer,
+        jobs: [{ kind: "run", key: run.id }],
+        ...change,
+      }),
+    };
   }
 
   const rowsOf = ({ run, change }: Awaited<ReturnType<typeof aNewRun>>) => ({
@@ -123,7 +131,9 @@ describe("a new run on the real queue", () => {
 
   test("a create is stored once and succeeds if the answer to its batch is late", async () => {
     const before = await counts();
-    const runs = await Promise.all(Array.from({ length: 8 }, () => aNewRun("", { answer: undefined })));
+    const runs = await Promise.all(
+      Array.from({ length: 8 }, () => aNewRun("", { idempotentResponse: undefined })),
+    );
     let isLate = false;
     const rows: typeof queue.database.rows = async (statement) => {
       const made = await queue.database.rows<never>(statement);

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StartupError } from "../../../src/core/errors.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
-import { withSession } from "../../../src/storage/session.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
 import { type RecordedLine, recordingLog, SILENT_LOG } from "../../support/logs.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
@@ -31,7 +31,7 @@ async function makeFolder(files: Readonly<Record<string, string>>): Promise<stri
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
-  return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
+  return withConnection(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
 async function listTables(url: string): Promise<unknown[]> {

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { withSession } from "../../../src/storage/session.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
 
 const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
 
 async function query(url: string, sql: string): Promise<unknown[]> {
-  return withSession(url, SESSION, async (client) => (await client.query(sql)).rows);
+  return withConnection(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
 test("a private test server keeps its address and commits after a restart and a kill -9", async () => {

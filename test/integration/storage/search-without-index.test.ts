@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
-import { withSession } from "../../../src/storage/session.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
@@ -16,7 +16,7 @@ const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as con
 test("words are found on a server without the extension that indexes them", async () => {
   const testDatabase = await createEmptyDatabase();
   const role = `role_${randomUUID().replaceAll("-", "")}`;
-  const run = (url: string, text: string) => withSession(url, SESSION, (client) => client.query(text));
+  const run = (url: string, text: string) => withConnection(url, SESSION, (client) => client.query(text));
   await run(testDatabase.url, `CREATE ROLE ${role} LOGIN; GRANT ALL ON SCHEMA public TO ${role}`);
   const url = new URL(testDatabase.url);
   url.username = role;

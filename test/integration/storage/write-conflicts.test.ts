@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
-import { withSession } from "../../../src/storage/session.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -26,7 +26,7 @@ let database: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const { url } = testDatabase;
-  await withSession(url, SESSION, async (client) => {
+  await withConnection(url, SESSION, async (client) => {
     const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
     await client.query(`ALTER DATABASE ${rows[0]?.name} SET deadlock_timeout = '${PATIENCE.ours}'`);
     await client.query(CLASH);
@@ -110,7 +110,7 @@ async function close(semaphore: Client, rival: Client): Promise<void> {
 
 function atOnce<T>(work: (one: Client, other: Client) => Promise<T>): Promise<T> {
   const { url } = testDatabase;
-  return withSession(url, SESSION, (one) => withSession(url, SESSION, (other) => work(one, other)));
+  return withConnection(url, SESSION, (one) => withConnection(url, SESSION, (other) => work(one, other)));
 }
 
 async function waiting(client: Client, count: number): Promise<void> {

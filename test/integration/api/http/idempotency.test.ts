@@ -46,8 +46,8 @@ describe("an idempotency key", () => {
     );
     await database.close();
 
-    expect(await harness.storage.answers.prune()).toBe(1);
-    expect(await harness.storage.answers.prune()).toBe(0);
+    expect(await harness.storage.idempotentResponses.prune()).toBe(1);
+    expect(await harness.storage.idempotentResponses.prune()).toBe(0);
 
     const again = [await create("old", { prompt: "x" }), await create("young", { prompt: "x" })];
     expect(again[0]?.body.run_id).not.toBe(old.body.run_id);

@@ -67,7 +67,7 @@ export function addNotices({ tables, now }: Tx, notices: RunChange["notices"], r
   }
 }
 
-export function settleEvent({ tables }: Tx, { inboxId, dedupeKey: meaning, ...end }: InboxResult): void {
+export function storeInboxResult({ tables }: Tx, { inboxId, dedupeKey: meaning, ...end }: InboxResult): void {
   const row = tables.inbox.get(inboxId);
   const isTaken = meaning !== undefined && tables.meanings.has(meaning);
   if (isTaken || row === undefined || row.disposition !== undefined) {

@@ -20,15 +20,15 @@ export class InMemoryEventLog implements EventLog {
 
   read(after: EventLogPosition, limit: number, viewer?: Viewer): Promise<EventLogPage> {
     return this.#database.read(({ log, runs }) => {
-      const open = log.filter(({ place }) => compare(place, after) > 0);
-      const shows = ({ place }: LoggedEvent): boolean => {
+      const open = log.filter(({ position: place }) => compare(place, after) > 0);
+      const shows = ({ position: place }: LoggedEvent): boolean => {
         const run = runs.get(place.runId)?.run;
         return run !== undefined && (viewer === undefined || isVisible(run, viewer));
       };
       const looked = withinLength(open.slice(0, limit), (logged) =>
         shows(logged) ? logged.event : undefined,
       );
-      const next = looked.at(-1)?.place ?? after;
+      const next = looked.at(-1)?.position ?? after;
       return { events: looked.filter(shows), next, hasMore: open.length > looked.length, isHeldBack: false };
     });
   }

@@ -14,7 +14,7 @@ import {
   type InMemoryStorageDeps,
   statementsOf,
 } from "./in-memory-database.ts";
-import { findInboxEvent, listInbox } from "./inbox-log.ts";
+import { findInboxEvent, listInbox } from "./inbox-list.ts";
 import { InMemoryInboxStore } from "./inbox-store.ts";
 import { InMemoryInstallationStore } from "./installation-store.ts";
 import { InMemoryAdministratorKeys, InMemoryKeyStore } from "./key-store.ts";
@@ -41,7 +41,7 @@ function storageOn(database: InMemoryStatements): Storage {
   return {
     runs: new InMemoryRunStore(database),
     followUps: new InMemoryFollowUpStore(database),
-    log: new InMemoryEventLog(database),
+    eventLog: new InMemoryEventLog(database),
     leases: new InMemoryLeaseStore(database),
     inbox: new InMemoryInboxStore(database),
     outbox: new InMemoryOutboxStore(database),
@@ -62,7 +62,7 @@ function storageOn(database: InMemoryStatements): Storage {
     workers: new InMemoryWorkerStore(database),
     reports: new InMemoryRunReports(database),
     ...createInMemorySettings(database),
-    inboxLog: {
+    inboxList: {
       list: (query) => database.read((tables) => listInbox(tables, query)),
       find: (viewer, id) => database.read((tables) => findInboxEvent(tables, viewer, id)),
     },
@@ -79,7 +79,7 @@ function storageOn(database: InMemoryStatements): Storage {
           }
         }),
     },
-    answers: {
+    idempotentResponses: {
       find: (principalId, key) =>
         database.read(({ answers }) => {
           const { runId: _runId, ...answer } = answers.get(answerName({ principalId, key })) ?? {};

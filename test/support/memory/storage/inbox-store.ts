@@ -1,7 +1,7 @@
 import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
 import type { InboxStore, ThreadNotices } from "../../../../src/core/inbox/inbox-store.ts";
 import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
-import { addNotices, makeThread, settleEvent } from "./change-rows.ts";
+import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import { IDLE_MS } from "./lease-store.ts";
 
@@ -38,7 +38,7 @@ export class InMemoryInboxStore implements InboxStore {
 
   complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
     return this.#database.transaction((tx) => {
-      settleEvent(tx, result);
+      storeInboxResult(tx, result);
       if (says === undefined) {
         return;
       }

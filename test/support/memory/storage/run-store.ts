@@ -2,11 +2,17 @@ import { AppError } from "../../../../src/core/errors.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import type { RunEvent, RunEventKind } from "../../../../src/core/runs/events.ts";
-import type { FollowUp, Lease, Run, RunOrigin } from "../../../../src/core/runs/run.ts";
+import type { FollowUp, Lease, Run, RunDefinition } from "../../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../../../../src/core/runs/run-query.ts";
 import type { RunKey, RunStore, RunSubject } from "../../../../src/core/runs/run-store.ts";
-import { addNotices, bindThread, settleEvent, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
+import {
+  addNotices,
+  bindThread,
+  storeIdempotentResponse,
+  storeInboxResult,
+  threadsOf,
+} from "./change-rows.ts";
 import { deleteRun } from "./delete-run.ts";
 import { addFiles } from "./file-store.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
@@ -22,7 +28,7 @@ export class InMemoryRunStore implements RunStore {
     this.#database = database;
   }
 
-  create(origin: RunOrigin, change: RunChange): Promise<Run> {
+  create(origin: RunDefinition, change: RunChange): Promise<Run> {
     return this.#database.transaction((tx) => {
       const run = { ...origin, ...change.progress, updatedAt: origin.createdAt, lastSeq: 0 };
       return store(tx, { run }, structuredClone(change));
@@ -178,10 +184,10 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
     tx.tables.records.set(`${ENDPOINTS} ${change.webhook.id}`, change.webhook);
   }
   if (change.inboxResult !== undefined) {
-    settleEvent(tx, change.inboxResult);
+    storeInboxResult(tx, change.inboxResult);
   }
-  if (change.answer !== undefined) {
-    storeIdempotentResponse(tx, { ...change.answer, runId: id });
+  if (change.idempotentResponse !== undefined) {
+    storeIdempotentResponse(tx, { ...change.idempotentResponse, runId: id });
   }
   tx.jobs.push(...change.jobs);
   tx.channels.push(CHANNELS.run(id), CHANNELS.log);
@@ -201,14 +207,14 @@ function addEvents({ tables, now }: Tx, { id }: Run, lastSeq: number, added: Run
   const position = BigInt(tables.log.length);
   tables.log = [
     ...tables.log,
-    ...events.map((event) => ({ event, place: { position, runId: id, seq: event.seq } })),
+    ...events.map((event) => ({ event, position: { position, runId: id, seq: event.seq } })),
   ];
 }
 
 function addFollowUps(
   { tables }: Tx,
   runId: RunId,
-  { changedFollowUps = [], followUps, takes }: RunChange,
+  { changedFollowUps = [], followUps, takenFollowUps: takes }: RunChange,
 ): void {
   for (const followUp of changedFollowUps) {
     tables.followUps.set(followUp.id, followUp);

@@ -28,7 +28,7 @@ export function createInMemorySettings(database: InMemoryStatements): Settings {
           const schedule = tables.records.get(`${SCHEDULE} ${id}`) as Schedule | undefined;
           return schedule && dueSchedule(schedule, now);
         }),
-      ring: (id, at) =>
+      enqueue: (id, at) =>
         database.transaction(({ jobs, now }) => {
           jobs.push({ kind: SCHEDULE, key: id, afterMs: Math.max(0, at.getTime() - now) });
         }),

@@ -18,8 +18,8 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
 
 test("a ring without a waiter ends only the next wait, at once", async () => {
   const bell = new ChangeSignal();
-  bell.ring();
-  bell.ring();
+  bell.notify();
+  bell.notify();
 
   expect(await isOver(bell.wait(LONG_MS))).toBe(true);
   expect(await isOver(bell.wait(LONG_MS))).toBe(false);
@@ -30,7 +30,7 @@ test("a ring ends the current wait and leaves no timer", async () => {
   const waiting = bell.wait(LONG_MS);
 
   expect(await isOver(waiting)).toBe(false);
-  bell.ring();
+  bell.notify();
   expect(await isOver(waiting)).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
 });

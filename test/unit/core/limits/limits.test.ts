@@ -177,7 +177,7 @@ test("an attempt that takes too long ends its run with its own reason", async ()
   }
   expect((await harness.run(id)).state).toBe("INPROGRESS");
 
-  await harness.clock.advance(LIMITS.runMs - 3 * turnMs + LEASE_MS);
+  await harness.clock.advance(LIMITS.attemptMs - 3 * turnMs + LEASE_MS);
 
   expect(await endOf(id)).toEqual([
     "ERROR",
@@ -197,7 +197,7 @@ test("the time limit of an attempt includes the preparation and aborts it", asyn
   const { id } = await harness.create();
   await quiet();
 
-  await harness.clock.advance(LIMITS.runMs);
+  await harness.clock.advance(LIMITS.attemptMs);
 
   expect(await endOf(id)).toEqual([
     "ERROR",
@@ -250,7 +250,7 @@ test("a limit that is reached before a turn begins prevents the turn", async () 
   const { id } = await harness.create({ provenance });
   await quiet();
 
-  await harness.clock.advance(LIMITS.runMs + LEASE_MS);
+  await harness.clock.advance(LIMITS.attemptMs + LEASE_MS);
 
   expect(await endOf(id)).toContain("infrastructure_timeout");
   expect(await harness.run(id)).toMatchObject({ turn: 0 });

@@ -344,7 +344,7 @@ describe("failures of a pull request", () => {
     };
     const creator = await harness.person();
     const request = { prompt: "Other", source: "API", creator } as const;
-    const other = await harness.runs.create(request, { binds: { thread, expected: undefined } });
+    const other = await harness.runs.create(request, { binding: { thread, expected: undefined } });
 
     const id = await perform();
 

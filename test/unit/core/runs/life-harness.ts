@@ -18,7 +18,7 @@ import { needsApproval } from "../../../../src/core/runs/decide-approval.ts";
 import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
 import { RunService } from "../../../../src/core/runs/run-service.ts";
 import type { RunSubject } from "../../../../src/core/runs/run-store.ts";
-import { isEnded, isMoving } from "../../../../src/core/runs/states.ts";
+import { isEnded, needsLease } from "../../../../src/core/runs/states.ts";
 import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { decideSteered } from "../../../../src/core/turns/steering.ts";
@@ -253,7 +253,7 @@ export class LifeHarness {
     const { run, waiting } = await this.#look();
     const events = await wholeLog(this.#storage.runs, this.#id);
     checkLog(run, events);
-    if (isMoving(run.state)) {
+    if (needsLease(run.state)) {
       expect(run.lease, `a lease while ${run.state}`).toBeDefined();
     }
     if (run.state === "QUEUED" && run.lease === undefined) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
   isEnded,
-  isMoving,
   isWorkedOn,
   mayMove,
+  needsLease,
   RUN_STATES,
   type RunState,
   requireTransition,
@@ -45,7 +45,7 @@ describe("the states of a run", () => {
 
   test.each(RUN_STATES)("the state %s is ended, moving or worked on as documented", (state) => {
     expect(isEnded(state)).toBe(ENDED.some((ended) => ended === state));
-    expect(isMoving(state)).toBe(MOVING.some((moving) => moving === state));
-    expect(isWorkedOn(state)).toBe(isMoving(state) || state === "BLOCKED");
+    expect(needsLease(state)).toBe(MOVING.some((moving) => moving === state));
+    expect(isWorkedOn(state)).toBe(needsLease(state) || state === "BLOCKED");
   });
 });

@@ -1,7 +1,7 @@
 import { newId, type RunId } from "../../../../src/core/ids.ts";
 import type { Log } from "../../../../src/core/ports/log.ts";
 import type { RunEventBody } from "../../../../src/core/runs/events.ts";
-import type { Run, RunOrigin } from "../../../../src/core/runs/run.ts";
+import type { Run, RunDefinition } from "../../../../src/core/runs/run.ts";
 import type { SecretBox } from "../../../../src/core/secrets/secret-box.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
 import type {
@@ -95,7 +95,7 @@ export class WebhookHarness {
   }
 
   aFanOut(): WebhookFanOut {
-    const sessionLink = ({ sessionId }: Pick<RunOrigin, "sessionId">) =>
+    const sessionLink = ({ sessionId }: Pick<RunDefinition, "sessionId">) =>
       `https://errand.example/sessions/${sessionId}`;
     const redact = (text: string) => text.replaceAll("canary", "[redacted]");
     return new WebhookFanOut({ storage: this.storage, log: this.log, redact, sessionLink });
@@ -121,7 +121,7 @@ export class WebhookHarness {
     return delivery;
   }
 
-  async aRun(origin: Partial<RunOrigin> = {}, events: readonly RunEventBody[] = []): Promise<Run> {
+  async aRun(origin: Partial<RunDefinition> = {}, events: readonly RunEventBody[] = []): Promise<Run> {
     const newOrigin = anOrigin({ createdAt: this.clock.now(), ...origin });
     const created: RunEventBody = { kind: "run.created", state: "QUEUED" };
     const bodies = [created, ...events].map((body) => ({ turn: 0, body }));

@@ -2,10 +2,10 @@ import type { RunId, TeamId } from "../ids.ts";
 import type { Disposition } from "./inbox-result.ts";
 
 /** Lists inbox events and their results for administrators. It never returns the text of an event. */
-export interface InboxLog {
+export interface InboxList {
   /** Newest first. */
-  list(query: InboxQuery): Promise<readonly SettledEvent[]>;
-  find(query: Pick<InboxQuery, "teamId" | "withUnknownTeam">, id: string): Promise<SettledEvent | undefined>;
+  list(query: InboxQuery): Promise<readonly InboxEntry[]>;
+  find(query: Pick<InboxQuery, "teamId" | "withUnknownTeam">, id: string): Promise<InboxEntry | undefined>;
 }
 
 export interface InboxQuery {
@@ -21,7 +21,7 @@ export interface InboxQuery {
   readonly limit: number;
 }
 
-export interface SettledEvent {
+export interface InboxEntry {
   readonly id: string;
   /** The order of arrival. */
   readonly seq: bigint;

@@ -1,11 +1,11 @@
 import { AppError } from "../../core/errors.ts";
-import { Signer } from "./signer.ts";
+import { Signer } from "../auth/signer.ts";
 
 /**
  * Cursors that the caller sends back for the next page. The signature covers all parameters of the listing. A cursor
  * with other parameters is refused, because the page would skip or repeat items.
  */
-export class SignedPlaces {
+export class SignedCursors {
   readonly #signer: Signer;
 
   constructor(secret: string, purpose: string) {

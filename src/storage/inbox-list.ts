@@ -1,5 +1,5 @@
 import type { RunId } from "../core/ids.ts";
-import type { InboxLog, InboxQuery, SettledEvent } from "../core/inbox/inbox-log.ts";
+import type { InboxEntry, InboxList, InboxQuery } from "../core/inbox/inbox-list.ts";
 import type { Disposition } from "../core/inbox/inbox-result.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
@@ -17,14 +17,14 @@ const SHOWN = {
   runId: true,
 } as const;
 
-export class PrismaInboxLog implements InboxLog {
+export class PrismaInboxList implements InboxList {
   readonly #database: Statements;
 
   constructor(database: Statements) {
     this.#database = database;
   }
 
-  async list(query: InboxQuery): Promise<readonly SettledEvent[]> {
+  async list(query: InboxQuery): Promise<readonly InboxEntry[]> {
     const { limit: take } = query;
     const rows = await this.#database.query((client) =>
       client.inboxEvent.findMany({ where: whereOf(query), orderBy: { seq: "desc" }, take, select: SHOWN }),
@@ -32,7 +32,7 @@ export class PrismaInboxLog implements InboxLog {
     return rows.map(eventOf);
   }
 
-  async find(viewer: Visibility, id: string): Promise<SettledEvent | undefined> {
+  async find(viewer: Visibility, id: string): Promise<InboxEntry | undefined> {
     const where = { ...visibleTo(viewer), id };
     const row = await this.#database.query((client) => client.inboxEvent.findFirst({ where, select: SHOWN }));
     return row === null ? undefined : eventOf(row);
@@ -49,8 +49,8 @@ function eventOf({
   disposition,
   runId,
   ...row
-}: Prisma.InboxEventGetPayload<{ select: typeof SHOWN }>): SettledEvent {
-  return withoutNulls<SettledEvent>({
+}: Prisma.InboxEventGetPayload<{ select: typeof SHOWN }>): InboxEntry {
+  return withoutNulls<InboxEntry>({
     ...row,
     disposition: disposition as Disposition | null,
     runId: runId as RunId | null,

@@ -6,11 +6,11 @@ import { STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
-import { type AuthorizedContext, type IntakeDeps, type MessageContext, resultOf } from "./message-context.ts";
+import { type AuthorizedContext, type InboxDeps, type MessageContext, resultOf } from "./message-context.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
 
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
-export async function decideMessage(context: AuthorizedContext, deps: IntakeDeps): Promise<Disposition> {
+export async function handleMessage(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
   const { adapter, message, thread } = context;
   if (message.buttonAction !== undefined) {
     return applyButton(context, message.buttonAction, deps);
@@ -32,11 +32,7 @@ export async function decideMessage(context: AuthorizedContext, deps: IntakeDeps
   }
 }
 
-async function create(
-  context: AuthorizedContext,
-  { runs }: IntakeDeps,
-  prompt: string,
-): Promise<Disposition> {
+async function create(context: AuthorizedContext, { runs }: InboxDeps, prompt: string): Promise<Disposition> {
   const { adapter, author, message, proven, thread } = context;
   const { context: surroundings, permalink, subject } = message;
   const request = {
@@ -50,11 +46,11 @@ async function create(
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),
   };
   const binds = { thread, expected: thread.runId };
-  await runs.create(request, { ...completing(context, "run_created"), binds });
+  await runs.create(request, { ...completing(context, "run_created"), binding: binds });
   return "run_created";
 }
 
-async function followUp(context: AuthorizedContext, { runs }: IntakeDeps): Promise<Disposition> {
+async function followUp(context: AuthorizedContext, { runs }: InboxDeps): Promise<Disposition> {
   const input = { message: context.message.text, authorId: context.author.id };
   const extras = { ...completing(context, "follow_up"), saysIfQuestionOpen: QUESTION_OPEN };
   await runs.followUp(currentRun(context), context.author, input, extras);
@@ -70,7 +66,7 @@ const QUESTION_OPEN: Notice = {
     "an option.",
 };
 
-async function stop(context: AuthorizedContext, deps: IntakeDeps): Promise<Disposition> {
+async function stop(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
   if (context.thread.runId === undefined) {
     return reply(context, deps, "There is no run here that I could stop.");
   }
@@ -81,7 +77,7 @@ async function stop(context: AuthorizedContext, deps: IntakeDeps): Promise<Dispo
 async function applyButton(
   context: AuthorizedContext,
   action: ButtonAction,
-  deps: IntakeDeps,
+  deps: InboxDeps,
 ): Promise<Disposition> {
   const threads = await deps.storage.threads.listOf(action.runId);
   if (!threads.some(({ id }) => id === context.thread.id)) {
@@ -98,7 +94,7 @@ async function applyButton(
   }
 }
 
-async function cancel(context: AuthorizedContext, deps: IntakeDeps, runId: Run["id"]): Promise<Disposition> {
+async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
   try {
     await deps.runs.cancel(runId, context.author, completing(context, "cancelled"));
     return "cancelled";
@@ -108,7 +104,7 @@ async function cancel(context: AuthorizedContext, deps: IntakeDeps, runId: Run["
 }
 
 /** What the run's state does not allow is posted as a reply. Any other failure is thrown. */
-async function replyWith(error: unknown, context: MessageContext, deps: IntakeDeps): Promise<Disposition> {
+async function replyWith(error: unknown, context: MessageContext, deps: InboxDeps): Promise<Disposition> {
   const isAnswer =
     error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
   if (!isAnswer) {
@@ -117,14 +113,14 @@ async function replyWith(error: unknown, context: MessageContext, deps: IntakeDe
   return reply(context, deps, error.message);
 }
 
-async function reply(context: MessageContext, { storage }: IntakeDeps, text: string): Promise<Disposition> {
+async function reply(context: MessageContext, { storage }: InboxDeps, text: string): Promise<Disposition> {
   const notices = [...seenNotice(context), { kind: "message", purpose: "reply", text } as const];
   const { thread } = context;
   await storage.inbox.complete({ ...resultOf(context), disposition: "replied" }, { thread, notices });
   return "replied";
 }
 
-async function statusText({ author, thread }: AuthorizedContext, { runs }: IntakeDeps): Promise<string> {
+async function statusText({ author, thread }: AuthorizedContext, { runs }: InboxDeps): Promise<string> {
   if (thread.runId === undefined) {
     return "There is no run here yet.";
   }
@@ -136,10 +132,14 @@ async function statusText({ author, thread }: AuthorizedContext, { runs }: Intak
 /** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
 function completing(context: MessageContext, disposition: Disposition): TransactionExtras {
   const says = { threadId: context.thread.id, notices: seenNotice(context) };
-  return { from: originOf(context), inboxResult: { ...resultOf(context), disposition }, says };
+  return {
+    from: requestOriginOf(context),
+    inboxResult: { ...resultOf(context), disposition },
+    threadNotices: says,
+  };
 }
 
-function originOf({ adapter, message: { installation, place } }: MessageContext): RequestOrigin {
+function requestOriginOf({ adapter, message: { installation, place } }: MessageContext): RequestOrigin {
   const { source } = adapter.traits;
   return { source, integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
 }

@@ -1,7 +1,7 @@
-import type { InboxQuery, SettledEvent } from "../../../../src/core/inbox/inbox-log.ts";
+import type { InboxEntry, InboxQuery } from "../../../../src/core/inbox/inbox-list.ts";
 import type { InboxRow, Tables } from "./tables.ts";
 
-export function listInbox({ inbox }: Tables, query: InboxQuery): readonly SettledEvent[] {
+export function listInbox({ inbox }: Tables, query: InboxQuery): readonly InboxEntry[] {
   const found = [...inbox.values()].filter((row) => isAsked(row, query));
   return found
     .toSorted((a, b) => Number(b.seq - a.seq))
@@ -13,7 +13,7 @@ export function findInboxEvent(
   { inbox }: Tables,
   { teamId, withUnknownTeam }: Pick<InboxQuery, "teamId" | "withUnknownTeam">,
   id: string,
-): SettledEvent | undefined {
+): InboxEntry | undefined {
   const row = inbox.get(id);
   const isVisible = row?.teamId === teamId || (row?.teamId === undefined && withUnknownTeam);
   return row !== undefined && isVisible ? eventOf(row) : undefined;
@@ -37,7 +37,7 @@ function eventOf({
   disposition,
   reason,
   runId,
-}: InboxRow): SettledEvent {
+}: InboxRow): InboxEntry {
   return {
     ...{ id, seq, adapter, name, receivedAt },
     ...(disposition === undefined ? {} : { disposition }),

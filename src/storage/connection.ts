@@ -4,16 +4,16 @@ import { StartupError } from "../core/errors.ts";
 const CONNECT_LIMIT_MS = 10_000;
 const KEEPALIVE_DELAY_MS = 10_000;
 
-export type SessionOptions = { readonly applicationName: string; readonly queryLimitMs: number };
+export type ConnectionOptions = { readonly applicationName: string; readonly queryLimitMs: number };
 
 /**
  * Opens one connection for the duration of `work`, which needs its own session (locks, DDL). With its defaults, a pg
  * client waits for ever on a silent connection, and ends the process when a connection breaks between two queries.
  * Throws `StartupError` when it cannot connect.
  */
-export async function withSession<T>(
+export async function withConnection<T>(
   url: string,
-  options: SessionOptions,
+  options: ConnectionOptions,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = new Client({
