@@ -129,9 +129,9 @@ export class Attempt {
     while (abort.reason === undefined && (await turns.next())) {}
   }
 
-  async #warnOfMissing({ forGateway }: OpenedSecrets): Promise<void> {
+  async #warnOfMissing({ all }: OpenedSecrets): Promise<void> {
     const { lease, deps } = this.#services;
-    const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(forGateway, name));
+    const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(all, name));
     if (missing.length === 0) {
       return;
     }

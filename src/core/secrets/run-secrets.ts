@@ -29,10 +29,10 @@ export interface RunSecretsDeps {
 export type Variables = Readonly<Record<string, string>>;
 
 export interface OpenedSecrets {
-  /** The secrets that may enter the sandbox. */
+  /** The secrets that the caller of a run may use: as environment variables, and in the values of MCP servers. */
   readonly variables: Variables;
-  /** All secrets. The gateway fills them into its requests to remote servers. */
-  readonly forGateway: Variables;
+  /** Also the team's token for repositories. */
+  readonly all: Variables;
 }
 
 /** The operating system limits environment and arguments of a program to about 2 MiB together. */
@@ -79,7 +79,7 @@ export class RunSecrets implements Redactor {
     const used = guestWrote === true ? opened.slice(0, teams.length) : opened;
     return {
       variables: requireRoom(variablesOf(used.filter(({ secret }) => !isGitToken(secret)))),
-      forGateway: variablesOf(used),
+      all: variablesOf(used),
     };
   }
 

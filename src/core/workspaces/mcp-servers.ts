@@ -21,8 +21,7 @@ export function mcpServersOf(
   const forGateway: Record<string, GatewayGrant["mcpServers"][string]> = {};
   for (const [name, server] of Object.entries(servers)) {
     const { args = [], command, env = {}, headers = {}, url } = server;
-    const place = command === undefined ? "forGateway" : "variables";
-    const fill = (value: string) => filled(name, value, secrets, place);
+    const fill = (value: string) => filled(name, value, secrets);
     if (command !== undefined) {
       forAgent[name] = { command, args, env: mapped(env, fill) };
     }
@@ -35,15 +34,15 @@ export function mcpServersOf(
   return { forAgent, forGateway };
 }
 
-function filled(server: string, value: string, secrets: OpenedSecrets, place: keyof OpenedSecrets): string {
+function filled(server: string, value: string, { all, variables }: OpenedSecrets): string {
   return value.replace(PLACEHOLDER, (_whole, name: string) => {
-    const secret = Object.hasOwn(secrets[place], name) ? secrets[place][name] : undefined;
+    const secret = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (secret !== undefined) {
       return secret;
     }
     throw new AppError("environment_setup_failed", `MCP server "${server}" needs the secret ${name}.`, {
-      remedy: Object.hasOwn(secrets.forGateway, name)
-        ? "This secret stays outside of the sandbox. Store the value under another name for this server."
+      remedy: Object.hasOwn(all, name)
+        ? "This secret is only for repositories. Store the value under another name for this server."
         : `Set a secret named ${name}, for the team or for the user who starts the run.`,
     });
   });

@@ -43,21 +43,25 @@ describe("an MCP server", () => {
     expect(harness.gateways.grants[0]?.mcpServers).toEqual({});
   });
 
-  test("the team's token for repositories is filled in for remote MCP servers only", async () => {
+  test("no MCP server of a run gets the team's token for repositories", async () => {
     await aSecret("GITHUB_TOKEN", "the-token-of-the-team");
     const token = "$" + "{GITHUB_TOKEN}";
 
-    await perform({ forge: { url: "https://forge.example/mcp", headers: { authorization: token } } });
-    const refused = await perform({ forge: { command: "forge-mcp", env: { TOKEN: token } } });
+    const refused = [
+      await perform({ forge: { url: "https://forge.example/mcp", headers: { authorization: token } } }),
+      await perform({ forge: { url: `https://forge.example/mcp?key=${token}` } }),
+      await perform({ forge: { command: "forge-mcp", env: { TOKEN: token } } }),
+    ];
 
-    expect(harness.gateways.grants[0]?.mcpServers).toMatchObject({
-      forge: { headers: { authorization: "the-token-of-the-team" } },
-    });
-    expect(refused).toMatchObject({
-      state: "FAILED",
-      statusMessage: { errorCode: "environment_setup_failed" },
-    });
-    expect(JSON.stringify(harness.agents.starts)).not.toContain("the-token-of-the-team");
+    for (const run of refused) {
+      expect(run).toMatchObject({
+        state: "FAILED",
+        statusMessage: { errorCode: "environment_setup_failed" },
+      });
+    }
+    expect(JSON.stringify([harness.agents.starts, harness.gateways.grants])).not.toContain(
+      "the-token-of-the-team",
+    );
   });
 
   test("the agent reaches a remote MCP server through the gateway and learns no key", async () => {
