@@ -83,9 +83,12 @@ export class McpServerService {
   }
 }
 
-/** A value that was shown as `[redacted]` and comes back stays as it was. */
+/**
+ * A value that was shown as `[redacted]` and comes back stays as it was, but only for the same server. Otherwise a
+ * caller who may not read a value could have it sent to an address of their choice.
+ */
 function withKeptValues(config: McpServerConfig, before: McpServerConfig): McpServerConfig {
-  const kept = secretValuesOf(before);
+  const kept = isSameServer(config, before) ? secretValuesOf(before) : {};
   const values = mapValues(secretValuesOf(config), (value, member, name) => {
     if (value !== REDACTED) {
       return value;
@@ -98,6 +101,13 @@ function withKeptValues(config: McpServerConfig, before: McpServerConfig): McpSe
     return old;
   });
   return { ...config, ...values };
+}
+
+function isSameServer(left: McpServerConfig, right: McpServerConfig): boolean {
+  const [one, other] = [left, right].map(({ args = [], command, url }) =>
+    JSON.stringify([url, command, args]),
+  );
+  return one === other;
 }
 
 async function withFreeName<T>(write: () => Promise<T>): Promise<T> {

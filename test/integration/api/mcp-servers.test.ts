@@ -78,6 +78,19 @@ describe("the MCP servers of a team", () => {
     });
   });
 
+  test("a redacted value is not kept for another address", async () => {
+    const { body } = await create();
+    const config = { ...body.config, url: "https://other.example/mcp" };
+
+    const answer = await call(harness, `${SERVERS}/${body.uid}`, {
+      method: "PUT",
+      body: { name: body.name, config },
+    });
+
+    expect([answer.status, answer.body.issues[0].path]).toEqual([400, "config.headers.authorization"]);
+    expect(await opened(body.uid)).toMatchObject({ url: CONFIG.url });
+  });
+
   test("a redacted value without a value to keep is refused", async () => {
     const { body } = await create();
     const headers = { other: "[redacted]" };
