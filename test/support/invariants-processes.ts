@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { Client } from "pg";
+import { FORWARDER } from "../../src/sandboxes/port-forward.ts";
 import { MOVING } from "./invariants-log.ts";
 
 export interface RunProcess {
@@ -45,7 +46,7 @@ export async function findStrayAgents(client: Client, marker: string): Promise<r
   );
   return rows.flatMap(({ id, state, is_leased: isLeased }) => {
     const own = processes.filter(({ runId }) => runId === id);
-    const agents = own.filter(({ command }) => command.includes(marker));
+    const agents = own.filter(({ command }) => isAgent(command, marker));
     const mayLive = isLeased || state === "BLOCKED" || MOVING.includes(state);
     return [
       ...(agents.length <= 1
@@ -56,4 +57,9 @@ export async function findStrayAgents(client: Client, marker: string): Promise<r
         : [`I5 run ${id} is ${state} and free, but has processes: ${own.map(({ pid }) => pid)}`]),
     ];
   });
+}
+
+/** The port forwarder is the parent of the agent and has the agent's command among its arguments. */
+function isAgent(command: string, marker: string): boolean {
+  return command.includes(marker) && !command.split("\0").includes(FORWARDER);
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { FORWARDER } from "../../../src/sandboxes/port-forward.ts";
 import type { EmulatedSlack } from "../../support/emulated-slack.ts";
 import { type CheckedSystem, checkInvariants, slackThreads } from "../../support/invariants.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
@@ -171,10 +172,12 @@ describe("I4: a thread shows one card per run in its state, and each end once", 
 });
 
 describe("I5: at most one agent lives per run, and none for an idle run", () => {
-  async function startAgent(): Promise<void> {
+  async function startAgent(...wrapper: readonly string[]): Promise<void> {
     const HOME = `/data/runs/${runId}/home`;
     const script = "process.stdout.write('x'); setInterval(() => {}, 1000)";
-    const child = spawn(process.execPath, ["-e", script, "agents/demo/main.ts"], { env: { HOME } });
+    const child = spawn(process.execPath, ["-e", script, ...wrapper, "agents/demo/main.ts"], {
+      env: { HOME },
+    });
     onTestFinished(async () => {
       child.kill("SIGKILL");
       await once(child, "exit");
@@ -193,6 +196,13 @@ describe("I5: at most one agent lives per run, and none for an idle run", () => 
     await startAgent();
 
     expect(await violationsIn()).toContain(`I5 run ${runId} has 2 agents`);
+  });
+
+  test("an agent and its port forwarder are one agent", async () => {
+    await startAgent(FORWARDER, "8080", "/data/gateway.socket", "--");
+    await startAgent();
+
+    expect(await violationsIn()).not.toContain("agents");
   });
 
   test("a secret in an agent's environment violates I6", async () => {
