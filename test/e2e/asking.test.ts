@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { GithubIssue } from "./github-issue.ts";
-import { Fixture } from "./service-fixture.ts";
+import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
-/** The timeout is generous because other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
 const ASKING = "ask; say Thanks.";
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe as describeTests, expect, test, vi } from "vitest";
 import { asRecord } from "../support/json.ts";
 import { GithubIssue } from "./github-issue.ts";
-import { Fixture } from "./service-fixture.ts";
+import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
-/** The timeout is generous because other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
 /** The tests run concurrently, because each has its own threads and spends most of its time waiting. */
 const describe = describeTests.concurrent;

@@ -1,9 +1,8 @@
 import type { GithubComment, Written } from "../support/emulated-github.ts";
 import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
-import type { Fixture } from "./service-fixture.ts";
+import { type Fixture, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
-const TIMEOUT_MS = 25_000;
 const CARD = /^<!-- errand:message-key=card:(\S+) -->/;
 
 /** One issue on GitHub: comments of users, and the comments of the bot. */
@@ -76,12 +75,12 @@ export class GithubIssue {
 
   async untilCard(state: string, words = /(?:)/): Promise<GithubComment> {
     const shows = () => this.cards.find(({ body }) => stateIn(body) === state && words.test(body));
-    return waitFor(shows, { what: `the comment to say ${state}, ${words}`, timeoutMs: TIMEOUT_MS });
+    return waitFor(shows, { what: `the comment to say ${state}, ${words}`, timeoutMs: WAIT_LIMIT_MS });
   }
 
   async untilReply(words: RegExp): Promise<string> {
     const shows = () => this.replies.find((body) => words.test(body));
-    return waitFor(shows, { what: `a comment that says ${words}`, timeoutMs: TIMEOUT_MS });
+    return waitFor(shows, { what: `a comment that says ${words}`, timeoutMs: WAIT_LIMIT_MS });
   }
 }
 

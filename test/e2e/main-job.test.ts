@@ -4,11 +4,10 @@ import type { LoggedEvent, RunItem } from "../support/api-client.ts";
 import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
-import { Fixture } from "./service-fixture.ts";
+import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 import { type MentionEvent, SlackThread } from "./slack-thread.ts";
 
-/** The timeout is generous because other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
 /** The tests run concurrently, because each has its own threads and spends most of its time waiting. */
 const describe = describeTests.concurrent;
@@ -59,13 +58,13 @@ describe("a run over REST (step 1)", () => {
       fixture.api.createRun("write mine.txt one"),
       fixture.api.createRun("shell sleep 0.2; ls"),
     ]);
-    await fixture.api.waitForState(one, "SUCCEEDED");
-    await fixture.api.waitForState(two, "SUCCEEDED");
+    await fixture.api.waitForState(one, "SUCCEEDED", WAIT_LIMIT_MS);
+    await fixture.api.waitForState(two, "SUCCEEDED", WAIT_LIMIT_MS);
 
     await fixture.api.followUp(one, "read mine.txt");
     await fixture.api.followUp(two, "read mine.txt");
-    await fixture.api.waitForState(one, "SUCCEEDED");
-    await fixture.api.waitForState(two, "SUCCEEDED");
+    await fixture.api.waitForState(one, "SUCCEEDED", WAIT_LIMIT_MS);
+    await fixture.api.waitForState(two, "SUCCEEDED", WAIT_LIMIT_MS);
 
     expect(await answerOf(one)).toContain("mine.txt has 4 characters: one");
     expect(await answerOf(two)).toContain("mine.txt does not exist");
@@ -351,7 +350,7 @@ function untilFree(runId: string): Promise<RunItem> {
     const run = await fixture.api.getRun(runId);
     return run.is_sandbox_running ? undefined : run;
   };
-  return waitFor(isFree, { what: "its processes to be gone" });
+  return waitFor(isFree, { what: "its processes to be gone", timeoutMs: WAIT_LIMIT_MS });
 }
 
 function seenBy(thread: SlackThread): readonly string[] {

@@ -7,15 +7,14 @@ import { type PostgresServer, startPostgresServer } from "../support/postgres-se
 import { waitFor } from "../support/wait-for.ts";
 import type { KeyedSemaphore } from "./gate.ts";
 import { GithubIssue } from "./github-issue.ts";
-import { Fixture } from "./service-fixture.ts";
+import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
 /** Slack waits this long for a response, and GitHub as long as the next constant. */
 const SLACK_LIMIT_MS = 3_000;
 const GITHUB_LIMIT_MS = 10_000;
 
-/** A job of a killed process waits for its heartbeat to expire, and other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
 let server: PostgresServer;
 /** The proxy between the service and its database. */

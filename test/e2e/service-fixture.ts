@@ -17,6 +17,14 @@ import { type KeyedSemaphore, startGate } from "./gate.ts";
 
 const ENTERABLE = 0o711;
 
+/**
+ * The limit of one wait for the whole service. A run starts about ten processes, so a loaded machine needs many times
+ * the usual few seconds. A wait ends as soon as its condition holds.
+ */
+export const WAIT_LIMIT_MS = 120_000;
+/** Long enough for two waits in a row, so that the wait fails first and names its condition. */
+export const TEST_LIMIT_MS = 2 * WAIT_LIMIT_MS + 30_000;
+
 type Acknowledged = NonNullable<NonNullable<CheckedSystem["acknowledged"]>["deliveries"]>[number];
 type GithubDelivery = Pick<Written, "event" | "payload"> & { readonly deliveryId?: string };
 

@@ -2,12 +2,10 @@ import type { Mention, SlackMessage } from "../support/emulated-slack.ts";
 import { asRecord, type JsonRecord } from "../support/json.ts";
 import type { PostedMessage, SlackEvent } from "../support/slack/slack-events.ts";
 import { waitFor } from "../support/wait-for.ts";
-import type { Fixture } from "./service-fixture.ts";
+import { type Fixture, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
 /** The two events that Slack sends for one message with a mention, in either order. */
 export type MentionEvent = "appMention" | "message";
-
-const TIMEOUT_MS = 25_000;
 
 /** One thread in Slack: messages of users, and the messages of the bot. */
 export class SlackThread {
@@ -127,17 +125,20 @@ export class SlackThread {
 
   async untilCard(state: string): Promise<SlackMessage> {
     const shows = () => this.cards.find(({ text }) => stateIn(text) === state);
-    return waitFor(shows, { what: `the card to say ${state}, not ${this.#told()}`, timeoutMs: TIMEOUT_MS });
+    return waitFor(shows, {
+      what: `the card to say ${state}, not ${this.#told()}`,
+      timeoutMs: WAIT_LIMIT_MS,
+    });
   }
 
   async untilAnswers(count: number): Promise<string[]> {
     const shows = () => this.answers.length >= count && this.answers;
-    return waitFor(shows, { what: `${count} answers`, timeoutMs: TIMEOUT_MS });
+    return waitFor(shows, { what: `${count} answers`, timeoutMs: WAIT_LIMIT_MS });
   }
 
   async untilReply(words: RegExp): Promise<string> {
     const shows = () => this.replies.find((text) => words.test(text));
-    return waitFor(shows, { what: `a reply that says ${words}`, timeoutMs: TIMEOUT_MS });
+    return waitFor(shows, { what: `a reply that says ${words}`, timeoutMs: WAIT_LIMIT_MS });
   }
 
   get #place(): { readonly channel: string; readonly threadTs: string } {
