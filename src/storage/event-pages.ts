@@ -1,7 +1,9 @@
 import type { RunId } from "../core/ids.ts";
 import { EVENTS_LENGTH_MAX } from "../core/runs/event-pages.ts";
 import type { RunEventKind } from "../core/runs/events.ts";
-import type { Statement } from "./database.ts";
+import { Batcher } from "./batcher.ts";
+import type { Statement, Statements } from "./database.ts";
+import type { RunEvent as RunEventRow } from "./generated/client.ts";
 
 /**
  * The rows of `page` in this order, up to the length limit; they have a `body`. The database must unpack a text to
@@ -24,14 +26,25 @@ const COLUMNS = `run_id AS "runId", seq, turn, at, kind, body, position`;
 const OF_KINDS = "AND kind = ANY($4::text[])";
 
 /** The index of turn ends has the same condition on the kind. */
-const LAST_TURN_END = `
-  SELECT ${COLUMNS} FROM run_events
-  WHERE run_id = $1::uuid AND kind = 'turn.ended' AND body ->> 'stopReason' <> 'cancelled'
-  ORDER BY seq DESC LIMIT 1`;
+const LAST_TURN_ENDS = `
+  SELECT turn_end.* FROM unnest($1::uuid[]) AS run (id) CROSS JOIN LATERAL (
+    SELECT ${COLUMNS} FROM run_events
+    WHERE run_id = run.id AND kind = 'turn.ended' AND body ->> 'stopReason' <> 'cancelled'
+    ORDER BY seq DESC LIMIT 1
+  ) turn_end`;
+/** Answers can be long, so a batch holds fewer of them than of runs. */
+const TURN_ENDS_MAX = 16;
 
 /** For `RunStore.findTurnEnd`. */
-export function turnEndStatement(id: RunId): Statement {
-  return { text: LAST_TURN_END, values: [id] };
+export function turnEndsOf(statements: Pick<Statements, "rows">): Batcher<string, RunEventRow | undefined> {
+  return new Batcher({
+    itemsMax: TURN_ENDS_MAX,
+    perform: async (ids) => {
+      const rows = await statements.rows<RunEventRow>({ text: LAST_TURN_ENDS, values: [[...new Set(ids)]] });
+      const byRun = new Map(rows.map((row) => [row.runId, row]));
+      return ids.map((id) => byRun.get(id));
+    },
+  });
 }
 
 /** The events of a run after a given one, for `RunStore.readEvents`. */

@@ -11,7 +11,7 @@ import type { Batcher } from "./batcher.ts";
 import { addNotices, bindThread, storeIdempotentResponse, storeInboxResult } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { deleteRun } from "./delete-run.ts";
-import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndStatement } from "./event-pages.ts";
+import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndsOf } from "./event-pages.ts";
 import { addFiles, replaceChanges } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
@@ -39,11 +39,13 @@ export class PrismaRunStore implements RunStore {
   readonly #deps: StoreDeps;
   readonly #inserts: Batcher<NewRunRows, boolean>;
   readonly #reads: Batcher<string, RunRow | undefined>;
+  readonly #turnEnds: Batcher<string, RunEventRow | undefined>;
 
   constructor(deps: StoreDeps) {
     this.#deps = deps;
     this.#inserts = insertsOf(deps.database, deps.jobInsert.sql);
     this.#reads = readsOf(deps.database);
+    this.#turnEnds = turnEndsOf(deps.database);
   }
 
   async create(origin: RunDefinition, change: RunChange): Promise<Run> {
@@ -164,7 +166,7 @@ export class PrismaRunStore implements RunStore {
   }
 
   async findTurnEnd(id: RunId): Promise<RunEvent | undefined> {
-    const [row] = await this.#deps.database.rows<RunEventRow>(turnEndStatement(id));
+    const row = await this.#turnEnds.do(id);
     return row && eventOf(row);
   }
 
