@@ -55,8 +55,11 @@ const STATEMENT_TIMEOUT_MS = 4_000;
  * run, for ever.
  */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5_000;
-/** No statement is long enough for parallel workers or compilation, which take tens of milliseconds each. */
-const SETTINGS = "-c max_parallel_workers_per_gather=0 -c jit=off";
+/**
+ * No statement is long enough for parallel workers or compilation, which take tens of milliseconds each. With this
+ * similarity a word of four letters or more is found with one wrong, missing or additional letter.
+ */
+const SETTINGS = "-c max_parallel_workers_per_gather=0 -c jit=off -c pg_trgm.word_similarity_threshold=0.4";
 const TRANSACTION_WAIT_MS = 2_000;
 const TRANSACTION_TIMEOUT_MS = 8_000;
 const CONFLICT_TRIES = 3;

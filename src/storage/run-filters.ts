@@ -12,6 +12,9 @@ export interface Outlook {
   readonly frequentPairs: ReadonlySet<string>;
 }
 
+/** A shorter word has too few groups of three letters to be recognised with a mistake. */
+const SIMILAR_LENGTH_MIN = 4;
+
 type Conditions = {
   readonly [Filter in keyof RunFilters]-?: (
     value: NonNullable<RunFilters[Filter]>,
@@ -51,6 +54,14 @@ const CONDITIONS: Conditions = {
     const words = wordsOf(text).map((word) => sql`text ILIKE ${patternOf(word)}`);
     return words.length === 0
       ? sql`true`
+      : sql`id IN (SELECT run_id FROM run_search_texts WHERE ${join(words, " AND ")})`;
+  },
+  similarText: (text) => {
+    const words = wordsOf(text).map((word) =>
+      word.length < SIMILAR_LENGTH_MIN ? sql`text ILIKE ${patternOf(word)}` : sql`text %> ${word}`,
+    );
+    return words.length === 0
+      ? sql`false`
       : sql`id IN (SELECT run_id FROM run_search_texts WHERE ${join(words, " AND ")})`;
   },
 };

@@ -62,6 +62,12 @@ export function findStatement(key: Exclude<RunKey, { readonly id: RunId }>): Sta
   return { text: FIND_NEWEST_OF_CONVERSATION, values: [key.conversationId] };
 }
 
+/** One row on a server that can compare words by similarity. */
+export const FIND_SIMILARITY: Statement = {
+  text: "SELECT 1 AS found FROM pg_extension WHERE extname = 'pg_trgm'",
+  values: [],
+};
+
 /** Which of these pairs many runs have, according to the planner's statistics. */
 export function frequentStatement(metadata: Readonly<Record<string, string>>): Statement {
   return { text: FIND_FREQUENT_PAIRS, values: [pairsOf(metadata)] };

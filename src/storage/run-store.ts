@@ -19,6 +19,7 @@ import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
 import { runOf } from "./run-columns.ts";
 import {
+  FIND_SIMILARITY,
   type FrequentPair,
   findStatement,
   frequentStatement,
@@ -155,7 +156,10 @@ export class PrismaRunStore implements RunStore {
 
   async list(query: RunQuery): Promise<RunPage> {
     const { database } = this.#deps;
-    const { metadata } = query.filters;
+    const { metadata, similarText } = query.filters;
+    if (similarText !== undefined && (await database.rows(FIND_SIMILARITY)).length === 0) {
+      return { runs: [] };
+    }
     // Read before the page, because runs updated after the page was read must be after the end.
     const [end] = needsEnd(query) ? await database.rows<NewestUpdate>(newestStatement(query)) : [];
     const found =

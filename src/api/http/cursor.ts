@@ -3,7 +3,7 @@ import type { RunPosition, RunQuery } from "../../core/runs/run-query.ts";
 import { SignedCursors } from "./signed-cursors.ts";
 
 type Listing = Omit<RunQuery, "limit" | "after">;
-type Position = [value: string, id: RunId, until: string | null];
+type Position = [value: string, id: RunId, until: string | null, isSimilar?: true];
 
 /** Opaque cursors for pages of runs. A cursor is valid only for its sort, filters and viewer. */
 export class Cursors {
@@ -13,15 +13,23 @@ export class Cursors {
     this.#places = new SignedCursors(secret, "cursor");
   }
 
-  encode({ value, id, until }: RunPosition, listing: Listing): string {
-    const position = Buffer.from(JSON.stringify([value, id, until])).toString("base64url");
+  encode({ value, id, until, isSimilar }: RunPosition, listing: Listing): string {
+    const members = [value, id, until, ...(isSimilar === true ? [true] : [])];
+    const position = Buffer.from(JSON.stringify(members)).toString("base64url");
     return this.#places.encode(position, membersOf(listing));
   }
 
   decode(cursor: string, listing: Listing): RunPosition {
     const position = this.#places.decode(cursor, membersOf(listing));
-    const [value, id, until] = JSON.parse(Buffer.from(position, "base64url").toString()) as Position;
-    return { value, id, ...(typeof until === "string" ? { until } : {}) };
+    const [value, id, until, isSimilar] = JSON.parse(
+      Buffer.from(position, "base64url").toString(),
+    ) as Position;
+    return {
+      value,
+      id,
+      ...(typeof until === "string" ? { until } : {}),
+      ...(isSimilar === true ? { isSimilar } : {}),
+    };
   }
 }
 

@@ -39,11 +39,19 @@ export interface RunFilters {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Each of its words must occur in the title, the prompt or the skill. */
   readonly text?: string;
+  /** Like `text`, but the words may have a typing mistake. Matches nothing on a server without the extension `pg_trgm`. */
+  readonly similarText?: string;
 }
 
 /** The words of a search text, separated by white space. */
 export function wordsOf(text: string): readonly string[] {
   return [...new Set(text.split(/\s+/).filter((word) => word !== ""))];
+}
+
+/** The same query with words that may have a typing mistake. Undefined when it has no words. */
+export function similarQuery(query: RunQuery): RunQuery | undefined {
+  const { text, ...filters } = query.filters;
+  return text === undefined ? undefined : { ...query, filters: { ...filters, similarText: text } };
 }
 
 export interface RunPosition {
@@ -55,6 +63,8 @@ export interface RunPosition {
    * could return a run again and again.
    */
   readonly until?: string;
+  /** Whether the list began with similar words, because no run had the exact ones. */
+  readonly isSimilar?: boolean;
 }
 
 export interface RunPage {

@@ -42,7 +42,7 @@ import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
 import type { Approval, FollowUp, Run, RunConfig, RunDefinition, RunDetails } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
-import type { RunPage, RunQuery } from "./run-query.ts";
+import { type RunPage, type RunQuery, similarQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
 import { requireKeepableConfig } from "./supported-config.ts";
 import { requireVisible } from "./visibility.ts";
@@ -344,8 +344,18 @@ export class RunService {
     return requireVisible(await this.#deps.storage.runs.find(key), viewer);
   }
 
+  /** When no run has the words of the query, the list has runs with similar words. Later pages continue it. */
   async list(query: RunQuery): Promise<RunPage> {
-    return this.#deps.storage.runs.list(query);
+    const { runs } = this.#deps.storage;
+    if (query.after?.isSimilar !== true) {
+      const page = await runs.list(query);
+      if (page.runs.length > 0 || query.after !== undefined) {
+        return page;
+      }
+    }
+    const similar = similarQuery(query);
+    const { next, ...page } = similar === undefined ? { runs: [] } : await runs.list(similar);
+    return next === undefined ? page : { ...page, next: { ...next, isSimilar: true } };
   }
 
   /** The last events before `before`, in order. The caller must already have checked that the viewer may see the run. */

@@ -22,6 +22,8 @@ const HOLDS: Holds = {
   ancestorId: ({ ancestorIds }, asked) => ancestorIds.includes(asked),
   artifactType: ({ artifactTypes = [] }, asked) => artifactTypes.some((type) => type === asked),
   metadata: ({ metadata }, pairs) => Object.entries(pairs).every(([key, value]) => metadata[key] === value),
+  // The in-memory fake and a server without the extension find nothing.
+  similarText: () => false,
   text: ({ title, prompt, skill = "" }, text) => {
     const all = [title, prompt, skill].join("\n").toLowerCase();
     return text

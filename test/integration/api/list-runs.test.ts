@@ -206,3 +206,28 @@ async function me() {
   }
   return principal;
 }
+
+describe("words with a typing mistake", () => {
+  test("runs are found by similar words when no run has the exact ones, on every page", async () => {
+    const first = await createRun(harness, { prompt: "Repair the zeppelin hangar" });
+    const second = await createRun(harness, { prompt: "Paint the zeppelin hangar" });
+
+    for (const words of ["zepelin", "zepppelin", "zeppelim", "zeppelin+hangxr", "the+zepelin"]) {
+      expect(await idsOf(`q=${words}&sort_by=created_at`), words).toEqual([second, first]);
+    }
+    const page = await call(harness, `${RUNS}?q=zepelin&sort_by=created_at&limit=1`);
+    const next = `${RUNS}?q=zepelin&sort_by=created_at&limit=1&cursor=${page.body.page_info.next_cursor}`;
+    const rest = await call(harness, next);
+    expect([...page.body.runs, ...rest.body.runs].map(({ run_id }) => run_id)).toEqual([second, first]);
+    expect(rest.body.page_info).toEqual({ has_next_page: false });
+  });
+
+  test("exact words exclude similar ones, other filters still hold, and a short word must be exact", async () => {
+    await createRun(harness, { prompt: "Polish the gasworkz" });
+    const exact = await createRun(harness, { prompt: "Visit the gasworks" });
+
+    expect(await idsOf("q=gasworks")).toEqual([exact]);
+    expect(await idsOf("q=gaswroks&name=unknown")).toEqual([]);
+    expect(await idsOf("q=gxs+gasworks")).toEqual([]);
+  });
+});

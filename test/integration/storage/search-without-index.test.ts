@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
+import type { RunFilters } from "../../../src/core/runs/run-query.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
@@ -38,16 +39,14 @@ test("words are found on a server without the extension that indexes them", asyn
   const made = aRun(anOrigin({ creatorId: person.id, prompt: "Look for the zeppelin" }));
   await storage.runs.create(made, aChange(made));
   const viewer = { id: person.id, teamId: made.teamId, administrator: true };
-  const page = await storage.runs.list({
-    viewer,
-    filters: { text: "ZEPP" },
-    sort: "updated_at",
-    order: "desc",
-    limit: 5,
-  });
+  const list = (filters: RunFilters) =>
+    storage.runs.list({ viewer, filters, sort: "updated_at", order: "desc", limit: 5 });
+  const page = await list({ text: "ZEPP" });
+  const similar = await list({ similarText: "zepelin" });
   await database.close();
   await testDatabase.drop();
   await run(inject("postgresUrl"), `DROP ROLE ${role}`);
   expect(indexes.rowCount).toBe(0);
   expect(page.runs.map(({ id }) => id)).toEqual([made.id]);
+  expect(similar.runs).toEqual([]);
 });

@@ -70,6 +70,7 @@ const CHECKS: readonly Check[] = [
   ({ artifactTypes = [] }, { artifactType }) =>
     artifactType === undefined || artifactTypes.some((type) => type === artifactType),
   (run, { text }) => text === undefined || contains(run, text),
+  (_, { similarText }) => similarText === undefined,
   (run, { scheduleId }) => isAsked(run.scheduleId, scheduleId),
 ];
 
