@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
@@ -32,3 +33,9 @@ export const DEFAULT_LIMITS: MirrorLimits = {
   maxPackBytes: 256 * 2 ** 20,
   maxMirrors: 100,
 };
+
+/** Names the mirror of a repository. Runs with another access have another mirror, because they may read less. */
+export function mirrorKeyOf({ teamId, owner, name, withoutTeamToken }: TeamRepository): string {
+  const access = withoutTeamToken === true ? `${teamId}/without-token` : teamId;
+  return createHash("sha256").update(`${access}/${owner}/${name}`).digest("hex").slice(0, 32);
+}

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
@@ -9,7 +8,7 @@ import { GitFailure } from "./git-command.ts";
 import type { HistoryMirror } from "./history-mirror.ts";
 import { HistoryMirrorCache } from "./history-mirror-cache.ts";
 import { KeyedSemaphore } from "./keyed-semaphore.ts";
-import type { MirrorOptions } from "./mirror-options.ts";
+import { type MirrorOptions, mirrorKeyOf } from "./mirror-options.ts";
 import { listRefs, type RefTarget, targetOf } from "./remote-refs.ts";
 import type { Transport } from "./transport-settings.ts";
 import { makeWorkingClone } from "./working-clone.ts";
@@ -232,8 +231,8 @@ function mayBeMirrors(error: unknown, repository: string): boolean {
   return error instanceof NotCheckedOut || (told instanceof AppError && told.retryable);
 }
 
-function keyOf({ teamId, owner, name }: TeamRepository, kind: Kind): string {
-  return `${createHash("sha256").update(`${teamId}/${owner}/${name}`).digest("hex").slice(0, 32)}-${kind}`;
+function keyOf(repository: TeamRepository, kind: Kind): string {
+  return `${mirrorKeyOf(repository)}-${kind}`;
 }
 
 function nameOf({ owner, name }: RepositoryName): string {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
@@ -8,7 +7,7 @@ import { fetchError } from "./git-error.ts";
 import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import type { FetchOptions, MirrorReader } from "./mirror.ts";
 import { type Held, MirrorCache, type Moment } from "./mirror-cache.ts";
-import { DEFAULT_LIMITS, type MirrorLimits, type MirrorOptions } from "./mirror-options.ts";
+import { DEFAULT_LIMITS, type MirrorLimits, type MirrorOptions, mirrorKeyOf } from "./mirror-options.ts";
 
 /** The number of concurrent fetches for one team. */
 const FETCHES_PER_TEAM = 4;
@@ -134,7 +133,7 @@ export class RepositoryMirrors {
   }
 
   #locked<T>(asked: Asked, work: (held: Held, asked: Asked) => Promise<T>): Promise<T> {
-    const key = keyOf(asked.repository);
+    const key = mirrorKeyOf(asked.repository);
     return this.#locks.pass(key, async () => {
       if (!asked.isWanted) {
         throw overdue(asked.repository);
@@ -163,10 +162,6 @@ export class RepositoryMirrors {
     this.#options.log.warn("repository.read.failed", { repository: name, error: failure.message });
     return error;
   }
-}
-
-function keyOf({ teamId, owner, name }: TeamRepository): string {
-  return createHash("sha256").update(`${teamId}/${owner}/${name}`).digest("hex").slice(0, 32);
 }
 
 function overdue({ owner, name }: TeamRepository): AppError {

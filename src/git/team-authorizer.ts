@@ -22,7 +22,7 @@ export interface TeamAuthorizerDeps {
  * A team without either reads the repository anonymously.
  */
 export function createTeamAuthorizer(deps: TeamAuthorizerDeps): TeamAuthorizer {
-  return async ({ teamId }, url, access = "read") => {
+  return async (repository, url, access = "read") => {
     const { findToken, installations, openers } = deps;
     for (const [adapter, open] of openers) {
       const opened = await open(url);
@@ -31,14 +31,14 @@ export function createTeamAuthorizer(deps: TeamAuthorizerDeps): TeamAuthorizer {
       }
       const installation = await installations.ensure(adapter, opened.installation);
       const key =
-        installation.enabled && installation.teamId === teamId
+        installation.enabled && installation.teamId === repository.teamId
           ? await opened.authorization(access)
           : undefined;
       if (key !== undefined) {
         return key;
       }
     }
-    const token = await findToken(teamId);
+    const token = await findToken(repository);
     return token && basicAuthorization(token);
   };
 }

@@ -5,7 +5,7 @@ import type {
   PullRequestAccess,
   PullRequests,
 } from "../core/pull-requests/pull-requests.ts";
-import type { TeamRepository } from "../core/repositories/repository-name.ts";
+import type { RepositoryName, TeamAccess } from "../core/repositories/repository-name.ts";
 import type { FindGitToken } from "../core/secrets/git-token.ts";
 
 export interface TeamPullRequestsDeps {
@@ -21,10 +21,11 @@ export interface TeamPullRequestsDeps {
  * team's own token is used.
  */
 export function createTeamPullRequests(deps: TeamPullRequestsDeps): PullRequests {
-  const accessOf = async ({
-    teamId,
-    ...repository
-  }: TeamRepository): Promise<Omit<PullRequestAccess, "installation"> | undefined> => {
+  const accessOf = async (
+    team: TeamAccess,
+    { owner, name }: RepositoryName,
+  ): Promise<Omit<PullRequestAccess, "installation"> | undefined> => {
+    const repository = { owner, name };
     const { findToken, installations, openers, openWithToken } = deps;
     for (const [adapter, open] of openers) {
       const access = await open(repository);
@@ -32,17 +33,17 @@ export function createTeamPullRequests(deps: TeamPullRequestsDeps): PullRequests
         continue;
       }
       const installation = await installations.ensure(adapter, access.installation);
-      if (installation.enabled && installation.teamId === teamId) {
+      if (installation.enabled && installation.teamId === team.teamId) {
         return access;
       }
     }
-    const token = await findToken(teamId);
+    const token = await findToken(team);
     return token === undefined ? undefined : openWithToken(repository, token);
   };
   return {
-    isAllowed: async (repository) => (await accessOf(repository)) !== undefined,
-    open: async ({ repository: { name, owner }, teamId, ...draft }) =>
-      (await accessOf({ owner, name, teamId }))?.open(draft),
-    find: async (teamId, { name, owner }, branch) => (await accessOf({ owner, name, teamId }))?.find(branch),
+    isAllowed: async (repository) => (await accessOf(repository, repository)) !== undefined,
+    open: async ({ teamId, withoutTeamToken = false, repository, ...draft }) =>
+      (await accessOf({ teamId, withoutTeamToken }, repository))?.open(draft),
+    find: async (access, repository, branch) => (await accessOf(access, repository))?.find(branch),
   };
 }

@@ -29,8 +29,8 @@ export function createGitSkillLibrary(mirrors: RepositoryMirrors): SkillLibrary 
       mirrors.readHead(repository, freshness, async (mirror) =>
         mirror.commit === undefined ? [] : listSkills({ repository, mirror, commit: mirror.commit }),
       ),
-    readFiles: (teamId, { commit, path, repository }) =>
-      mirrors.readCommit({ ...repository, teamId }, commit, (mirror) =>
+    readFiles: (access, { commit, path, repository }) =>
+      mirrors.readCommit({ ...repository, ...access }, commit, (mirror) =>
         readFolder({ repository, mirror, commit }, path),
       ),
   };

@@ -11,7 +11,7 @@ const FORMAT = 1;
  * wrote from secrets are only reused by runs with the same secrets.
  */
 export function environmentKey(
-  { gateway, plan, teamId, variables }: Preparation,
+  { gateway, plan, teamId, variables, withoutTeamToken }: Preparation,
   repositories: readonly ClonedRepository[],
   sandbox: string,
 ): string {
@@ -28,6 +28,8 @@ export function environmentKey(
     repositories,
     setupCommands,
     variablesInOrder,
+    // Commands may have read repositories with the team's token.
+    ...(withoutTeamToken === true ? ["without team token"] : []),
   ];
   return createHash("sha256").update(JSON.stringify(all)).digest("hex");
 }

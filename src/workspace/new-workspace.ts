@@ -84,22 +84,22 @@ export class NewWorkspace {
 
   async #findNew({ name, owner, ref }: PlannedRepository, folder: string): Promise<void> {
     const { deps, preparation, steps } = this.#options;
-    const { signal, teamId } = preparation;
+    const { signal, teamId, withoutTeamToken = false } = preparation;
     const step = steps.begin(`Clone ${owner}/${name}`);
     // The commit is not known yet, but the step must be ended in any case.
     this.#planned.push({ repository: { owner, name, folder, commit: "" }, step });
-    const found = await deps.repositories.find({ teamId, owner, name }, ref, signal);
+    const found = await deps.repositories.find({ teamId, withoutTeamToken, owner, name }, ref, signal);
     this.#planned.splice(-1, 1, { repository: { ...found, folder }, step });
     step.say(`${found.branch ?? ref ?? "HEAD"} at ${found.commit}`);
   }
 
   async #findAgain(repository: ClonedRepository): Promise<void> {
     const { deps, preparation, steps } = this.#options;
-    const { signal, teamId } = preparation;
+    const { signal, teamId, withoutTeamToken = false } = preparation;
     const { branch = "HEAD", commit, name, owner } = repository;
     const step = steps.begin(`Clone ${owner}/${name}`);
     this.#planned.push({ repository, step });
-    await deps.repositories.find({ teamId, owner, name }, undefined, signal);
+    await deps.repositories.find({ teamId, withoutTeamToken, owner, name }, undefined, signal);
     step.say(`${branch} at ${commit}`);
   }
 
@@ -169,11 +169,12 @@ export class NewWorkspace {
   async #clone({ repository, step }: Planned): Promise<void> {
     const { deps, preparation, run } = this.#options;
     const { folder, ...found } = repository;
+    const { signal, teamId, withoutTeamToken = false } = preparation;
     const { isShallow } = await deps.repositories.clone({
-      repository: { teamId: preparation.teamId, owner: found.owner, name: found.name },
+      repository: { teamId, withoutTeamToken, owner: found.owner, name: found.name },
       found,
       directory: join(run.directory, folder),
-      signal: preparation.signal,
+      signal,
     });
     endWith(step, isShallow ? ", without its history, which is too large" : "");
   }

@@ -105,7 +105,7 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       await harness.put("acme/changing", files("New"));
       await harness.library.list(repository, "now");
 
-      const read = skill && (await harness.library.readFiles(REPOSITORY.teamId, skill));
+      const read = skill && (await harness.library.readFiles(REPOSITORY, skill));
 
       expect(read?.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)])).toEqual([
         ["SKILL.md", "Old SKILL.md"],

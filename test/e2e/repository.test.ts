@@ -156,6 +156,35 @@ describe("with the token of the team", () => {
     );
   });
 
+  test("the runs of an agent whose secrets leave the token out do not use it, although the mirror exists", async () => {
+    await api.call("PUT", "/agent/secrets/OTHER", { value: "other" });
+    const asAgent = async (...secrets: string[]) => {
+      const made = await api.call("POST", "/agent/identities", {
+        name: secrets.join(" and "),
+        secrets: secrets.map((name) => ({ name })),
+      });
+      return { agent_identity_uid: (made.body as { uid: string }).uid };
+    };
+    const limited = await asAgent("OTHER");
+    const config = { repository: "acme/widgets" };
+
+    const run = await ended(await api.createRun("say hello", { config, ...limited }));
+    const refused = await api.call("POST", "/agent/runs", {
+      prompt: "say hello",
+      config: { ...config, pull_request: "draft" },
+      ...limited,
+    });
+    const allowed = await asAgent("GITHUB_TOKEN", "OTHER");
+    const other = await ended(await api.createRun("say hello", { config, ...allowed }));
+
+    expect(run).toMatchObject({
+      state: "FAILED",
+      status_message: { error_code: "environment_setup_failed" },
+    });
+    expect(refused).toMatchObject({ status: 400, body: { code: "integration_not_configured" } });
+    expect(other.state).toBe("SUCCEEDED");
+  });
+
   test("a run that changed nothing has no changes", async () => {
     const { run_id: id } = await perform("say hello", { repository: "acme/widgets", pull_request: "ready" });
 

@@ -1,5 +1,5 @@
-import type { RunId, TeamId } from "../ids.ts";
-import type { RepositoryName } from "../repositories/repository-name.ts";
+import type { RunId } from "../ids.ts";
+import type { RepositoryName, TeamAccess } from "../repositories/repository-name.ts";
 
 /** Opens gateways. The processes of an attempt can reach the outside only through their gateway. */
 export interface Gateways {
@@ -7,9 +7,8 @@ export interface Gateways {
 }
 
 /** What the processes of one attempt may reach. Everything else is refused. */
-export interface GatewayGrant {
+export interface GatewayGrant extends TeamAccess {
   readonly runId: RunId;
-  readonly teamId: TeamId;
   /** Each repository may be read. Those with `push` may also be pushed to. */
   readonly repositories: readonly RepositoryGrant[];
   /** Remote MCP servers by name, with their secrets filled in. */

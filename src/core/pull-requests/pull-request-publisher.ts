@@ -4,6 +4,7 @@ import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
+import { teamAccessOf } from "../secrets/git-token.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
 import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
@@ -114,7 +115,7 @@ export class PullRequestPublisher {
     const { clock, problem, pullRequests, run } = this.#deps;
     return this.#attempt(`The pull request of ${branch.branch} was not found`, problem, async () => {
       const found = await retry(clock, THREE_TRIES, () =>
-        pullRequests.find(run.teamId, branch, branch.branch),
+        pullRequests.find(teamAccessOf(run), branch, branch.branch),
       );
       const target = this.#target;
       const isOurs = isDone && target !== undefined && isSameRepository(target, branch);
@@ -147,7 +148,7 @@ export class PullRequestPublisher {
       return undefined;
     }
     const draft = {
-      teamId: run.teamId,
+      ...teamAccessOf(run),
       repository: { owner: target.owner, name: target.name },
       branch,
       ...(target.base === undefined ? {} : { base: target.base }),

@@ -1,5 +1,4 @@
-import type { TeamId } from "../ids.ts";
-import type { RepositoryName, TeamRepository } from "../repositories/repository-name.ts";
+import type { RepositoryName, TeamAccess, TeamRepository } from "../repositories/repository-name.ts";
 import type { ThreadAddress } from "../threads/thread.ts";
 
 /** Pull requests on the platform that hosts a repository, opened with the credentials of the team. */
@@ -12,11 +11,10 @@ export interface PullRequests {
    */
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
   /** The open pull request of a branch that was opened by another author. */
-  find(teamId: TeamId, repository: RepositoryName, branch: string): Promise<PullRequest | undefined>;
+  find(access: TeamAccess, repository: RepositoryName, branch: string): Promise<PullRequest | undefined>;
 }
 
-export interface PullRequestDraft {
-  readonly teamId: TeamId;
+export interface PullRequestDraft extends TeamAccess {
   readonly repository: RepositoryName;
   readonly branch: string;
   /** The branch to merge into. Default: the default branch of the repository. */
@@ -50,6 +48,6 @@ export interface PullRequestAccess {
   /** The platform's id of the installation whose key is used. */
   readonly installation: string;
   /** Like `PullRequests.open`. */
-  open(draft: Omit<PullRequestDraft, "teamId" | "repository">): Promise<PullRequest | undefined>;
+  open(draft: Omit<PullRequestDraft, keyof TeamAccess | "repository">): Promise<PullRequest | undefined>;
   find(branch: string): Promise<PullRequest | undefined>;
 }

@@ -1,13 +1,13 @@
 import { AppError } from "../errors.ts";
 import { runRepositoryOf } from "../repositories/run-repository.ts";
-import type { NewRun } from "../runs/new-run.ts";
-import { GIT_TOKEN } from "../secrets/git-token.ts";
+import { type NewRun, secretNamesOf } from "../runs/new-run.ts";
+import { GIT_TOKEN, teamAccessOf } from "../secrets/git-token.ts";
 import type { PullRequests } from "./pull-requests.ts";
 
 /** Rejects a run whose pull request could not be opened, before the work is done. */
 export async function requirePullRequestAccess(
   pullRequests: Pick<PullRequests, "isAllowed">,
-  { config = {}, creator }: Pick<NewRun, "config" | "creator">,
+  { config = {}, creator, namedAgent }: Pick<NewRun, "config" | "creator" | "namedAgent">,
 ): Promise<void> {
   const repository = runRepositoryOf(config);
   const setting = config.pull_request ?? "off";
@@ -15,7 +15,10 @@ export async function requirePullRequestAccess(
     return;
   }
   const { name, owner } = repository;
-  if (await pullRequests.isAllowed({ owner, name, teamId: creator.teamId })) {
+  const secretNames = secretNamesOf(namedAgent);
+  if (
+    await pullRequests.isAllowed({ owner, name, ...teamAccessOf({ teamId: creator.teamId, secretNames }) })
+  ) {
     return;
   }
   const message = `Your team has no credentials to open a pull request in ${owner}/${name}.`;

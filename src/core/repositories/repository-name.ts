@@ -6,10 +6,15 @@ export interface RepositoryName {
   readonly name: string;
 }
 
-/** A repository and the team that reads it. Another team may not see what this team can read. */
-export interface TeamRepository extends RepositoryName {
+/** The credentials with which repositories are read and written: those of the team, or a part of them. */
+export interface TeamAccess {
   readonly teamId: TeamId;
+  /** True if the team's token must not be used, because the secrets of the run's agent leave it out. */
+  readonly withoutTeamToken?: boolean;
 }
+
+/** A repository and the access with which it is read. With another access, other repositories can be read. */
+export interface TeamRepository extends RepositoryName, TeamAccess {}
 
 /** `owner/repo`, or undefined. */
 export function parseRepositoryName(text: string): RepositoryName | undefined {

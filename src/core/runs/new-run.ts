@@ -99,12 +99,19 @@ function executionOf({
   requester = creator,
 }: NewRun): Pick<RunDefinition, "executorId" | "requesterId" | "secretNames"> {
   const executorId = namedAgent?.id ?? requester.id;
-  const secretNames = namedAgent?.secretNames ?? [];
+  const secretNames = secretNamesOf(namedAgent);
   return {
     ...(executorId === creator.id ? {} : { executorId }),
     ...(requester.id === creator.id ? {} : { requesterId: requester.id }),
-    ...(secretNames.length === 0 ? {} : { secretNames }),
+    ...(secretNames === undefined ? {} : { secretNames }),
   };
+}
+
+/** The only team secrets that the runs of an agent get. Undefined: all. */
+export function secretNamesOf(
+  namedAgent: Pick<NamedAgent, "secretNames"> | undefined,
+): readonly string[] | undefined {
+  return namedAgent?.secretNames.length === 0 ? undefined : namedAgent?.secretNames;
 }
 
 /** The stored configuration stays as the caller wrote it. */

@@ -2,6 +2,7 @@ import type { EnvironmentService } from "../environments/environment-service.ts"
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import { isSameName, type RepositoryName } from "../repositories/repository-name.ts";
+import { teamAccessOf } from "../secrets/git-token.ts";
 import { repositoriesOf } from "./repositories.ts";
 import type { Skill } from "./skill.ts";
 import type { SkillLibrary } from "./skill-library.ts";
@@ -15,6 +16,8 @@ export interface SkillFinderDeps {
 /** The principal who starts the run, and its environment. */
 export interface SkillAsker {
   readonly viewer: Pick<Viewer, "id" | "teamId">;
+  /** Of the named agent that does the run: the only team secrets that it gets. Undefined: all. */
+  readonly secretNames?: readonly string[] | undefined;
   readonly environmentId?: string | undefined;
   /** The repository that the run's configuration names. */
   readonly repository?: RepositoryName | undefined;
@@ -32,7 +35,8 @@ export class SkillFinder {
   async find(text: string, asker: SkillAsker): Promise<Skill> {
     const spec = parseSkillSpec(text);
     const repository = await this.#repositoryOf(spec, asker);
-    const skill = await this.#deps.library.find({ ...repository, teamId: asker.viewer.teamId }, spec.wanted);
+    const access = teamAccessOf({ teamId: asker.viewer.teamId, secretNames: asker.secretNames });
+    const skill = await this.#deps.library.find({ ...repository, ...access }, spec.wanted);
     if (skill !== undefined) {
       return skill;
     }

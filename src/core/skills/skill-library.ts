@@ -1,5 +1,4 @@
-import type { TeamId } from "../ids.ts";
-import type { TeamRepository } from "../repositories/repository-name.ts";
+import type { TeamAccess, TeamRepository } from "../repositories/repository-name.ts";
 import type { Skill, SkillFile } from "./skill.ts";
 import type { WantedSkill } from "./skill-spec.ts";
 
@@ -19,5 +18,5 @@ export interface SkillLibrary {
    * The files of the skill at its commit, its SKILL.md included. Fails with `environment_setup_failed` when they are
    * too many for a workspace.
    */
-  readFiles(teamId: TeamId, skill: Skill): Promise<readonly SkillFile[]>;
+  readFiles(access: TeamAccess, skill: Skill): Promise<readonly SkillFile[]>;
 }

@@ -1,5 +1,5 @@
 import { runRepositoryOf } from "../repositories/run-repository.ts";
-import type { NewRun } from "../runs/new-run.ts";
+import { type NewRun, secretNamesOf } from "../runs/new-run.ts";
 import { type Skill, skillId } from "./skill.ts";
 import type { SkillFinder } from "./skill-finder.ts";
 
@@ -8,10 +8,11 @@ import type { SkillFinder } from "./skill-finder.ts";
  * without a skill of its own, the first of `skills` is the task.
  */
 export async function withSkills(finder: Pick<SkillFinder, "find">, request: NewRun): Promise<NewRun> {
-  const { config = {}, creator, prompt } = request;
+  const { config = {}, creator, namedAgent, prompt } = request;
   const find = (spec: string) =>
     finder.find(spec, {
       viewer: creator,
+      secretNames: secretNamesOf(namedAgent),
       environmentId: config.environment_id,
       repository: runRepositoryOf(config),
     });

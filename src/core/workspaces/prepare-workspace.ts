@@ -1,6 +1,7 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import type { Environment } from "../environments/environment.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
+import { teamAccessOf } from "../secrets/git-token.ts";
 import type { InputFiles } from "./input-files.ts";
 import { findPreviousCheckpoint } from "./previous-run.ts";
 import { runSkills } from "./run-skills.ts";
@@ -35,7 +36,7 @@ export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequ
   });
   const before = run.checkpoint === undefined ? {} : { checkpoint: run.checkpoint };
   const isFresh = run.preparesOnly === true;
-  const whole = { ...preparation, ...before, runId: run.id, teamId: run.teamId, initialContents, isFresh };
+  const whole = { ...preparation, ...before, runId: run.id, ...teamAccessOf(run), initialContents, isFresh };
   const tell = setup.observing(preparation.tell);
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,5 +1,6 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { AppError } from "../errors.ts";
+import { teamAccessOf } from "../secrets/git-token.ts";
 import type { SkillFiles } from "../skills/skill.ts";
 import { type PlacedSkill, placedSkills } from "../skills/skill-in-run.ts";
 
@@ -14,7 +15,7 @@ export async function runSkills({
 }: Pick<AttemptDeps, "agents" | "run" | "skills">): Promise<readonly SkillFiles[]> {
   const read = async ({ place, skill }: PlacedSkill): Promise<SkillFiles> => {
     try {
-      return { ...place, files: await skills.readFiles(run.teamId, skill) };
+      return { ...place, files: await skills.readFiles(teamAccessOf(run), skill) };
     } catch (error) {
       if (!(error instanceof AppError) || error.retryable) {
         throw error;

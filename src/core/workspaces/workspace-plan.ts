@@ -5,6 +5,7 @@ import { isSameRepository, type RepositoryName } from "../repositories/repositor
 import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
 import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
+import { teamAccessOf } from "../secrets/git-token.ts";
 import type { Storage } from "../storage.ts";
 import type { PlannedRepository, WorkspacePlan } from "./workspace.ts";
 
@@ -66,7 +67,7 @@ function planned({ owner, name }: RepositoryName, ref: string | undefined): Plan
  * repositories of the workspace.
  */
 export function grantOf(
-  run: Pick<Run, "id" | "teamId" | "provenance" | "skillSnapshot" | "skillSnapshots">,
+  run: Pick<Run, "id" | "teamId" | "secretNames" | "provenance" | "skillSnapshot" | "skillSnapshots">,
   plan: WorkspacePlan,
   more: Pick<GatewayGrant, "network" | "mcpServers">,
 ): GatewayGrant {
@@ -81,5 +82,5 @@ export function grantOf(
   const repositories = grants.filter(
     (grant, index) => grants.findIndex((each) => isSameRepository(each, grant)) === index,
   );
-  return { runId: run.id, teamId: run.teamId, repositories, ...more };
+  return { runId: run.id, ...teamAccessOf(run), repositories, ...more };
 }

@@ -1,7 +1,7 @@
 import type { Gateway } from "../agents/gateway.ts";
 import type { StoredFile } from "../artifacts/artifact.ts";
-import type { RunId, TeamId } from "../ids.ts";
-import type { RepositoryName } from "../repositories/repository-name.ts";
+import type { RunId } from "../ids.ts";
+import type { RepositoryName, TeamAccess } from "../repositories/repository-name.ts";
 import type { SkillFiles } from "../skills/skill.ts";
 
 /** The files of a run on this worker's disk. Nothing in it is needed once its checkpoint is stored. */
@@ -48,9 +48,8 @@ export interface WorkspaceStep {
   readonly output?: string;
 }
 
-export interface Preparation {
+export interface Preparation extends TeamAccess {
   readonly runId: RunId;
-  readonly teamId: TeamId;
   readonly checkpoint?: string;
   /** Used for a run without a checkpoint. */
   readonly initialContents: () => Promise<InitialContents>;

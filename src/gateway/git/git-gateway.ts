@@ -11,7 +11,7 @@ import { type PushRequest, readPush } from "./push-commands.ts";
 import { PushReport, refusingReport } from "./push-report.ts";
 
 export interface GitGatewayOptions {
-  readonly grant: Pick<GatewayGrant, "runId" | "teamId" | "repositories" | "network">;
+  readonly grant: Pick<GatewayGrant, "runId" | "teamId" | "repositories" | "network" | "withoutTeamToken">;
   readonly log: Log;
   readonly gitUrl: string;
   readonly authorize: AuthorizeRepository;
@@ -122,13 +122,13 @@ async function ask(
 }
 
 async function keyFor(
-  { authorize, grant: { runId, teamId }, log }: GitGatewayOptions,
+  { authorize, grant: { runId, teamId, withoutTeamToken = false }, log }: GitGatewayOptions,
   granted: RepositoryGrant,
   url: string,
   access: "read" | "write",
 ): Promise<string | undefined> {
   try {
-    return await authorize({ teamId, ...nameOf(granted) }, url, access);
+    return await authorize({ teamId, withoutTeamToken, ...nameOf(granted) }, url, access);
   } catch (error) {
     const repository = `${granted.owner}/${granted.name}`;
     log.warn("gateway.git.not_authorized", { runId, repository, error });

@@ -82,7 +82,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
 
     const skills = await library.list(repository, "now");
     const linked = await library.find(repository, { kind: "path", path: skillAt("linked") });
-    const files = skills[0] && (await library.readFiles(TEAM, skills[0]));
+    const files = skills[0] && (await library.readFiles({ teamId: TEAM }, skills[0]));
 
     expect(skills.map(({ path }) => path)).toEqual([skillAt("real")]);
     expect(linked).toBeUndefined();
@@ -108,7 +108,7 @@ describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "
 
     expect(skills).toHaveLength(2);
     for (const skill of skills) {
-      await expect(library.readFiles(TEAM, skill)).rejects.toMatchObject({
+      await expect(library.readFiles({ teamId: TEAM }, skill)).rejects.toMatchObject({
         code: "environment_setup_failed",
       });
     }

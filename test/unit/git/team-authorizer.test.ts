@@ -37,7 +37,7 @@ describe("authorization for a repository", () => {
         ["forge", openRepository],
       ]),
       installations,
-      findToken: async (id) => tokens.get(id),
+      findToken: async ({ teamId: id }) => tokens.get(id),
     })({ teamId, owner: "acme", name: "private" }, url, access);
 
   test("the key of an installation is used for the installation's team only", async () => {

@@ -44,7 +44,7 @@ describe("the pull requests of a team", () => {
         ["forge", openPullRequests],
       ]),
       installations,
-      findToken: async (teamId) => (hasToken && teamId === FIRST_TEAM ? "t0ken" : undefined),
+      findToken: async ({ teamId }) => (hasToken && teamId === FIRST_TEAM ? "t0ken" : undefined),
       openWithToken: async ({ name }, token) => ({
         open: async () => ({ url: `https://forge.example/${name}/${token}`, branch: "errand/1" }),
         find: async () => undefined,
@@ -55,8 +55,8 @@ describe("the pull requests of a team", () => {
     const pulls = createPullRequests();
 
     expect(await pulls.open({ ...REQUEST, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
-    expect(await pulls.find(FIRST_TEAM, REPOSITORY, "b")).toBe(PULL);
-    expect(await pulls.find(FIRST_TEAM, REPOSITORY, "c")).toBeUndefined();
+    expect(await pulls.find({ teamId: FIRST_TEAM }, REPOSITORY, "b")).toBe(PULL);
+    expect(await pulls.find({ teamId: FIRST_TEAM }, REPOSITORY, "c")).toBeUndefined();
   });
 
   test("a pull request is opened with the team's token only where no installation of the team may", async () => {
@@ -78,13 +78,13 @@ describe("the pull requests of a team", () => {
     const pulls = createPullRequests();
 
     expect(await pulls.open({ ...REQUEST, teamId: OTHER_TEAM, repository: REPOSITORY })).toBeUndefined();
-    expect(await pulls.find(OTHER_TEAM, REPOSITORY, "b")).toBeUndefined();
-    expect(await pulls.find(FIRST_TEAM, { owner: "acme", name: "gadgets" }, "b")).toBeUndefined();
+    expect(await pulls.find({ teamId: OTHER_TEAM }, REPOSITORY, "b")).toBeUndefined();
+    expect(await pulls.find({ teamId: FIRST_TEAM }, { owner: "acme", name: "gadgets" }, "b")).toBeUndefined();
   });
 
   test("pull requests of a disabled installation are not found", async () => {
     await installations.update({ ...installation, enabled: false });
 
-    expect(await createPullRequests().find(FIRST_TEAM, REPOSITORY, "b")).toBeUndefined();
+    expect(await createPullRequests().find({ teamId: FIRST_TEAM }, REPOSITORY, "b")).toBeUndefined();
   });
 });
