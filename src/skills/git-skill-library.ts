@@ -30,7 +30,7 @@ export function createGitSkillLibrary(mirrors: RepositoryMirrors): SkillLibrary 
         mirror.commit === undefined ? [] : listSkills({ repository, mirror, commit: mirror.commit }),
       ),
     readFiles: (access, { commit, path, repository }) =>
-      mirrors.readCommit({ ...repository, ...access }, commit, (mirror) =>
+      mirrors.readCommit({ ...access, ...repository }, commit, (mirror) =>
         readFolder({ repository, mirror, commit }, path),
       ),
   };

@@ -120,7 +120,7 @@ const PROGRESS: Columns<RunProgress> = {
     toRow: (types = []) => types,
     fromRow: (types) => (types.length === 0 ? undefined : (types as RunProgress["artifactTypes"])),
   },
-  guestWrote: { type: "boolean" },
+  othersWrote: { type: "boolean" },
   answer: { type: "text" },
   warnings: { type: "text[]", ...LIST },
   lastWrite: { type: "uuid", field: "lastWriteId" },

@@ -120,7 +120,7 @@ export class Attempt {
       run,
       before,
       attemptContext,
-      variables: secrets.variables,
+      secrets,
       work,
       workedMs,
       started,

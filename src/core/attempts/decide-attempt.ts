@@ -1,7 +1,7 @@
 import type { TurnEnd } from "../agents/agent-runner.ts";
 import { AppError, endStateOf } from "../errors.ts";
 import { storeLateAnswer } from "../runs/decide-follow-up.ts";
-import type { FollowUp, Run, RunMode, StatusMessage } from "../runs/run.ts";
+import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isWorkedOn, needsLease } from "../runs/states.ts";
@@ -77,10 +77,11 @@ export interface TurnStart {
 
 /**
  * Starts the next turn, or the open one again, with all waiting follow-ups. Undefined when the run was taken away, or
- * when a guest has joined it since the attempt began: this agent may have personal secrets, and the next one will not.
+ * when someone other than its creator has written since an agent with the creator's personal secrets was started. The
+ * next agent will not have them.
  */
-export function decideTurnStart(edit: RunEdit, claimed: Pick<Run, "guestWrote">): TurnStart | undefined {
-  if (!isWorkedOn(edit.run.state) || (edit.run.guestWrote === true && claimed.guestWrote !== true)) {
+export function decideTurnStart(edit: RunEdit, hasPersonalSecrets: boolean): TurnStart | undefined {
+  if (!isWorkedOn(edit.run.state) || (edit.run.othersWrote === true && hasPersonalSecrets)) {
     return undefined;
   }
   const again = edit.run.turnOpen;

@@ -8,7 +8,7 @@ import type {
 import { BudgetWatch } from "../limits/budget-watch.ts";
 import { priorCostUsd } from "../limits/prior-usage.ts";
 import type { Run } from "../runs/run.ts";
-import type { Variables } from "../secrets/run-secrets.ts";
+import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 import { basePromptOf } from "../skills/skill-in-run.ts";
 import { TurnRunner } from "../turns/turn-runner.ts";
 import type { ChangeCollector } from "../workspaces/change-collector.ts";
@@ -27,7 +27,7 @@ export interface AgentNeeds {
   /** The previous run of the conversation that this run continues. */
   readonly before: Run | undefined;
   readonly attemptContext: AttemptContext;
-  readonly variables: Variables;
+  readonly secrets: Pick<OpenedSecrets, "hasPersonal" | "variables">;
   readonly work: ChangeCollector;
   /** How long agents worked on the run before this attempt. */
   readonly workedMs: number;
@@ -47,7 +47,15 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const { clock } = deps;
   const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
   const knows = knowsConversation(run, session, before);
-  const turns = new TurnRunner(services, { session, attemptContext, budget, work, knows, run: started });
+  const turns = new TurnRunner(services, {
+    session,
+    attemptContext,
+    budget,
+    work,
+    knows,
+    run: started,
+    hasPersonalSecrets: needs.secrets.hasPersonal,
+  });
   observer.attach(turns);
   return turns;
 }
@@ -100,7 +108,7 @@ class SessionObserver implements AgentObserver {
 
 function agentStartOf(
   { abort, deps }: AttemptServices,
-  { before, attemptContext, run, variables }: AgentNeeds,
+  { before, attemptContext, run, secrets }: AgentNeeds,
 ): AgentStart {
   const { agent, config, id: runId } = run;
   const { gateway, image, mcpServers, workspace } = attemptContext;
@@ -114,7 +122,7 @@ function agentStartOf(
     workspace,
     gateway,
     mcpServers,
-    variables: { ...variables, ...workspaceVariables(workspace) },
+    variables: { ...secrets.variables, ...workspaceVariables(workspace) },
     permissionPolicy: config.permission_policy ?? "allow",
     signal: abort.signal,
     ...(image === undefined ? {} : { image }),

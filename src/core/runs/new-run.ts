@@ -25,6 +25,8 @@ export interface NewRun {
   readonly skills?: readonly Skill[];
   /** The configuration and its provenance come from a retried run: no routing rule changes them. */
   readonly isRouted?: boolean;
+  /** Someone other than the creator wrote the prompt. */
+  readonly othersWrote?: boolean;
   /** Their bytes are already stored. */
   readonly inputs?: readonly RunInput[];
   readonly source: RunSource;
@@ -148,7 +150,13 @@ function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenan
 }
 
 /** The subject of a run that does not exist yet, with the approval that it must wait for. */
-export function newRunSubject(origin: RunDefinition, approval?: Approval): RunSubject {
+export function newRunSubject(
+  origin: RunDefinition,
+  {
+    approval,
+    othersWrote,
+  }: { readonly approval?: Approval | undefined; readonly othersWrote?: boolean } = {},
+): RunSubject {
   const progress = {
     ...(approval === undefined
       ? ({ state: "QUEUED" } as const)
@@ -159,6 +167,7 @@ export function newRunSubject(origin: RunDefinition, approval?: Approval): RunSu
     attempt: 0,
     lostAttempts: 0,
     totalTokens: 0,
+    ...(othersWrote === true ? { othersWrote } : {}),
   } as const;
   const run: Run = { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: 0 };
   return { run, waiting: [], taken: [], threads: [], leaseOver: false };

@@ -21,6 +21,8 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     ...(mode === undefined ? {} : { mode }),
     ...(skillSnapshot === undefined ? {} : { skill: skillSnapshot }),
     skills: skillSnapshots,
+    // Otherwise the author of the prompt could use the personal secrets of the principal that repeats it.
+    othersWrote: run.othersWrote === true || run.creatorId !== by.creator.id,
   };
 }
 

@@ -167,15 +167,21 @@ export class RunEdit {
     const { message, authorId, byGuest, delivery } = followUp;
     const author = byGuest === true ? ({ authorId, authorType: "guest" } as const) : { authorId };
     this.record({ kind: "followup.received", followUpId: id, message, ...author, delivery });
-    if (byGuest === true) {
-      this.set({ guestWrote: true });
-    }
+    this.#noteAuthor(byGuest === true ? undefined : authorId);
     return id;
   }
 
   rewriteFollowUp(followUp: FollowUp, message: string, editedBy: PrincipalId): FollowUp {
     this.record({ kind: "followup.edited", followUpId: followUp.id, message, editedBy });
+    this.#noteAuthor(editedBy);
     return this.#changed({ ...followUp, message, editedAt: this.#tools.now });
+  }
+
+  /** Undefined: a guest. */
+  #noteAuthor(authorId: PrincipalId | undefined): void {
+    if (authorId !== this.subject.run.creatorId) {
+      this.set({ othersWrote: true });
+    }
   }
 
   withdrawFollowUp(followUp: FollowUp, withdrawnBy: PrincipalId): void {

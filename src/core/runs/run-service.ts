@@ -81,6 +81,7 @@ export interface PreparedRun {
   readonly inputs: NewRun["inputs"];
   readonly webhook?: WebhookEndpoint | undefined;
   readonly approval: Approval | undefined;
+  readonly othersWrote: boolean;
   /** The access with which the request shares the run. Absent: it does not, or the team does not allow it. */
   readonly shares?: ShareAccess;
   /** The paths of the caller's members that have no effect for a reason that only the core knows. */
@@ -145,6 +146,7 @@ export class RunService {
     requireAllowed(verdict);
     return {
       ...{ definition: origin, inputs: request.inputs, approval: approvalOf(verdict) },
+      othersWrote: request.othersWrote === true,
       ...(await this.#sharing(request)),
     };
   }
@@ -159,11 +161,12 @@ export class RunService {
       definition: origin,
       inputs,
       approval,
+      othersWrote,
       webhook,
-    }: Pick<PreparedRun, "approval" | "definition" | "inputs" | "webhook">,
+    }: Pick<PreparedRun, "approval" | "definition" | "inputs" | "othersWrote" | "webhook">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const edit = this.#edit(newRunSubject(origin, approval));
+    const edit = this.#edit(newRunSubject(origin, { approval, othersWrote }));
     edit.begin(inputs);
     if (webhook !== undefined) {
       edit.addWebhook(webhook);

@@ -178,8 +178,8 @@ export interface RunProgress {
   readonly costUsd?: number;
   /** The types of the artifacts so far; absent when there are none. */
   readonly artifactTypes?: readonly ArtifactType[];
-  /** A guest of a share link has sent a follow-up. */
-  readonly guestWrote?: boolean;
+  /** Someone other than the creator wrote something that is given to the agent. */
+  readonly othersWrote?: boolean;
   /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */
   readonly answer?: string | undefined;
   /** What the service noticed and the user of the run should know, the oldest first. Absent when there is nothing. */

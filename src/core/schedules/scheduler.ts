@@ -107,7 +107,8 @@ export class Scheduler {
 
   /** No person watches the run start, so it never uses its creator's administrator rights. */
   async #requestOf(schedule: Schedule): Promise<NewRun> {
-    const { agentUid, config, creatorId, cron, id, metadata, mode, name, prompt, teamOwned } = schedule;
+    const { agentUid, config, creatorId, cron, id, lastEditorId, metadata, mode, name, prompt, teamOwned } =
+      schedule;
     const [creator] = await this.#deps.storage.people.getMany([creatorId]);
     if (creator === undefined || creator.disabled) {
       throw new AppError("not_authorized", "The creator of this schedule is disabled.");
@@ -119,7 +120,8 @@ export class Scheduler {
       ...(mode === undefined ? {} : { mode }),
       ...(agentUid === undefined ? {} : { agentUid }),
     };
-    const whose = { creator: { ...creator, administrator: false }, scheduleId: id };
+    const othersWrote = lastEditorId !== creatorId;
+    const whose = { creator: { ...creator, administrator: false }, scheduleId: id, othersWrote };
     return { ...about, ...whose, source, triggerUrl: this.#deps.linkOf(id) };
   }
 }

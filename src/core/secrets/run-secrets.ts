@@ -23,7 +23,7 @@ export interface RunSecretsDeps {
   };
   readonly secretBox: Pick<SecretBox, "open">;
   readonly redactors: RunRedactors;
-  readonly run: Pick<Run, "config" | "creatorId" | "executorId" | "guestWrote" | "secretNames" | "teamId">;
+  readonly run: Pick<Run, "config" | "creatorId" | "executorId" | "othersWrote" | "secretNames" | "teamId">;
 }
 
 export type Variables = Readonly<Record<string, string>>;
@@ -33,6 +33,8 @@ export interface OpenedSecrets {
   readonly variables: Variables;
   /** Also the team's token for repositories. */
   readonly all: Variables;
+  /** Whether some are personal ones of the run's creator. */
+  readonly hasPersonal: boolean;
 }
 
 /** The operating system limits environment and arguments of a program to about 2 MiB together. */
@@ -55,7 +57,7 @@ export class RunSecrets implements Redactor {
   /**
    * Returns the team's secrets, or those among them that the run may have, and the personal secrets of the run's
    * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets, or
-   * if a guest takes part in it. A disabled creator's secrets are left out too, because the people who continue the run
+   * wrote a part of what the agent is given. A disabled creator's secrets are left out too, because the people who continue the run
    * would receive them. The token for repositories stays outside of the sandbox.
    */
   async open(): Promise<OpenedSecrets> {
@@ -64,7 +66,7 @@ export class RunSecrets implements Redactor {
       storage.secrets.list(run.teamId),
       storage.people.getMany([run.creatorId]),
     ]);
-    const { creatorId, executorId, guestWrote, secretNames } = run;
+    const { creatorId, executorId, othersWrote, secretNames } = run;
     const teams = all.filter(
       (secret) => isTeamOwned(secret) && (secretNames === undefined || secretNames.includes(secret.name)),
     );
@@ -74,12 +76,13 @@ export class RunSecrets implements Redactor {
       secret,
       value: openSecret(this.#deps.secretBox, secret),
     }));
-    // Includes team secrets that a personal secret replaces, and personal ones of turns before a guest took part.
+    // Includes team secrets that a personal secret replaces, and personal ones of turns before someone else wrote.
     this.#redactToo(opened.map(({ value }) => value));
-    const used = guestWrote === true ? opened.slice(0, teams.length) : opened;
+    const used = othersWrote === true ? opened.slice(0, teams.length) : opened;
     return {
       variables: requireRoom(variablesOf(used.filter(({ secret }) => !isGitToken(secret)))),
       all: variablesOf(used),
+      hasPersonal: used.length > teams.length,
     };
   }
 

@@ -38,6 +38,8 @@ export interface TurnRunnerDeps {
   readonly run: Run;
   /** Whether the agent knows the earlier conversation. */
   readonly knows: boolean;
+  /** Whether the agent has personal secrets of the run's creator. */
+  readonly hasPersonalSecrets: boolean;
 }
 
 /** Runs the turns of one agent one after another, and handles everything that can happen to the running turn. */
@@ -129,8 +131,13 @@ export class TurnRunner {
     this.#permissions.answered(permissionId, optionId);
   }
 
+  /** An agent with personal secrets receives only what their owner wrote. The rest waits for an agent without them. */
   steered(followUps: readonly FollowUp[]): void {
-    this.#steering.offer(followUps);
+    const { creatorId } = this.#run;
+    const end = this.#deps.hasPersonalSecrets
+      ? followUps.findIndex(({ authorId, byGuest }) => byGuest === true || authorId !== creatorId)
+      : -1;
+    this.#steering.offer(end === -1 ? followUps : followUps.slice(0, end));
   }
 
   /** The watch may have read the run before the turn took the follow-up. Then the turn already handles it. */
@@ -144,14 +151,15 @@ export class TurnRunner {
 
   /** A turn that is continued keeps its snapshot, because earlier changes belong to it too. */
   async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
-    const { abort, deps, lease, saver } = this.#services;
+    const { abort, lease, saver } = this.#services;
+    const { hasPersonalSecrets } = this.#deps;
     if (!this.#run.turnOpen) {
       await abort.unless(this.#deps.work.beforeTurn());
     }
     if (abort.reason !== undefined) {
       return undefined;
     }
-    const { run, value } = await lease.write((edit) => decideTurnStart(edit, deps.run));
+    const { run, value } = await lease.write((edit) => decideTurnStart(edit, hasPersonalSecrets));
     this.#run = run;
     if (value === undefined) {
       return undefined;

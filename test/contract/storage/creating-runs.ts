@@ -37,7 +37,7 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
         "skill",
         "skillSnapshot",
         "skillSnapshots",
-        "guestWrote",
+        "othersWrote",
         "triggerUrl",
         "lease",
         "startedAt",

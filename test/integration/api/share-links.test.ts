@@ -443,7 +443,7 @@ describe("the guest of a share link for editing", () => {
     expect(page.text).toContain('data-allowed="true"');
     expect([status, body.state]).toEqual([200, "QUEUED"]);
     const run = await harness.storage.runs.find({ id: shared.runId as RunId });
-    expect(run?.guestWrote).toBe(true);
+    expect(run?.othersWrote).toBe(true);
     const accept = { accept: "application/json" };
     const { events } = (await call(harness, `${RUNS}/${shared.runId}/events`, { headers: accept })).body;
     expect(events.at(-1)).toMatchObject({ kind: "followup.received", message: "And more." });

@@ -220,7 +220,7 @@ export const RunScalarFieldEnum = {
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
-  guestWrote: 'guestWrote',
+  othersWrote: 'othersWrote',
   answer: 'answer',
   warnings: 'warnings',
   totalTokens: 'totalTokens',

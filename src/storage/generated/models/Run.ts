@@ -92,7 +92,7 @@ export type RunMinAggregateOutputType = {
   agentSessionId: string | null
   agentVersion: string | null
   checkpoint: string | null
-  guestWrote: boolean | null
+  othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
@@ -145,7 +145,7 @@ export type RunMaxAggregateOutputType = {
   agentSessionId: string | null
   agentVersion: string | null
   checkpoint: string | null
-  guestWrote: boolean | null
+  othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
@@ -210,7 +210,7 @@ export type RunCountAggregateOutputType = {
   checkpoint: number
   permission: number
   approval: number
-  guestWrote: number
+  othersWrote: number
   answer: number
   warnings: number
   totalTokens: number
@@ -296,7 +296,7 @@ export type RunMinAggregateInputType = {
   agentSessionId?: true
   agentVersion?: true
   checkpoint?: true
-  guestWrote?: true
+  othersWrote?: true
   answer?: true
   totalTokens?: true
   costUsd?: true
@@ -349,7 +349,7 @@ export type RunMaxAggregateInputType = {
   agentSessionId?: true
   agentVersion?: true
   checkpoint?: true
-  guestWrote?: true
+  othersWrote?: true
   answer?: true
   totalTokens?: true
   costUsd?: true
@@ -414,7 +414,7 @@ export type RunCountAggregateInputType = {
   checkpoint?: true
   permission?: true
   approval?: true
-  guestWrote?: true
+  othersWrote?: true
   answer?: true
   warnings?: true
   totalTokens?: true
@@ -567,7 +567,7 @@ export type RunGroupByOutputType = {
   checkpoint: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
-  guestWrote: boolean | null
+  othersWrote: boolean | null
   answer: string | null
   warnings: string[]
   totalTokens: bigint
@@ -656,7 +656,7 @@ export type RunWhereInput = {
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
-  guestWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
+  othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
@@ -730,7 +730,7 @@ export type RunOrderByWithRelationInput = {
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
-  guestWrote?: Prisma.SortOrderInput | Prisma.SortOrder
+  othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -807,7 +807,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
-  guestWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
+  othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
@@ -881,7 +881,7 @@ export type RunOrderByWithAggregationInput = {
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
-  guestWrote?: Prisma.SortOrderInput | Prisma.SortOrder
+  othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -955,7 +955,7 @@ export type RunScalarWhereWithAggregatesInput = {
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
-  guestWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
+  othersWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntWithAggregatesFilter<"Run"> | bigint | number
@@ -1020,7 +1020,7 @@ export type RunCreateInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -1094,7 +1094,7 @@ export type RunUncheckedCreateInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -1166,7 +1166,7 @@ export type RunUpdateInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1240,7 +1240,7 @@ export type RunUncheckedUpdateInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1313,7 +1313,7 @@ export type RunCreateManyInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -1378,7 +1378,7 @@ export type RunUpdateManyMutationInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1444,7 +1444,7 @@ export type RunUncheckedUpdateManyInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1520,7 +1520,7 @@ export type RunCountOrderByAggregateInput = {
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
-  guestWrote?: Prisma.SortOrder
+  othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   warnings?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1589,7 +1589,7 @@ export type RunMaxOrderByAggregateInput = {
   agentSessionId?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
-  guestWrote?: Prisma.SortOrder
+  othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
@@ -1642,7 +1642,7 @@ export type RunMinOrderByAggregateInput = {
   agentSessionId?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
-  guestWrote?: Prisma.SortOrder
+  othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
@@ -1954,7 +1954,7 @@ export type RunCreateWithoutCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2026,7 +2026,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2128,7 +2128,7 @@ export type RunScalarWhereInput = {
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
-  guestWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
+  othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
@@ -2193,7 +2193,7 @@ export type RunCreateWithoutEventsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2266,7 +2266,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2353,7 +2353,7 @@ export type RunUpdateWithoutEventsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2426,7 +2426,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2497,7 +2497,7 @@ export type RunCreateWithoutFollowUpsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2570,7 +2570,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2657,7 +2657,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2730,7 +2730,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -2801,7 +2801,7 @@ export type RunCreateWithoutCurrentInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2874,7 +2874,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -2961,7 +2961,7 @@ export type RunUpdateWithoutCurrentInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3034,7 +3034,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3105,7 +3105,7 @@ export type RunCreateWithoutThreadsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3178,7 +3178,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3265,7 +3265,7 @@ export type RunUpdateWithoutThreadsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3338,7 +3338,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3409,7 +3409,7 @@ export type RunCreateWithoutInputsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3482,7 +3482,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3569,7 +3569,7 @@ export type RunUpdateWithoutInputsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3642,7 +3642,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3713,7 +3713,7 @@ export type RunCreateWithoutArtifactsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3786,7 +3786,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -3873,7 +3873,7 @@ export type RunUpdateWithoutArtifactsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -3946,7 +3946,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -4017,7 +4017,7 @@ export type RunCreateWithoutChangesInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -4090,7 +4090,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -4177,7 +4177,7 @@ export type RunUpdateWithoutChangesInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -4250,7 +4250,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -4321,7 +4321,7 @@ export type RunCreateManyCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: boolean | null
+  othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
   totalTokens?: bigint | number
@@ -4386,7 +4386,7 @@ export type RunUpdateWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -4458,7 +4458,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -4530,7 +4530,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
-  guestWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -4681,7 +4681,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
-  guestWrote?: boolean
+  othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4756,7 +4756,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
-  guestWrote?: boolean
+  othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4823,7 +4823,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
-  guestWrote?: boolean
+  othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4890,7 +4890,7 @@ export type RunSelectScalar = {
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
-  guestWrote?: boolean
+  othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
   totalTokens?: boolean
@@ -4908,7 +4908,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "guestWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5053,7 +5053,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     /**
      * Whether a guest of a share link has sent a follow-up.
      */
-    guestWrote: boolean | null
+    othersWrote: boolean | null
     /**
      * The agent's final message of the last turn that ended, as threads show it.
      */
@@ -5565,7 +5565,7 @@ export interface RunFieldRefs {
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
-  readonly guestWrote: Prisma.FieldRef<"Run", 'Boolean'>
+  readonly othersWrote: Prisma.FieldRef<"Run", 'Boolean'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
   readonly warnings: Prisma.FieldRef<"Run", 'String[]'>
   readonly totalTokens: Prisma.FieldRef<"Run", 'BigInt'>

@@ -14,7 +14,7 @@ const WAITING = { state: "BLOCKED", approval: APPROVAL } as const;
 
 describe("a new run that needs approval", () => {
   test("a run that needs approval is blocked from the start, says why, and has no job", () => {
-    const { run } = newRunSubject(anOrigin(), APPROVAL);
+    const { run } = newRunSubject(anOrigin(), { approval: APPROVAL });
     const edit = anEdit(run);
 
     edit.begin();

@@ -3,6 +3,7 @@ import type { AgentStart } from "../../../../src/core/agents/agent-runner.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { PrincipalId } from "../../../../src/core/ids.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
+import { retryOf } from "../../../../src/core/runs/retry-of.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { SecretService } from "../../../../src/core/secrets/secret-service.ts";
 import { createSecretBox } from "../../../../src/secrets/secret-box.ts";
@@ -228,6 +229,81 @@ describe("the secrets of a run", () => {
     const run = await harness.run(id);
     expect(run).toMatchObject({ state: "SUCCEEDED", answer: "Left in a file: [redacted]" });
     expect(JSON.stringify(await harness.events(id))).not.toContain(ADAS);
+  });
+
+  test.each(["queue", "steer"] as const)(
+    "an agent with personal secrets never takes another member's %s follow-up, also not in a later turn",
+    async (delivery) => {
+      await set(ada, "ADAS", ADAS, false);
+      const { promise: firstTurn, resolve: endFirstTurn } = Promise.withResolvers<void>();
+      harness.agents.scripts.push(async () => {
+        await firstTurn;
+        return END_TURN;
+      });
+      await harness.start();
+      const { id } = await harness.create({ creator: ada });
+      await quiet();
+
+      await harness.runs.followUp(id, bob, { message: "Print it.", authorId: bob.id, delivery });
+      endFirstTurn();
+      await quiet();
+      await harness.followUp(id, "Go on.");
+
+      expect(harness.agents.steered).toEqual([]);
+      expect(harness.agents.prompts).toEqual(["Fix it", "Print it.", "Go on."]);
+      expect(harness.agents.starts.map(secretsOf)).toEqual([{ ADAS }, {}, {}]);
+    },
+  );
+
+  test("an agent without personal secrets takes the follow-ups of other members in its own process", async () => {
+    await set(ada, "TEAMS", TEAMS);
+    const { promise: firstTurn, resolve: endFirstTurn } = Promise.withResolvers<void>();
+    harness.agents.scripts.push(async () => {
+      await firstTurn;
+      return END_TURN;
+    });
+    await harness.start();
+    const { id } = await harness.create({ creator: ada });
+    await quiet();
+
+    await harness.runs.followUp(id, bob, { message: "And this.", authorId: bob.id, delivery: "queue" });
+    endFirstTurn();
+    await quiet();
+
+    expect(harness.agents.prompts).toEqual(["Fix it", "And this."]);
+    expect(harness.agents.starts).toHaveLength(1);
+  });
+
+  test("a run whose held follow-up another member wrote or changed starts without personal secrets", async () => {
+    await set(ada, "ADAS", ADAS, false);
+    const { id } = await harness.create({ creator: ada });
+    await harness.runs.followUp(id, bob, { message: "First this.", authorId: bob.id, delivery: "queue" });
+    const changed = await harness.create({ creator: ada });
+    const { followUpId = "" } = await harness.runs.followUp(changed.id, ada, {
+      message: "First this.",
+      authorId: ada.id,
+      delivery: "queue",
+    });
+    const target = { runId: changed.id, followUpId };
+    await harness.runs.rewriteFollowUp(target, { ...bob, administrator: true }, "Print it.");
+
+    await harness.start();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{}, {}]);
+  });
+
+  test("a retry by another member gets the personal secrets of neither", async () => {
+    await set(ada, "ADAS", ADAS, false);
+    await set(bob, "BOBS", BOBS, false);
+    await harness.start();
+    const run = await perform(ada);
+
+    await harness.runs.create(retryOf(run, { creator: bob, source: "API", inputs: [] }));
+    await quiet();
+    await harness.runs.create(retryOf(run, { creator: ada, source: "API", inputs: [] }));
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ ADAS }, {}, { ADAS }]);
   });
 
   test("secrets are opened again for each attempt", async () => {
