@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { AppError } from "../../core/errors.ts";
 import type { RunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
@@ -52,6 +53,11 @@ async function newRunOf(
   const run = await runs.get({ id }, creator);
   const inputs = await storage.files.inputsOf(id);
   const agent = await storage.namedAgents.find(run.teamId, run.executorId ?? run.creatorId);
+  if (run.secretNames !== undefined && agent === undefined) {
+    throw new AppError("resource_not_found", "The agent of this run was deleted.", {
+      remedy: "Start a new run. A retry would get secrets that the agent did not have.",
+    });
+  }
   return {
     ...retryOf(run, {
       creator,

@@ -230,6 +230,22 @@ describe("a run of a named agent", () => {
     expect(await idsOf("executor=nobody")).toEqual([]);
   });
 
+  test("a run is not repeated after its agent with a list of secrets was deleted", async () => {
+    const limited = await anAgent({ secrets: [{ name: "REVIEW_TOKEN" }] });
+    const unlimited = await anAgent();
+    const ids = [
+      await createRun(harness, { agent_identity_uid: limited.uid }),
+      await createRun(harness, { agent_identity_uid: unlimited.uid }),
+    ];
+    await people.remove(`/identities/${limited.uid}`);
+    await people.remove(`/identities/${unlimited.uid}`);
+
+    const answers = await Promise.all(ids.map((id) => ask(`/runs/${id}/retry`, { method: "POST" })));
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 200]);
+    expect(answers[0]?.body).toMatchObject({ detail: "The agent of this run was deleted." });
+  });
+
   test("a retried run has the same agent", async () => {
     const { uid } = await anAgent({ secrets: [{ name: "ONLY" }] });
     const id = await createRun(harness, { agent_identity_uid: uid });
