@@ -49,6 +49,11 @@ function begunAtEnd(bytes: Buffer, key: Buffer): number {
   return 0;
 }
 
+/** Secrets of an address, also as they are written in it. */
+export function keysInUrl(secrets: readonly string[]): readonly string[] {
+  return secrets.flatMap((secret) => [secret, encodeURIComponent(secret), encodeURI(secret)]);
+}
+
 /** The value of a header, and the part of it after a scheme such as `Bearer`. */
 export function keysIn(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/).slice(1)]);

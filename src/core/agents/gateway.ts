@@ -24,6 +24,8 @@ export interface RepositoryGrant extends RepositoryName {
 export interface RemoteMcpServer {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The secrets in the address. An answer that repeats one is masked, as it is for the values of headers. */
+  readonly urlSecrets?: readonly string[];
 }
 
 /** The only way out of an attempt's sandbox, from its preparation to its end. */

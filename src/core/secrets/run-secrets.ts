@@ -31,6 +31,8 @@ export type Variables = Readonly<Record<string, string>>;
 export interface OpenedSecrets {
   /** The secrets that the caller of a run may use: as environment variables, and in the values of MCP servers. */
   readonly variables: Variables;
+  /** Those of the team. */
+  readonly teamVariables: Variables;
   /** Also the team's token for repositories. */
   readonly all: Variables;
   /** Whether some are personal ones of the run's creator. */
@@ -79,14 +81,16 @@ export class RunSecrets implements Redactor {
     // Includes team secrets that a personal secret replaces, and personal ones of turns before someone else wrote.
     this.#redactToo(opened.map(({ value }) => value));
     const used = othersWrote === true ? opened.slice(0, teams.length) : opened;
+    const usable = used.filter(({ secret }) => !isGitToken(secret));
     return {
-      variables: requireRoom(variablesOf(used.filter(({ secret }) => !isGitToken(secret)))),
+      variables: requireRoom(variablesOf(usable)),
+      teamVariables: variablesOf(usable.filter(({ secret }) => isTeamOwned(secret))),
       all: variablesOf(used),
       hasPersonal: used.length > teams.length,
     };
   }
 
-  /** Returns the run's MCP servers; those of the team with their values, which are secrets as well. */
+  /** Returns the run's MCP servers; those of the team, with a `warp_id`, have their values, which are secrets as well. */
   async openMcpServers(): Promise<Readonly<Record<string, McpServerConfig>>> {
     const { run, secretBox, storage } = this.#deps;
     const servers = Object.entries(run.config.mcp_servers ?? {});
@@ -108,7 +112,7 @@ export class RunSecrets implements Redactor {
         }
         const opened = openMcpServer(secretBox, server);
         this.#redactToo(Object.values(secretValuesOf(opened)).flatMap((values) => Object.values(values)));
-        return [name, opened];
+        return [name, { ...opened, warp_id: config.warp_id }];
       }),
     );
   }

@@ -21,7 +21,9 @@ export function mcpServersOf(
   const forGateway: Record<string, GatewayGrant["mcpServers"][string]> = {};
   for (const [name, server] of Object.entries(servers)) {
     const { args = [], command, env = {}, headers = {}, url } = server;
-    const fill = (value: string) => filled(name, value, secrets);
+    // A team's server must not send a member's personal secrets to an address that others chose.
+    const usable = server.warp_id === undefined ? secrets : { ...secrets, variables: secrets.teamVariables };
+    const fill = (value: string) => filled(name, value, usable);
     if (command !== undefined) {
       forAgent[name] = { command, args, env: mapped(env, fill) };
     }
@@ -29,12 +31,21 @@ export function mcpServersOf(
       continue;
     }
     forAgent[name] = "remote";
-    forGateway[name] = { url: fill(url), headers: mapped(headers, (value) => headerOf(name, fill(value))) };
+    const urlSecrets = Array.from(url.matchAll(PLACEHOLDER), ([placeholder]) => fill(placeholder));
+    forGateway[name] = {
+      url: fill(url),
+      headers: mapped(headers, (value) => headerOf(name, fill(value))),
+      ...(urlSecrets.length === 0 ? {} : { urlSecrets }),
+    };
   }
   return { forAgent, forGateway };
 }
 
-function filled(server: string, value: string, { all, variables }: OpenedSecrets): string {
+function filled(
+  server: string,
+  value: string,
+  { all, variables }: Pick<OpenedSecrets, "all" | "variables">,
+): string {
   return value.replace(PLACEHOLDER, (_whole, name: string) => {
     const secret = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (secret !== undefined) {
@@ -43,7 +54,7 @@ function filled(server: string, value: string, { all, variables }: OpenedSecrets
     throw new AppError("environment_setup_failed", `MCP server "${server}" needs the secret ${name}.`, {
       remedy: Object.hasOwn(all, name)
         ? "This secret is only for repositories. Store the value under another name for this server."
-        : `Set a secret named ${name}, for the team or for the user who starts the run.`,
+        : `Set a secret named ${name}, for the team or of your own. An MCP server of the team takes only those of the team.`,
     });
   });
 }

@@ -2,7 +2,7 @@ import type { RemoteMcpServer } from "../../core/agents/gateway.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
 import { ANSWERED_CREDENTIALS, CREDENTIALS, without } from "../headers.ts";
-import { KeyMask, keysIn } from "../key-mask.ts";
+import { KeyMask, keysIn, keysInUrl } from "../key-mask.ts";
 import { Refusal } from "../refusal.ts";
 import { sendOn } from "../send-on.ts";
 import type { Upstream } from "../upstream.ts";
@@ -40,7 +40,7 @@ export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOpt
         `The tool server leads elsewhere (HTTP ${answer.status}), which is not followed.`,
       );
     }
-    const through = [new KeyMask(keysIn(server.headers))];
+    const through = [new KeyMask([...keysIn(server.headers), ...keysInUrl(server.urlSecrets ?? [])])];
     await sendOn(answer, call.response, { drop: ANSWERED_CREDENTIALS, through });
   };
 }

@@ -177,6 +177,30 @@ describe("the address of an MCP server", () => {
     expect(answer.headers).not.toHaveProperty("set-cookie");
   });
 
+  test("the secrets of the address are masked in an answer, as they are and as the address spells them", async () => {
+    const [key, word] = ["canary/key of&the address", "canary-word"];
+    server.answer = (response, { url }) => answerJson(response, { error: `No ${key} at ${url}` }, 404);
+    const harness = await openGateway({
+      allow: "127.0.0.1",
+      grant: {
+        mcpServers: {
+          notes: {
+            url: `${server.url}/${word}/mcp?key=${encodeURIComponent(key)}`,
+            headers: {},
+            urlSecrets: [key, word],
+          },
+        },
+      },
+    });
+    open.push(harness);
+
+    const { body, status } = await requestRaw(harness.gateway, "/tools/notes");
+
+    expect(status).toBe(404);
+    expect(server.requests[0]?.url).toContain(`/${word}/mcp?key=canary`);
+    expect(body).not.toContain("canary");
+  });
+
   test("the key is masked in an event stream of the MCP server", async () => {
     server.answer = (response) => answerEvents(response, [`data: ${TOKEN}\n\n`]);
     const { gateway } = await openHarness(server.url);

@@ -140,7 +140,9 @@ export class LifeHarness {
 
   async startTurn(): Promise<void> {
     await this.#work("ready", async ({ writer }) => {
-      return (await writer.write((edit) => decideTurnStart(edit, false))).value === undefined ? "over" : "turn";
+      return (await writer.write((edit) => decideTurnStart(edit, false))).value === undefined
+        ? "over"
+        : "turn";
     });
   }
 

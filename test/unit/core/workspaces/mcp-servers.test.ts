@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { McpServerService } from "../../../../src/core/mcp-servers/mcp-server-service.ts";
 import type { McpServerConfig, RunConfig } from "../../../../src/core/runs/run.ts";
 import { sealOwner } from "../../../../src/core/secrets/secret.ts";
+import { SecretService } from "../../../../src/core/secrets/secret-service.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
@@ -76,9 +77,38 @@ describe("an MCP server", () => {
       wiki: {
         url: "https://wiki.example/mcp?k=the-key-of-the-wiki",
         headers: { "X-Key": "the-key-of-the-wiki" },
+        urlSecrets: ["the-key-of-the-wiki"],
       },
     });
     expect(JSON.stringify([run, await harness.events(run.id)])).not.toContain("the-key-of-the-wiki");
+  });
+
+  test("an MCP server of the team gets secrets of the team, and none of the member who starts the run", async () => {
+    const viewer = await harness.person();
+    const { clock, secretBox: box, storage } = harness;
+    const service = new McpServerService({ mcpServers: storage.mcpServers, box, clock });
+    const config = { url: "https://wiki.example/mcp", headers: { "X-Key": KEY } };
+    await service.create({ ...viewer, administrator: true }, { name: "wiki", config });
+    await new SecretService({ secrets: storage.secrets, box, clock }).put(
+      viewer,
+      { name: "WIKI_KEY", isTeamOwned: false },
+      "the-key-of-ada",
+    );
+
+    const refused = await perform({ wiki: { warp_id: "wiki" } });
+    const own = await perform({ wiki: config });
+    await aSecret("WIKI_KEY", "the-key-of-the-team");
+    const allowed = await perform({ wiki: { warp_id: "wiki" } });
+
+    expect(refused).toMatchObject({
+      state: "FAILED",
+      statusMessage: { message: 'MCP server "wiki" needs the secret WIKI_KEY.' },
+    });
+    expect([own.state, allowed.state]).toEqual(["SUCCEEDED", "SUCCEEDED"]);
+    expect(harness.gateways.grants.map(({ mcpServers }) => mcpServers.wiki?.headers)).toEqual([
+      { "X-Key": "the-key-of-ada" },
+      { "X-Key": "the-key-of-the-team" },
+    ]);
   });
 
   test.each(["constructor", "NOT_THERE"])(
