@@ -114,6 +114,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     writer,
     agents: agents.choice,
     skills,
+    secretBox: secrets,
     pullRequests,
     ...rules,
   });

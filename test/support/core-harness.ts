@@ -85,6 +85,7 @@ export class CoreHarness {
       writer,
       agents,
       skills,
+      secretBox: this.secretBox,
       pullRequests: this.pullRequests,
       ...runRules({ storage, pubsub, clock }),
     });

@@ -2,7 +2,12 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
-import { type KnownAgent, NamedAgentService } from "../../core/people/named-agent-service.ts";
+import {
+  type KnownAgent,
+  type NamedAgentEdit,
+  NamedAgentService,
+} from "../../core/people/named-agent-service.ts";
+import type { Viewer } from "../../core/people/principal.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import type { Storage } from "../../core/storage.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
@@ -88,7 +93,7 @@ export function namedAgentRoutes(deps: NamedAgentDeps, idempotency: Idempotency)
       return idempotency.writeOnce(request, reply, {
         operation: "namedAgents.create",
         perform: async (storage) => ({
-          ...show(await serviceOn(deps, storage).create(viewer, edit)),
+          ...show(await serviceOn(deps, storage).create(viewer, storable(deps, viewer, edit))),
           ...ignoredOf(request),
         }),
       });
@@ -102,10 +107,14 @@ export function namedAgentRoutes(deps: NamedAgentDeps, idempotency: Idempotency)
       return idempotency.writeOnce(request, reply, {
         operation: "namedAgents.update",
         target: id,
-        perform: async (storage) => ({
-          ...show(await serviceOn(deps, storage).replace(viewer, id, edit)),
-          ...ignoredOf(request),
-        }),
+        perform: async (storage) => {
+          const service = serviceOn(deps, storage);
+          const { agent } = await service.get(viewer, id);
+          return {
+            ...show(await service.replace(viewer, id, storable(deps, viewer, edit, agent.config))),
+            ...ignoredOf(request),
+          };
+        },
       });
     });
     const ending = { ...writing, endsKeys: true };
@@ -127,6 +136,15 @@ export function namedAgentRoutes(deps: NamedAgentDeps, idempotency: Idempotency)
 function serviceOn(deps: NamedAgentDeps, storage: Storage): NamedAgentService {
   const requireUsable = (config: RunConfig) => requireUsableConfig(deps, config);
   return new NamedAgentService({ storage, clock: deps.clock, requireUsable });
+}
+
+function storable<Edit extends Pick<NamedAgentEdit, "config">>(
+  { runs }: Pick<ApiDeps, "runs">,
+  { teamId }: Viewer,
+  edit: Edit,
+  before: RunConfig = {},
+): Edit {
+  return { ...edit, config: runs.storable(teamId, edit.config, { before, member: "mcp_servers" }) };
 }
 
 /** Errors name the members as requests do. */

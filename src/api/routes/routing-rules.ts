@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { requireEnvironment } from "../../core/environments/environment-service.ts";
 import { invalidMember } from "../../core/errors.ts";
+import type { TeamId } from "../../core/ids.ts";
 import { isTeamOwned } from "../../core/people/ownership.ts";
 import { type RoutedRequest, route } from "../../core/routing/route.ts";
 import { routedConfig } from "../../core/routing/routed-config.ts";
@@ -68,7 +69,8 @@ export function routingRuleRoutes(
       problems: [404, 422],
       body: RoutingRuleRequest,
       check: ({ config }) => requireUsable(deps, config),
-      run: (rules, viewer, body) => rules.create(viewer, routingRuleEditOf(body)),
+      run: (rules, viewer, body) =>
+        rules.create(viewer, storable(deps, viewer.teamId, routingRuleEditOf(body))),
     },
     replace: {
       operationId: "replaceRoutingRule",
@@ -77,7 +79,10 @@ export function routingRuleRoutes(
       problems: [422],
       body: RoutingRuleRequest,
       check: ({ config }) => requireUsable(deps, config),
-      run: (rules, { teamId }, id, body) => rules.replace(teamId, id, routingRuleEditOf(body)),
+      run: async (rules, { teamId }, id, body) => {
+        const { config: before } = await rules.get(teamId, id);
+        return rules.replace(teamId, id, storable(deps, teamId, routingRuleEditOf(body), before));
+      },
     },
     remove: {
       operationId: "deleteRoutingRule",
@@ -111,6 +116,15 @@ function requireUsable(
 ): void {
   requireConfigBytes("config", config, limitsOf(deps));
   deps.runs.requireStorable(config as RunConfig, "config");
+}
+
+function storable<Edit extends { readonly config: RunConfig }>(
+  { runs }: Pick<ApiDeps, "runs">,
+  teamId: TeamId,
+  edit: Edit,
+  before: RunConfig = {},
+): Edit {
+  return { ...edit, config: runs.storable(teamId, edit.config, { before }) };
 }
 
 /** A personal environment would be unknown to the other callers that the rule routes. */

@@ -57,7 +57,11 @@ export function scheduleRoutes(
       problems: [404, 422],
       body: ScheduleRequest,
       check: (body) => requireRunnable(deps, body),
-      run: (schedules, viewer, body) => schedules.create(viewer, newScheduleOf(body)),
+      run: (schedules, viewer, body) => {
+        const request = newScheduleOf(body);
+        const config = deps.runs.storable(viewer.teamId, request.config, { member: SERVERS });
+        return schedules.create(viewer, { ...request, config });
+      },
     },
     replace: {
       operationId: "replaceSchedule",
@@ -65,7 +69,12 @@ export function scheduleRoutes(
       problems: [422],
       body: ScheduleUpdateRequest,
       check: (body) => requireRunnable(deps, body),
-      run: (schedules, viewer, id, body) => schedules.replace(viewer, id, scheduleEditOf(body)),
+      run: async (schedules, viewer, id, body) => {
+        const edit = scheduleEditOf(body);
+        const { config: before } = await schedules.get(viewer, id);
+        const config = deps.runs.storable(viewer.teamId, edit.config, { before, member: SERVERS });
+        return schedules.replace(viewer, id, { ...edit, config });
+      },
     },
     remove: {
       operationId: "deleteSchedule",
@@ -89,6 +98,8 @@ export function scheduleRoutes(
     },
   });
 }
+
+const SERVERS = "agent_config.mcp_servers";
 
 /** With the principals and environments that the schedules name, each looked up once. */
 async function scheduleItems(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { KnownAgent, NamedAgentEdit } from "../../core/people/named-agent-service.ts";
 import { problemOfName } from "../../core/secrets/secret.ts";
 import { clearable } from "./clearable.ts";
@@ -172,7 +173,8 @@ export function namedAgentPath(path: string): string {
 }
 
 export function namedAgentItem({ agent, principal }: KnownAgent, isUsable: boolean): NamedAgentItem {
-  const { config, createdAt, description, id, onBehalfOfEnabled, others, secretNames, updatedAt } = agent;
+  const { createdAt, description, id, onBehalfOfEnabled, others, secretNames, updatedAt } = agent;
+  const config = withRedactedValues(agent.config);
   const values = Object.entries(CONFIG_NAMES).flatMap(([member, configName]) =>
     given(member, config[configName]),
   );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { ConsideredRule, Routing } from "../../core/routing/route.ts";
 import type { RoutedConfig } from "../../core/routing/routed-config.ts";
 import type { RoutingRule } from "../../core/routing/routing-rule.ts";
@@ -153,12 +154,18 @@ export function routingRuleEditOf(request: RoutingRuleRequest) {
 export function routingRuleItem(rule: RoutingRule): RoutingRuleItem {
   const { match, config, environmentId } = rule;
   const environment = environmentId === undefined ? {} : { environment_id: environmentId };
-  return { ...ruleItem(rule), match: match as RoutingRuleItem["match"], config, ...environment };
+  return {
+    ...ruleItem(rule),
+    match: match as RoutingRuleItem["match"],
+    config: withRedactedValues(config),
+    ...environment,
+  };
 }
 
 export function routingResult({ rule, reason, considered }: Routing, routed: RoutedConfig): RoutingResult {
   const decided = rule === undefined ? {} : { rule: { id: rule.id, name: rule.name } };
-  const { config, provenance } = routed;
+  const { provenance } = routed;
+  const config = withRedactedValues(routed.config);
   const layers = { config, config_layers: { ...provenance.config_layers } };
   return { ...decided, reason, ...layers, considered: considered.map(consideredItem) };
 }

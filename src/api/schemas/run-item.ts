@@ -3,6 +3,7 @@ import { PERMISSION_KINDS } from "../../core/agents/agent-runner.ts";
 import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
+import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { Run, RunConfig } from "../../core/runs/run.ts";
 import type { RunResult } from "../../core/runs/run-result.ts";
@@ -288,7 +289,7 @@ export function runItemOf(run: Run, context: RunItemContext): RunItem {
  * clients refuse the names of agents that they do not know.
  */
 function requestedConfig({ config, provenance }: Run): RunConfig {
-  const { harness, ...others } = config;
+  const { harness, ...others } = withRedactedValues(config);
   const layer = provenance.config_layers?.harness;
   const isRequested = layer === undefined || layer === "request" || layer === "conversation";
   return harness === undefined || !isRequested ? others : { ...others, harness };

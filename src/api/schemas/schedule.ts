@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Environment } from "../../core/environments/environment.ts";
 import type { PrincipalId } from "../../core/ids.ts";
+import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import type { Schedule } from "../../core/schedules/schedule.ts";
@@ -157,7 +158,7 @@ export function scheduleItem(
     ...(agentUid === undefined ? {} : { agent_uid: agentUid }),
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
-    agent_config: config,
+    agent_config: withRedactedValues(config),
     ...environmentIn(environments.get(config.environment_id ?? "")),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     created_by: creatorInfo(creatorId, people.get(creatorId)),

@@ -7,6 +7,7 @@ import type { McpServerConfig } from "../runs/run.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import { UniqueConflict } from "../storage.ts";
 import {
+  isSameServer,
   type McpServer,
   mapValues,
   openMcpServer,
@@ -101,13 +102,6 @@ function withKeptValues(config: McpServerConfig, before: McpServerConfig): McpSe
     return old;
   });
   return { ...config, ...values };
-}
-
-function isSameServer(left: McpServerConfig, right: McpServerConfig): boolean {
-  const [one, other] = [left, right].map(({ args = [], command, url }) =>
-    JSON.stringify([url, command, args]),
-  );
-  return one === other;
 }
 
 async function withFreeName<T>(write: () => Promise<T>): Promise<T> {

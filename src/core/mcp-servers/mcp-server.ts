@@ -21,6 +21,13 @@ export type McpServerStore = Pick<RecordStore<McpServer>, "list">;
 /** What a caller sees of a value, and what it sends back to keep the value. */
 export const REDACTED = "[redacted]";
 
+/** The beginning of a value of `env` or `headers` that is stored sealed. */
+export const SEALED = "sealed:";
+
+export function isSealed(value: string): boolean {
+  return value.startsWith(SEALED);
+}
+
 type Values = Readonly<Record<string, string>>;
 
 /** The members of a configuration whose values may be secrets. */
@@ -83,6 +90,14 @@ export async function requireTeamMcpServers(
 export function mcpServerNamed(servers: readonly McpServer[], uidOrName: string): McpServer | undefined {
   const uid = uidOrName.toLowerCase();
   return servers.find(({ id }) => id === uid) ?? servers.find(({ name }) => name === uidOrName);
+}
+
+/** Whether values of one would go to the same program or address as values of the other. */
+export function isSameServer(left: McpServerConfig, right: McpServerConfig): boolean {
+  const [one, other] = [left, right].map(({ args = [], command, url }) =>
+    JSON.stringify([url, command, args]),
+  );
+  return one === other;
 }
 
 export function secretValuesOf({ env, headers }: McpServerConfig): SecretValues {

@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { McpServerConfig, RunConfig } from "../runs/run.ts";
+import { isSealed } from "./mcp-server.ts";
 
 const SERVERS_MAX = 20;
 const ENTRIES_MAX = 100;
@@ -102,7 +103,7 @@ function problemOfEntries(
     if (!pattern.test(name) || name.length > 256) {
       return `has ${what} with a name that is none`;
     }
-    if (value.length > TEXT_LENGTH_MAX) {
+    if (value.length > TEXT_LENGTH_MAX && !isSealed(value)) {
       return `has ${what} of more than ${TEXT_LENGTH_MAX} characters`;
     }
     if (what === "headers" ? CONTROL.test(value) : value.includes("\0")) {

@@ -19,7 +19,7 @@ export interface NamedAgentDeps {
 export interface NamedAgentEdit {
   readonly name?: string;
   readonly description?: string | null;
-  readonly config: Readonly<Record<string, unknown>>;
+  readonly config: RunConfig;
   readonly secretNames?: readonly string[];
   readonly onBehalfOfEnabled?: boolean;
   readonly others: Readonly<Record<string, unknown>>;

@@ -1,10 +1,11 @@
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
-import type { PrincipalId, RunId } from "../ids.ts";
+import type { PrincipalId, RunId, TeamId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
 import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
 import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
+import { type KeptValues, withSealedValues } from "../mcp-servers/sealed-values.ts";
 import { agentConfig, findExecutingAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import { allowsSharing, type ShareAccess } from "../people/share-link.ts";
@@ -17,6 +18,7 @@ import { requireRunRepository } from "../repositories/run-repository.ts";
 import { route } from "../routing/route.ts";
 import { routedConfig } from "../routing/routed-config.ts";
 import type { RunRules } from "../rules/run-rules.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
 import type { SkillFinder } from "../skills/skill-finder.ts";
 import { withSkills } from "../skills/with-skills.ts";
 import type { Storage } from "../storage.ts";
@@ -56,6 +58,7 @@ export interface RunServiceDeps extends RunRules {
   readonly writer: NoticeWriter;
   readonly agents: AgentChoice;
   readonly skills: Pick<SkillFinder, "find">;
+  readonly secretBox: Pick<SecretBox, "seal">;
   readonly pullRequests: Pick<PullRequests, "isAllowed">;
 }
 
@@ -141,7 +144,11 @@ export class RunService {
     await requireRunEnvironment(storage.environments, routed);
     await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
     // The skills are read before anything is stored, because it may take a while and without them there is no run.
-    const origin = originOf(await withSkills(this.#deps.skills, routed), agents, clock.now());
+    const sealed = {
+      ...routed,
+      ...(routed.config && { config: this.storable(routed.creator.teamId, routed.config) }),
+    };
+    const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
     const verdict = await this.#judgeNew(origin, routed, from);
     requireAllowed(verdict);
     return {
@@ -154,6 +161,11 @@ export class RunService {
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
   requireStorable(config: RunConfig, member: string): void {
     requireKeepableConfig(config, member, this.#deps.agents);
+  }
+
+  /** A configuration as it is stored. `before` has the values that the caller was shown as `[redacted]`. */
+  storable<Config extends RunConfig>(teamId: TeamId, config: Config, kept: KeptValues = {}): Config {
+    return withSealedValues(this.#deps.secretBox, teamId, config, kept);
   }
 
   async store(

@@ -5,10 +5,11 @@ import {
   openMcpServer,
   secretValuesOf,
 } from "../mcp-servers/mcp-server.ts";
+import { openValues } from "../mcp-servers/sealed-values.ts";
 import { isTeamOwned } from "../people/ownership.ts";
 import type { PeopleStore } from "../people/people-stores.ts";
 import type { RecordStore } from "../records/record-store.ts";
-import type { McpServerConfig, Run } from "../runs/run.ts";
+import type { McpServerConfig, Run, RunConfig } from "../runs/run.ts";
 import { isGitToken } from "./git-token.ts";
 import { openSecret } from "./open-secret.ts";
 import type { Redactor, RunRedactors } from "./redactor.ts";
@@ -93,7 +94,8 @@ export class RunSecrets implements Redactor {
   /** Returns the run's MCP servers; those of the team, with a `warp_id`, have their values, which are secrets as well. */
   async openMcpServers(): Promise<Readonly<Record<string, McpServerConfig>>> {
     const { run, secretBox, storage } = this.#deps;
-    const servers = Object.entries(run.config.mcp_servers ?? {});
+    const own = this.#openValues(run.config.mcp_servers ?? {});
+    const servers = Object.entries(own);
     if (servers.every(([, { warp_id }]) => warp_id === undefined)) {
       return Object.fromEntries(servers);
     }
@@ -115,6 +117,20 @@ export class RunSecrets implements Redactor {
         return [name, { ...opened, warp_id: config.warp_id }];
       }),
     );
+  }
+
+  #openValues(servers: NonNullable<RunConfig["mcp_servers"]>): Readonly<Record<string, McpServerConfig>> {
+    const { run, secretBox } = this.#deps;
+    try {
+      const { opened, servers: open } = openValues(secretBox, run.teamId, servers);
+      this.#redactToo(opened);
+      return open;
+    } catch (cause) {
+      throw new AppError("environment_setup_failed", "A value of an MCP server cannot be opened.", {
+        cause,
+        remedy: "Start a new run with the values: they were sealed with another secret key, or changed.",
+      });
+    }
   }
 
   redact = (text: string): string => this.#redactor.redact(text);

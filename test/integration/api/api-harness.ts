@@ -170,7 +170,16 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     findToken: createGitTokens(storage.secrets, secrets),
     openWithToken: async () => ({ open: async () => undefined, find: async () => undefined }),
   });
-  const runs = new RunService({ storage, clock, writer, agents: AGENTS, skills, pullRequests, ...rules });
+  const runs = new RunService({
+    storage,
+    clock,
+    writer,
+    agents: AGENTS,
+    skills,
+    secretBox: secrets,
+    pullRequests,
+    ...rules,
+  });
   const hashKey = createKeyHasher(secret);
   const key = options.sharedWith?.key ?? newApiKey();
   if (options.sharedWith === undefined) {

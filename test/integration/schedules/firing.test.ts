@@ -12,6 +12,7 @@ import { ScheduleService } from "../../../src/core/schedules/schedule-service.ts
 import { Scheduler } from "../../../src/core/schedules/scheduler.ts";
 import type { Storage } from "../../../src/core/storage.ts";
 import { NoticeWriter } from "../../../src/core/threads/notice-writer.ts";
+import { createSecretBox } from "../../../src/secrets/secret-box.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
@@ -203,6 +204,7 @@ function openProcess(): Process {
     writer,
     agents,
     skills,
+    secretBox: createSecretBox([Buffer.alloc(32, 1).toString("base64url")]),
     pullRequests: { isAllowed: async () => true },
     ...runRules({ storage, pubsub, clock }),
   });

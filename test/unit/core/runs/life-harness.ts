@@ -22,6 +22,7 @@ import { isEnded, needsLease } from "../../../../src/core/runs/states.ts";
 import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { decideSteered } from "../../../../src/core/turns/steering.ts";
+import { createSecretBox } from "../../../../src/secrets/secret-box.ts";
 import { agentChoice } from "../../../support/agent-choice.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
@@ -70,7 +71,8 @@ export class LifeHarness {
     const library = new InMemorySkillLibrary();
     const skills = new SkillFinder({ library, environments: { list: async () => [] } });
     const pullRequests = new InMemoryPullRequests();
-    const deps = { storage, clock, writer: this.#writer, agents, skills, pullRequests };
+    const secretBox = createSecretBox([Buffer.alloc(32, 1).toString("base64url")]);
+    const deps = { storage, clock, writer: this.#writer, agents, skills, secretBox, pullRequests };
     this.#runs = new RunService({ ...deps, ...rules });
   }
 

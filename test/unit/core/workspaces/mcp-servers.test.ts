@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { McpServerService } from "../../../../src/core/mcp-servers/mcp-server-service.ts";
+import { retryOf } from "../../../../src/core/runs/retry-of.ts";
 import type { McpServerConfig, RunConfig } from "../../../../src/core/runs/run.ts";
 import { sealOwner } from "../../../../src/core/secrets/secret.ts";
 import { SecretService } from "../../../../src/core/secrets/secret-service.ts";
@@ -42,6 +43,32 @@ describe("an MCP server", () => {
       wiki: { command: "wiki-mcp", args: ["--all"], env: { TOKEN: "Bearer the-key-of-the-wiki" } },
     });
     expect(harness.gateways.grants[0]?.mcpServers).toEqual({});
+  });
+
+  test("a run, its retry and a run that continues it get credentials in the clear, which are redacted", async () => {
+    const key = "a-key-in-the-clear";
+    harness.agents.scripts.push(async ({ say }) => {
+      say(`The key is ${key}.`);
+      return END_TURN;
+    });
+
+    const run = await perform({
+      wiki: { command: "wiki-mcp", env: { TOKEN: key } },
+      web: { url: "https://web.example/mcp", headers: { "x-key": key } },
+    });
+    const creator = await harness.person();
+    await harness.runs.create(retryOf(run, { creator, source: "API", inputs: [] }));
+    await harness.create({ continues: run });
+    await quiet();
+
+    expect(harness.agents.starts.map(({ mcpServers }) => mcpServers.wiki)).toEqual(
+      Array(3).fill({ command: "wiki-mcp", args: [], env: { TOKEN: key } }),
+    );
+    expect(harness.gateways.grants.map(({ mcpServers }) => mcpServers.web?.headers)).toEqual(
+      Array(3).fill({ "x-key": key }),
+    );
+    expect(run.answer).toBe("The key is [redacted].");
+    expect(JSON.stringify([run, await harness.events(run.id)])).not.toContain(key);
   });
 
   test("no MCP server of a run gets the team's token for repositories", async () => {

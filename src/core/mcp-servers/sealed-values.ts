@@ -1,0 +1,95 @@
+import { invalidMember } from "../errors.ts";
+import type { TeamId } from "../ids.ts";
+import type { McpServerConfig, RunConfig } from "../runs/run.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import { isSameServer, isSealed, mapValues, REDACTED, SEALED, secretValuesOf } from "./mcp-server.ts";
+import { PLACEHOLDER } from "./require-mcp-servers.ts";
+
+export interface KeptValues {
+  /** The configuration that the caller was shown. */
+  readonly before?: RunConfig;
+  /** The caller's name for the servers. Default: config.mcp_servers. */
+  readonly member?: string;
+}
+
+type Servers = Readonly<Record<string, McpServerConfig>>;
+
+/**
+ * The configuration as it is stored. Values of `env` and `headers` may be credentials, so they are sealed, except those
+ * that name secrets as `${NAME}`. A value that was shown as `[redacted]` and comes back stays as it was in `before`, but
+ * only for the same server: otherwise a caller could have it sent to an address of their choice.
+ */
+export function withSealedValues<Config extends RunConfig>(
+  box: Pick<SecretBox, "seal">,
+  teamId: TeamId,
+  config: Config,
+  { before = {}, member = "config.mcp_servers" }: KeptValues = {},
+): Config {
+  const { mcp_servers: known = {} } = before;
+  return withValues(config, (value, { server, serverName, path, kind, name }) => {
+    if (value === REDACTED) {
+      const former = Object.hasOwn(known, serverName) ? known[serverName] : undefined;
+      const values = former !== undefined && isSameServer(server, former) ? (former[kind] ?? {}) : {};
+      const kept = Object.hasOwn(values, name) ? values[name] : undefined;
+      if (kept === undefined) {
+        throw invalidMember(`${member}.${path}`, `is ${REDACTED}, but there is no value to keep`);
+      }
+      return kept;
+    }
+    const isVisible = value.search(PLACEHOLDER) >= 0 || value === "";
+    return isVisible || isSealed(value) ? value : SEALED + box.seal(value, ownerOf(teamId));
+  });
+}
+
+/** The configuration for callers: sealed values are shown as `[redacted]`. */
+export function withRedactedValues<Config extends RunConfig>(config: Config): Config {
+  return withValues(config, (value) => (isSealed(value) ? REDACTED : value));
+}
+
+/** The servers with their values, and the values that were sealed. Throws when one cannot be opened. */
+export function openValues(
+  box: Pick<SecretBox, "open">,
+  teamId: TeamId,
+  servers: Servers,
+): { readonly servers: Servers; readonly opened: readonly string[] } {
+  const opened: string[] = [];
+  const { mcp_servers: open = {} } = withValues({ mcp_servers: servers }, (value) => {
+    if (!isSealed(value)) {
+      return value;
+    }
+    const text = box.open(value.slice(SEALED.length), ownerOf(teamId));
+    opened.push(text);
+    return text;
+  });
+  return { servers: open, opened };
+}
+
+interface Place {
+  readonly server: McpServerConfig;
+  readonly serverName: string;
+  readonly kind: "env" | "headers";
+  readonly name: string;
+  /** Below the servers: `wiki.headers.authorization`. */
+  readonly path: string;
+}
+
+function withValues<Config extends RunConfig>(
+  config: Config,
+  change: (value: string, place: Place) => string,
+): Config {
+  if (config.mcp_servers === undefined) {
+    return config;
+  }
+  const servers = Object.entries(config.mcp_servers).map(([serverName, server]) => {
+    const values = mapValues(secretValuesOf(server), (value, kind, name) =>
+      change(value, { server, serverName, kind, name, path: `${serverName}.${kind}.${name}` }),
+    );
+    return [serverName, { ...server, ...values }] as const;
+  });
+  return { ...config, mcp_servers: Object.fromEntries(servers) };
+}
+
+/** What sealed values are bound to. Runs, schedules and agents of a team copy them from each other. */
+function ownerOf(teamId: TeamId): string {
+  return `mcp-values:${teamId}`;
+}
