@@ -7,6 +7,7 @@ import { ApiKeyCache } from "./auth/api-key-cache.ts";
 import { type AuthDeps, addAuthentication } from "./auth/authentication.ts";
 import { Guests } from "./auth/guests.ts";
 import { SessionCookies } from "./auth/session-cookie.ts";
+import { SignInCache } from "./auth/sign-in-cache.ts";
 import { Idempotency } from "./http/idempotency.ts";
 import { nameIgnored } from "./http/ignored-members.ts";
 import { readJsonBodies } from "./http/json-body.ts";
@@ -36,10 +37,15 @@ export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise
 }
 
 function authDeps(deps: ApiDeps): AuthDeps {
+  const keys = new ApiKeyCache({ ...deps, keys: deps.storage.keys });
+  const signIns = new SignInCache({ ...deps, signIns: deps.storage.signIns });
+  keys.onChange(() => signIns.forget());
   return {
+    keys,
+    signIns,
     cookies: new SessionCookies(deps),
     guests: new Guests({ ...deps, links: new ShareLinkService(deps) }),
-    keys: new ApiKeyCache({ ...deps, keys: deps.storage.keys }),
+    publicUrl: deps.publicUrl,
   };
 }
 

@@ -31,6 +31,7 @@ import { runWebhookRoutes } from "./routes/run-webhooks.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { secretRoutes } from "./routes/secrets.ts";
 import { shareLinkRoutes } from "./routes/share-links.ts";
+import { signInsRoutes } from "./routes/sign-ins.ts";
 import { skillRoutes } from "./routes/skills.ts";
 import { teamRoutes } from "./routes/teams.ts";
 import { testEnvironmentRoutes } from "./routes/test-environment.ts";
@@ -79,6 +80,7 @@ export const apiRoutes: readonly Routes[] = [
   runWebhookRoutes,
   whoamiRoutes,
   keyRoutes,
+  signInsRoutes,
   principalRoutes,
   namedAgentRoutes,
   teamRoutes,

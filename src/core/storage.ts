@@ -17,6 +17,7 @@ import type {
   TeamStore,
 } from "./people/people-stores.ts";
 import type { ShareLinkStore } from "./people/share-link-store.ts";
+import type { SignInStore } from "./people/sign-in-store.ts";
 import type { Policy } from "./policies/policy.ts";
 import type { RecordStore } from "./records/record-store.ts";
 import type { RoutingRule } from "./routing/routing-rule.ts";
@@ -49,6 +50,7 @@ export interface Storage {
   readonly administrators: AdministratorKeys;
   readonly installations: InstallationStore;
   readonly shareLinks: ShareLinkStore;
+  readonly signIns: SignInStore;
   readonly idempotentResponses: IdempotencyStore;
   readonly files: FileStore;
   readonly skillHistory: SkillHistory;

@@ -22,12 +22,16 @@ const GIVEN = `
     SELECT * FROM json_to_recordset($1) AS given (
       ${columnTypes(COLUMNS)},
       events jsonb, jobs jsonb,
-      api_key_id uuid, principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
+      api_key_id uuid, sign_in_id uuid, principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
 /** In a fixed order, so that two statements cannot wait for each other. */
 const ALIVE = `
   alive AS MATERIALIZED (
-    SELECT id FROM api_keys WHERE id IN (SELECT api_key_id FROM given) AND revoked_at IS NULL ORDER BY id FOR SHARE)`;
-const IS_ALLOWED = "(api_key_id IS NULL OR api_key_id IN (SELECT id FROM alive))";
+    SELECT id FROM api_keys WHERE id IN (SELECT api_key_id FROM given) AND revoked_at IS NULL ORDER BY id FOR SHARE),
+  signed_in AS MATERIALIZED (
+    SELECT id FROM sign_ins WHERE id IN (SELECT sign_in_id FROM given) AND ended_at IS NULL ORDER BY id FOR SHARE)`;
+const IS_ALLOWED = `
+  (api_key_id IS NULL OR api_key_id IN (SELECT id FROM alive))
+  AND (sign_in_id IS NULL OR sign_in_id IN (SELECT id FROM signed_in))`;
 const ANSWERED = `
   answered AS (
     INSERT INTO idempotent_responses (principal_id, key, request_hash, status, body, run_id)
@@ -56,8 +60,8 @@ const SEARCHED = `
 
 /**
  * Stores new runs with their logs, idempotent responses and jobs as one statement, which is one round trip and one
- * transaction. Everything of a run depends on its response and on the caller's API key: if there is a response under the
- * idempotency key, or the API key was revoked, nothing of the run is stored. Returns the ids of the stored runs. Two runs must not have a response under the same key. `jobSql` is the
+ * transaction. Everything of a run depends on its response and on the caller's API key and sign-in: if there is a
+ * response under the idempotency key, the API key was revoked or the sign-in has ended, nothing of the run is stored. Returns the ids of the stored runs. Two runs must not have a response under the same key. `jobSql` is the
  * `sql` of a `JobInsert`.
  */
 export async function insertRuns(
@@ -111,13 +115,14 @@ function statementOf(jobSql: string, rows: readonly NewRunRows[]): Statement {
 }
 
 function sentAs({ change, jobs, origin }: NewRunRows): Readonly<Record<string, unknown>> {
-  const { idempotentResponse: answer, apiKeyId, events, progress } = change;
+  const { idempotentResponse: answer, apiKeyId, events, progress, signInId } = change;
   return {
     ...valuesOf(ORIGIN_COLUMNS, origin),
     ...valuesOf(PROGRESS_COLUMNS, progress),
     events: events.map(({ turn, body }, index) => ({ seq: index + 1, turn, body })),
     jobs,
     api_key_id: apiKeyId,
+    sign_in_id: signInId,
     principal_id: answer?.principalId,
     key: answer?.key,
     request_hash: answer?.requestHash,

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { TeamId } from "../core/ids.ts";
-import type { ApiKey, KeyHolder } from "../core/people/api-key.ts";
+import type { ApiKey, KnownKey } from "../core/people/api-key.ts";
 import type { KeyStore } from "../core/people/people-stores.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Statements, Tx } from "./database.ts";
@@ -22,7 +22,7 @@ export class PrismaKeyStore implements KeyStore {
     this.#deps = deps;
   }
 
-  async findByHash(hash: string): Promise<KeyHolder | undefined> {
+  async findByHash(hash: string): Promise<KnownKey | undefined> {
     const { database } = this.#deps;
     const [key] = await database.rows<ApiKeyRow>({ text: FIND_BY_HASH, values: [hash] });
     if (key === undefined) {

@@ -25,6 +25,7 @@ import { PrismaRunStore } from "./run-store.ts";
 import { createSecretStore } from "./secret-store.ts";
 import { createSettings } from "./settings.ts";
 import { PrismaShareLinkStore } from "./share-link-store.ts";
+import { PrismaSignInStore } from "./sign-in-store.ts";
 import { createSkillHistory } from "./skill-history.ts";
 import type { StoreDeps } from "./store-deps.ts";
 import { PrismaTeamStore } from "./team-store.ts";
@@ -50,6 +51,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     administrators: new PrismaAdministratorKeys(deps),
     installations: new PrismaInstallationStore(deps),
     shareLinks: new PrismaShareLinkStore(deps),
+    signIns: new PrismaSignInStore(deps),
     idempotentResponses: answerStore(deps.database),
     files: new PrismaFileStore(deps.database),
     skillHistory: createSkillHistory(deps.database),

@@ -32,6 +32,7 @@ import {
 } from "./run-list.ts";
 import { eventOf } from "./run-rows.ts";
 import { lockRun, readSubject, type VersionedSubject } from "./run-subject.ts";
+import { requireSignInOpen } from "./sign-in-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
 import { updateDetails, updateRun } from "./update-run.ts";
 import { endpointColumns } from "./webhooks/webhook-rows.ts";
@@ -101,10 +102,13 @@ export class PrismaRunStore implements RunStore {
     return run && { run, by: change };
   }
 
-  /** Tells why nothing was stored, if it was the caller's key. */
-  async #requireKey(statements: Statements, { apiKeyId }: RunChange): Promise<void> {
+  /** Tells why nothing was stored, if it was the caller's key or sign-in. */
+  async #requireKey(statements: Statements, { apiKeyId, signInId }: RunChange): Promise<void> {
     if (apiKeyId !== undefined) {
       await requireKeyAlive(statements, apiKeyId);
+    }
+    if (signInId !== undefined) {
+      await requireSignInOpen(statements, signInId);
     }
   }
 

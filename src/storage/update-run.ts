@@ -30,21 +30,24 @@ const UPDATED = `
   updated_at = CASE WHEN given.events = '[]' THEN runs.updated_at ELSE greatest(runs.updated_at, given.at) END`;
 
 /**
- * Everything depends on the run being unchanged since the decision, and on the API key of the caller. Otherwise nothing
- * is stored.
+ * Everything depends on the run being unchanged since the decision, and on the API key and the sign-in of the caller.
+ * Otherwise nothing is stored.
  */
 const statement = (lease: keyof typeof LEASES) => `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_record($1) AS given (
       id uuid, version xid, at timestamptz, ${columnTypes(PROGRESS_COLUMNS)},
-      events jsonb, api_key_id uuid, lease_token uuid, lease_worker text, lease_ms int)),
+      events jsonb, api_key_id uuid, sign_in_id uuid, lease_token uuid, lease_worker text, lease_ms int)),
   alive AS MATERIALIZED (
     SELECT id FROM api_keys WHERE id = (SELECT api_key_id FROM given) AND revoked_at IS NULL FOR SHARE),
+  signed_in AS MATERIALIZED (
+    SELECT id FROM sign_ins WHERE id = (SELECT sign_in_id FROM given) AND ended_at IS NULL FOR SHARE),
   changed AS (
     UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
       ${UPDATED}, last_seq = last_seq + jsonb_array_length(given.events)
     FROM given WHERE runs.id = given.id AND runs.xmin = given.version
       AND (given.api_key_id IS NULL OR given.api_key_id IN (SELECT id FROM alive))
+      AND (given.sign_in_id IS NULL OR given.sign_in_id IN (SELECT id FROM signed_in))
     RETURNING runs.*),
   logged AS (
     INSERT INTO run_events (run_id, seq, turn, kind, body)
@@ -59,7 +62,8 @@ const TEXTS = {
 
 /**
  * Stores the change of a run with its events as one statement. Returns the changed run; undefined, and nothing is
- * stored, when the run has changed since the decision or the API key of the caller was revoked.
+ * stored, when the run has changed since the decision the API key of the caller was revoked, or its
+ * sign-in has ended.
  */
 export async function updateRun(
   statements: Pick<Statements, "rows">,
@@ -67,7 +71,7 @@ export async function updateRun(
   change: RunChange,
   at: Date,
 ): Promise<Run | undefined> {
-  const { apiKeyId, events, lease, progress } = change;
+  const { apiKeyId, events, lease, progress, signInId } = change;
   const sent = {
     ...valuesOf(PROGRESS_COLUMNS, progress),
     id: run.id,
@@ -75,6 +79,7 @@ export async function updateRun(
     at,
     events: events.map(({ turn, body }, index) => ({ seq: run.lastSeq + index + 1, turn, body })),
     api_key_id: apiKeyId,
+    sign_in_id: signInId,
     lease_token: lease?.token,
     lease_worker: lease?.worker,
     lease_ms: lease?.ttlMs,

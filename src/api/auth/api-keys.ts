@@ -30,8 +30,8 @@ export function makeKey(hashKey: KeyHasher): MadeKey {
   return { secret, hash: hashKey(secret), hint: keyHint(secret) };
 }
 
-/** Returns a new token for a share link. */
-export function newShareToken(): string {
+/** Returns a new token for a share link or a sign-in. */
+export function newToken(): string {
   return randomBytes(KEY_BYTES).toString("base64url");
 }
 

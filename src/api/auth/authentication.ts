@@ -6,10 +6,11 @@ import { guestOf } from "../../core/people/share-link.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
-import { isFromOtherSite } from "../http/request-site.ts";
+import { requireOwnOrigin } from "../http/request-site.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import type { Guests } from "./guests.ts";
 import type { SessionCookies } from "./session-cookie.ts";
+import type { SignInCache } from "./sign-in-cache.ts";
 
 export interface Caller {
   /** The unit by which requests and streams are counted. */
@@ -32,22 +33,24 @@ declare module "fastify" {
     /** The scope that the route requires; `any`: every valid key. Each route has a scope or is `public`. */
     readonly scope?: Scope | "any";
     readonly public?: boolean;
-    /** Whether the pages' cookie is accepted. Allowed only for safe methods, so that other sites cannot misuse it. */
-    readonly acceptsCookie?: boolean;
     /**
      * Which guests of a share link may use this. Allowed only for routes that reveal and change nothing except the
      * guest's run. `editor`: only guests who may send follow-ups.
      */
     readonly acceptsGuest?: "any" | "editor";
-    /** Whether the route may revoke a key. The next request of this process must then read the keys again. */
+    /**
+     * Whether the route may revoke a key or end a sign-in. The next request of this process must then read them again.
+     */
     readonly endsKeys?: boolean;
   }
 }
 
 export interface AuthDeps {
   readonly keys: ApiKeyCache;
+  readonly signIns: SignInCache;
   readonly cookies: SessionCookies;
   readonly guests: Guests;
+  readonly publicUrl: () => string;
 }
 
 /** Authenticates and authorises each request before anything else of it is read. */
@@ -104,12 +107,13 @@ export function viewerOf(request: FastifyRequest): Viewer {
   return callerOf(request).viewer;
 }
 
+/** Returns who is signed in to the pages with this browser. */
 export async function findByCookie(
-  { cookies, keys }: Pick<AuthDeps, "cookies" | "keys">,
+  { cookies, signIns }: Pick<AuthDeps, "cookies" | "signIns">,
   request: FastifyRequest,
 ): Promise<KeyHolder | undefined> {
-  const keyHash = cookies.read(request);
-  return keyHash === undefined ? undefined : keys.find(keyHash);
+  const token = cookies.read(request);
+  return token === undefined ? undefined : signIns.findByToken(token);
 }
 
 type CallerChecks = Pick<Caller, "isStillAuthenticated" | "onAccessChange">;
@@ -117,22 +121,27 @@ type Identity = Omit<Caller, keyof CallerChecks>;
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
-/**
- * A key in the header is used exclusively. Otherwise the cookie of a share link takes precedence over the pages'
- * cookie, because it allows less.
- */
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/** A key in the header is used exclusively. A write by cookie must come from a page of this server. */
 async function findCaller(deps: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
     const key = BEARER.exec(authorization)?.[1];
     return key === undefined ? undefined : withKey(await deps.keys.findByKey(key));
   }
-  const { acceptsCookie, acceptsGuest } = request.routeOptions.config;
-  if (request.method !== "GET") {
-    return acceptsGuest === "editor" ? findEditor(deps, request) : undefined;
+  const caller = await findCookieCaller(deps, request);
+  if (caller !== undefined && !SAFE_METHODS.has(request.method)) {
+    requireOwnOrigin(request, deps.publicUrl());
   }
-  const guest = acceptsGuest === "any" ? await findGuest(deps, request) : undefined;
-  if (guest !== undefined || acceptsCookie !== true) {
+  return caller;
+}
+
+/** The cookie of a share link takes precedence over the pages' cookie, because it allows less. */
+async function findCookieCaller(deps: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
+  const { acceptsGuest } = request.routeOptions.config;
+  const guest = acceptsGuest === undefined ? undefined : await findGuest(deps, request);
+  if (guest !== undefined && (acceptsGuest === "any" || guest.viewer.invitation?.mayFollowUp === true)) {
     return guest;
   }
   return withKey(await findByCookie(deps, request));
@@ -146,15 +155,6 @@ function withKey(holder: KeyHolder | undefined): Identity | undefined {
 async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
   const link = await guests.findByCookie(request);
   return link && { id: `${link.id} ${callerNetwork(request.ip)}`, viewer: guestOf(link) };
-}
-
-/**
- * The browser does not send the cookie with the forms of other sites. Pages of other servers of the same domain are
- * refused as well.
- */
-async function findEditor(deps: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
-  const guest = isFromOtherSite(request) ? undefined : await findGuest(deps, request);
-  return guest?.viewer.invitation?.mayFollowUp === true ? guest : undefined;
 }
 
 function callerChecks(deps: AuthDeps, request: FastifyRequest, caller: Identity): CallerChecks {

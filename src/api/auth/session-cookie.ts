@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { SIGN_IN_MS } from "../../core/people/sign-in-service.ts";
 import { SignedCookie, type SignedCookieDeps } from "./signed-cookie.ts";
 
-const LIFETIME_SECONDS = 12 * 60 * 60;
-
 /**
- * The pages' cookie. It contains the stored form of the key that signed in, which is not accepted as a key, and an
- * expiry. The session ends when the key is revoked. The cookie allows only reading.
+ * The pages' cookie. It contains the token of a sign-in, signed and with its expiry, so that a made-up token costs no
+ * query.
  */
 export class SessionCookies {
   readonly #cookie: SignedCookie;
@@ -18,15 +17,15 @@ export class SessionCookies {
     });
   }
 
-  issue(reply: FastifyReply, keyHash: string): void {
-    this.#cookie.issue(reply, keyHash, LIFETIME_SECONDS);
+  issue(reply: FastifyReply, token: string): void {
+    this.#cookie.issue(reply, token, SIGN_IN_MS / 1_000);
   }
 
   clear(reply: FastifyReply): void {
     this.#cookie.clear(reply);
   }
 
-  /** Returns the stored form of the key. The caller must check that the key still exists. */
+  /** Returns the token. The caller must check that the sign-in is open. */
   read(request: Pick<FastifyRequest, "cookies">): string | undefined {
     return this.#cookie.read(request);
   }

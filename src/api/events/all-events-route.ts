@@ -56,7 +56,7 @@ const SCHEMA = {
 
 export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPluginAsyncZod {
   const limits = limitsOf(deps);
-  const config = { scope: "runs:read", acceptsCookie: true, describedHeaders: ["Last-Event-ID"] } as const;
+  const config = { scope: "runs:read", describedHeaders: ["Last-Event-ID"] } as const;
   return async (app) => {
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/events", route, async (request, reply) => {

@@ -70,7 +70,7 @@ export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   const limits = limitsOf(deps);
   const streams = new OpenStreams(limits);
   const followed = new FollowedRuns(deps, limits.pollMs);
-  const reading = { scope: "runs:read", acceptsCookie: true, acceptsGuest: "any" } as const;
+  const reading = { scope: "runs:read", acceptsGuest: "any" } as const;
   const config = { ...reading, describedHeaders: ["Last-Event-ID"] };
   return async (app) => {
     app.addHook("preClose", async () => streams.endAll());

@@ -42,7 +42,7 @@ interface PreparedWrite<Body> {
 
 interface RunTransaction<Body> {
   /** Does the work and stores `extras` in the same transaction. */
-  perform(extras: Pick<TransactionExtras, "apiKeyId" | "responseFor">): Promise<FollowUpResult>;
+  perform(extras: Pick<TransactionExtras, "apiKeyId" | "responseFor" | "signInId">): Promise<FollowUpResult>;
   /** With a key it is called inside the transaction, which stores the answer. */
   answer(result: FollowUpResult): Body;
 }
@@ -52,8 +52,8 @@ export interface Write<Body> extends Operation {
   /** The status of the response. Default: 200. */
   readonly status?: number;
   /**
-   * The response contains a secret. It is stored encrypted and repeated only for the same API key, because another
-   * key of the principal may have fewer rights than the secret gives. A repeat with another key is refused.
+   * The response contains a secret. It is stored encrypted and repeated only for the same API key or sign-in, because
+   * another one of the principal may have fewer rights than the secret gives. A repeat with another one is refused.
    */
   readonly isSecret?: boolean;
   /** The run that the response is about. The stored response is deleted with it. */
@@ -62,7 +62,7 @@ export interface Write<Body> extends Operation {
   perform(storage: Storage): Promise<Body>;
 }
 
-/** A response with a secret, and the API key that may see it again. */
+/** A response with a secret, and the API key or sign-in that may see it again. */
 interface SecretAnswer {
   readonly secretOf: string;
   readonly body: unknown;
@@ -99,12 +99,15 @@ export class Idempotency {
     const requestKey = this.#keyOf(request, write);
     if (requestKey === undefined) {
       const { answer, perform } = await prepared(write);
-      return answer(await perform(apiKeyOf(request)));
+      return answer(await perform(credentialOf(request)));
     }
-    const secretOf = write.isSecret === true ? holderOf(request).key.id : undefined;
+    const secretOf = write.isSecret === true ? secretOwnerOf(request) : undefined;
     const storedForm = (body: Body) => this.#stored(body, requestKey, secretOf);
     const perform = async () =>
-      performAndStore({ ...requestKey, status }, await prepared(write), { ...apiKeyOf(request), storedForm });
+      performAndStore({ ...requestKey, status }, await prepared(write), {
+        ...credentialOf(request),
+        storedForm,
+      });
     return write.isAtomic === true
       ? this.#perform(reply, requestKey, secretOf, perform)
       : this.#performUnlessStored(reply, requestKey, secretOf, perform);
@@ -119,7 +122,7 @@ export class Idempotency {
     if (requestKey === undefined) {
       return storage.atomically((stores) => performWithKey(request, stores, write));
     }
-    const secretOf = isSecret ? holderOf(request).key.id : undefined;
+    const secretOf = isSecret ? secretOwnerOf(request) : undefined;
     return this.#performUnlessStored(reply, requestKey, secretOf, () =>
       storage.atomically(async (stores) => {
         const body = await performWithKey(request, stores, write);
@@ -209,9 +212,9 @@ export class Idempotency {
     return this.#deps.secrets.seal(JSON.stringify(answer), ownerOf(requestKey));
   }
 
-  #opened({ body }: IdempotentResponse, requestKey: IdempotencyKey, apiKeyId: string): unknown {
+  #opened({ body }: IdempotentResponse, requestKey: IdempotencyKey, secretOf: string): unknown {
     const answer: SecretAnswer = JSON.parse(this.#deps.secrets.open(String(body), ownerOf(requestKey)));
-    if (answer.secretOf !== apiKeyId) {
+    if (answer.secretOf !== secretOf) {
       throw new AppError("not_authorized", "Another API key of yours has sent this Idempotency-Key.", {
         remedy: "Use the same API key, because the response contains a secret, or use a new Idempotency-Key.",
       });
@@ -224,21 +227,31 @@ function ownerOf({ principalId, key }: IdempotencyKey): string {
   return `answer:${principalId}:${key}`;
 }
 
-/** Guests of a share link have no key. */
-function apiKeyOf(request: FastifyRequest): Pick<TransactionExtras, "apiKeyId"> {
-  const { holder } = callerOf(request);
-  return holder === undefined ? {} : { apiKeyId: holder.key.id };
+type Credential = Pick<TransactionExtras, "apiKeyId" | "signInId">;
+
+/** What must still be valid when the write is stored. A sign-in with a key needs both. Guests have neither. */
+function credentialOf(request: FastifyRequest): Credential {
+  const { key, signIn } = callerOf(request).holder ?? {};
+  return { ...(key && { apiKeyId: key.id }), ...(signIn && { signInId: signIn.id }) };
 }
 
-/** Does the work only if the caller's key was not revoked meanwhile, in any process. */
+function secretOwnerOf(request: FastifyRequest): string {
+  const { key, signIn } = holderOf(request);
+  return signIn?.id ?? key?.id ?? "";
+}
+
+/** Does the work only if the caller's key was not revoked and its sign-in has not ended meanwhile, in any process. */
 async function performWithKey<Body>(
   request: FastifyRequest,
   stores: Storage,
   write: Write<Body>,
 ): Promise<Body> {
-  const { apiKeyId } = apiKeyOf(request);
+  const { apiKeyId, signInId } = credentialOf(request);
   if (apiKeyId !== undefined) {
     await stores.keys.requireAlive(apiKeyId);
+  }
+  if (signInId !== undefined) {
+    await stores.signIns.requireOpen(signInId);
   }
   return write.perform(stores);
 }
@@ -251,11 +264,11 @@ async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Bod
 async function performAndStore<Body>(
   requestKey: Omit<IdempotentResponse, "body">,
   { answer, perform }: RunTransaction<Body>,
-  { storedForm, ...apiKey }: Pick<TransactionExtras, "apiKeyId"> & { storedForm(body: Body): unknown },
+  { storedForm, ...credential }: Credential & { storedForm(body: Body): unknown },
 ): Promise<Body> {
   const stored: Body[] = [];
   await perform({
-    ...apiKey,
+    ...credential,
     responseFor: (result) => {
       const body = answer(result);
       stored.push(body);

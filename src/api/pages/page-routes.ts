@@ -1,7 +1,7 @@
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
-import { viewerWith } from "../../core/people/api-key.ts";
+import { hasScope, viewerWith } from "../../core/people/api-key.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { guestOf } from "../../core/people/share-link.ts";
 import type { Run } from "../../core/runs/run.ts";
@@ -13,14 +13,18 @@ import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
 import { returnPath } from "./sign-in-routes.ts";
 
-type Show = (viewer: Viewer, request: FastifyRequest, reply: FastifyReply) => Promise<string>;
+/** A signed-in user, or the guest of a share link. */
+interface Visitor {
+  readonly viewer: Viewer;
+  readonly mayFollowUp: boolean;
+}
+
+type Show = (visitor: Visitor, request: FastifyRequest, reply: FastifyReply) => Promise<string>;
 type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
 
 const HTML = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
-  // The address may still contain the token of a share link.
-  "referrer-policy": "no-referrer",
 };
 
 /** Serves the pages. They are static and read the public API with the visitor's cookie. */
@@ -57,8 +61,8 @@ function addOwnPages(
 ): void {
   const page = (path: string, show: Show): void => {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
-      const viewer = await findSignedIn(auth, request);
-      return viewer === undefined ? askToSignIn(request, reply) : show(viewer, request, reply);
+      const visitor = await findSignedIn(auth, request);
+      return visitor === undefined ? askToSignIn(request, reply) : show(visitor, request, reply);
     });
   };
   page("/", async () => files.runs);
@@ -73,9 +77,9 @@ function addSessionPage(app: FastifyInstance, files: PageFiles, deps: ApiDeps, a
   const show = showRun(files, async (id, viewer) => deps.runs.get({ sessionId: requireRunId(id) }, viewer));
   const options = { schema: { hide: true }, preHandler: takeShareToken(deps, auth.guests) };
   app.get("/sessions/:id", options, async (request, reply) => {
-    const viewer = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
-    if (viewer !== undefined) {
-      return show(viewer, request, reply);
+    const visitor = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
+    if (visitor !== undefined) {
+      return show(visitor, request, reply);
     }
     if (!hasShareToken(request)) {
       return askToSignIn(request, reply);
@@ -84,25 +88,24 @@ function addSessionPage(app: FastifyInstance, files: PageFiles, deps: ApiDeps, a
   });
 }
 
-async function findSignedIn(auth: AuthDeps, request: FastifyRequest): Promise<Viewer | undefined> {
+async function findSignedIn(auth: AuthDeps, request: FastifyRequest): Promise<Visitor | undefined> {
   const holder = await findByCookie(auth, request);
-  return holder && viewerWith(holder);
+  return holder && { viewer: viewerWith(holder), mayFollowUp: hasScope(holder, "runs:write") };
 }
 
-async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Viewer | undefined> {
+async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Visitor | undefined> {
   const link = await guests.findByCookie(request);
-  return link && guestOf(link);
+  return link && { viewer: guestOf(link), mayFollowUp: link.mayFollowUp };
 }
 
 function showRun(
   { run, notFound }: { readonly run: string; readonly notFound: string },
   find: FindRun,
 ): Show {
-  return async (viewer, request, reply) => {
+  return async ({ mayFollowUp, viewer }, request, reply) => {
     try {
       const { id } = request.params as { id: string };
       const visibleRun = await find(id, viewer);
-      const mayFollowUp = viewer.invitation?.mayFollowUp === true;
       return fill(run, { runId: visibleRun.id, mayFollowUp: String(mayFollowUp) });
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "resource_not_found") {

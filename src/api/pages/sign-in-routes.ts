@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
+import type { KeyHolder } from "../../core/people/api-key.ts";
+import { SignInService } from "../../core/people/sign-in-service.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
-import type { AuthDeps } from "../auth/authentication.ts";
+import { newToken } from "../auth/api-keys.ts";
+import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import { readJsonBodies } from "../http/json-body.ts";
-import { isFromOtherSite } from "../http/request-site.ts";
+import { refuseOtherOrigin, requireOwnOrigin } from "../http/request-site.ts";
 import { fill, readPage } from "./page-files.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
@@ -12,7 +15,7 @@ const FORM = "application/x-www-form-urlencoded";
 const BODY_BYTES = 4_096;
 const REFUSED = "This key was not accepted.";
 
-/** Signs in to the pages with an API key, which is not stored itself, and signs out. */
+/** Signs in to the pages with an API key, and signs out. */
 export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   const limiter = new SignInLimiter(deps.clock, limitsOf(deps).failedSignIns);
   const schema = { hide: true };
@@ -25,37 +28,70 @@ export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstan
     });
     app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
       const next = returnPath(Object(request.body).next);
-      const keyHash = await verify({ ...auth, ...deps }, limiter, request);
-      if (keyHash === undefined) {
+      const holder = await verify(auth, limiter, request);
+      if (holder === undefined) {
         return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
       }
-      auth.cookies.issue(reply, keyHash);
+      auth.cookies.issue(reply, await createSignIn(deps, request, holder));
       return continueTo(request, reply, next);
     });
     app.post("/signout", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
-      requireOwnPage(request);
+      await signOut(deps, auth, request);
       auth.cookies.clear(reply);
       return continueTo(request, reply, "/signin");
     });
   };
 }
 
-/** Returns the stored form of the key if the key is valid. */
+/** Returns the holder of the key in the form if the key is valid. */
 async function verify(
-  { hashKey, keys }: Pick<ApiDeps, "hashKey"> & Pick<AuthDeps, "keys">,
+  { keys, publicUrl }: AuthDeps,
   limiter: SignInLimiter,
   request: FastifyRequest,
-): Promise<string | undefined> {
-  requireOwnPage(request);
+): Promise<KeyHolder | undefined> {
+  refuseOtherOrigin(request, publicUrl());
   const network = callerNetwork(request.ip);
   limiter.begun(network);
   const { key: input } = Object(request.body);
-  const key = typeof input === "string" ? input.trim() : "";
-  if ((await keys.findByKey(key)) === undefined) {
-    return undefined;
+  const holder = await keys.findByKey(typeof input === "string" ? input.trim() : "");
+  if (holder !== undefined) {
+    limiter.succeeded(network);
   }
-  limiter.succeeded(network);
-  return hashKey(key);
+  return holder;
+}
+
+/** Stores a sign-in and returns its token. The key must still be valid when the sign-in is stored. */
+async function createSignIn(
+  { clock, hashKey, storage }: Pick<ApiDeps, "clock" | "hashKey" | "storage">,
+  { headers: { "user-agent": userAgent }, ip: address }: FastifyRequest,
+  { key, principal }: KeyHolder,
+): Promise<string> {
+  const token = newToken();
+  const origin = { method: "api_key", address, ...(userAgent === undefined ? {} : { userAgent }) } as const;
+  await storage.atomically(async (stores) => {
+    if (key !== undefined) {
+      await stores.keys.requireAlive(key.id);
+    }
+    const newSignIn = { ...origin, ...(key && { keyId: key.id }), tokenHash: hashKey(token) };
+    await new SignInService({ storage: stores, clock }).create(principal, newSignIn);
+  });
+  return token;
+}
+
+/** Another site must not sign a visitor out, not even another server of the same domain. */
+async function signOut(
+  { clock, storage }: Pick<ApiDeps, "clock" | "storage">,
+  auth: AuthDeps,
+  request: FastifyRequest,
+): Promise<void> {
+  refuseOtherOrigin(request, auth.publicUrl());
+  const { principal, signIn } = (await findByCookie(auth, request)) ?? {};
+  if (principal === undefined || signIn === undefined) {
+    return;
+  }
+  requireOwnOrigin(request, auth.publicUrl());
+  await new SignInService({ storage, clock }).end(principal, signIn.id);
+  auth.keys.forget();
 }
 
 function continueTo(request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
@@ -68,14 +104,6 @@ function refuse(request: FastifyRequest, reply: FastifyReply, form: string): Fas
     throw new AppError("authentication_required", REFUSED);
   }
   return page(reply).code(401).send(form);
-}
-
-/** Another site must not sign a visitor in or out, not even another server of the same domain. */
-function requireOwnPage(request: FastifyRequest): void {
-  if (!isFromOtherSite(request)) {
-    return;
-  }
-  throw new AppError("not_authorized", "Signing in and out is possible only from the server's own pages.");
 }
 
 function page(reply: FastifyReply): FastifyReply {

@@ -11,7 +11,7 @@ import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf } from "./create-run.ts";
 
 const tags = ["agents"];
-const reading = { scope: "runs:read", acceptsCookie: true } as const;
+const reading = { scope: "runs:read" } as const;
 const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
 
 const MODELS = {

@@ -63,7 +63,7 @@ const FILE = {
 
 export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
   const links = new SignedLinks(deps, "artifact");
-  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  const config = { scope: "runs:read" } as const;
   return async (app) => {
     const pathOf = ({ id }: Artifact) => `${app.prefix}/agent/artifacts/${id}/file`;
     const linkOf = (artifact: Artifact, run: Run) => {

@@ -21,7 +21,7 @@ import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
 import { RunParams, requireId, requireRunId } from "./ids.ts";
 
-const config = { scope: "runs:read", acceptsCookie: true } as const;
+const config = { scope: "runs:read" } as const;
 const configOfRun = { ...config, acceptsGuest: "any" } as const;
 const ConversationParams = z.object({ conversationId: z.string().describe("A UUID.") });
 

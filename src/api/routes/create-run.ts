@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { PrincipalId } from "../../core/ids.ts";
 import { storeInputs } from "../../core/inputs/run-input.ts";
@@ -12,7 +13,7 @@ import { newRunWaitsFor } from "../../core/runs/waiting-for.ts";
 import { requireRunWebhook, runWebhook } from "../../core/webhooks/run-webhook.ts";
 import type { Availability } from "../../core/workers/capacity.ts";
 import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
-import { holderOf, viewerOf } from "../auth/authentication.ts";
+import { callerOf, holderOf, viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { ignoredOf } from "../http/ignored-members.ts";
 import { requestFilesOf } from "../http/request-files.ts";
@@ -47,7 +48,7 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
           requireRunWebhook(webhook, deps.webhookClient);
         }
         const files = requestFilesOf(request.body, limits);
-        const source = sourceOf(request.headers["x-run-source"]);
+        const source = sourceOf(request);
         return idempotency.writeRunOnce(request, reply, {
           operation: "runs.create",
           hidesBody: webhook !== undefined,
@@ -148,7 +149,11 @@ function waitOf(
   };
 }
 
-export function sourceOf(header: string | string[] | undefined): RunSource {
-  const claimed = String(header ?? "").toUpperCase() as RunSource;
+/** Where the run comes from: the pages, or what a program says about itself. */
+export function sourceOf(request: FastifyRequest): RunSource {
+  if (callerOf(request).holder?.signIn !== undefined) {
+    return "WEB_APP";
+  }
+  const claimed = String(request.headers["x-run-source"] ?? "").toUpperCase() as RunSource;
   return CLAIMED_SOURCES.has(claimed) ? claimed : "API";
 }

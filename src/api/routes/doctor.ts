@@ -16,7 +16,7 @@ const GET = {
 };
 
 export function doctorRoutes({ doctor }: Pick<ApiDeps, "doctor">): FastifyPluginAsyncZod {
-  const config = { scope: "admin", acceptsCookie: true } as const;
+  const config = { scope: "admin" } as const;
   return async (app) => {
     app.get("/agent/doctor", { schema: GET, config }, async (request) => {
       if (!isOperator(viewerOf(request))) {

@@ -28,7 +28,6 @@ export function environmentRoutes(
     path: "/agent/environments",
     tags: ["environments"],
     scopes: { read: "runs:read", write: "settings:write" },
-    acceptsCookie: true,
     id: textId("uid", "An environment's uid."),
     serviceOn: ({ environments }) => new EnvironmentService({ environments, clock }),
     item: EnvironmentItem,

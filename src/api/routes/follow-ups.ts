@@ -70,7 +70,7 @@ const WITHDRAW = {
   },
 };
 
-const reading = { scope: "runs:read", acceptsCookie: true } as const;
+const reading = { scope: "runs:read" } as const;
 const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
 const sending = { ...writing, acceptsGuest: "editor" } as const;
 

@@ -19,7 +19,7 @@ type LinkDeps = Pick<ApiDeps, "clock" | "storage">;
 
 const PATH = "/agent/identity-links";
 const tags = ["people"];
-const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const reading = { scope: "settings:read" } as const;
 const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
 
 const LIST = {

@@ -37,7 +37,7 @@ export function inboxRoutes(
 ): FastifyPluginAsyncZod {
   const places = new SignedCursors(sessionSecret, "inbox cursor");
   return async (app) => {
-    const config = { scope: "admin", acceptsCookie: true } as const;
+    const config = { scope: "admin" } as const;
     app.get("/agent/inbox", { schema: LIST, config }, async (request): Promise<ListInboxResponse> => {
       const { cursor, limit } = request.query;
       const query = queryOf(request.query, viewerOf(request));

@@ -37,7 +37,7 @@ export function installationRoutes(
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const installations = new InstallationService(wholeStorage);
-  const reading = { scope: "settings:read", acceptsCookie: true } as const;
+  const reading = { scope: "settings:read" } as const;
   const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {
     app.get("/agent/installations", { schema: LIST, config: reading }, async (request) => ({

@@ -24,7 +24,7 @@ import { requireId } from "./ids.ts";
 type KeyDeps = Pick<ApiDeps, "clock" | "hashKey" | "storage">;
 
 const tags = ["people"];
-const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const reading = { scope: "settings:read" } as const;
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 const ending = { ...writing, endsKeys: true } as const;
 

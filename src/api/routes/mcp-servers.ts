@@ -26,7 +26,6 @@ export function mcpServerRoutes(
     path: "/agent/mcp-servers",
     tags: ["mcp-servers"],
     scopes: { read: "settings:read", write: "settings:write" },
-    acceptsCookie: true,
     id: uuidId("uid", "MCP server"),
     serviceOn: ({ mcpServers }) => new McpServerService({ mcpServers, box, clock }),
     item: McpServerItem,

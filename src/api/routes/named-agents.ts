@@ -31,7 +31,7 @@ type NamedAgentDeps = Pick<ApiDeps, "clock" | "limits" | "runs" | "storage">;
 
 const PATH = "/agent/identities";
 const tags = ["people"];
-const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const reading = { scope: "settings:read" } as const;
 const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
 
 const params = z.object({ uid: z.string().describe("The agent's uid.") });

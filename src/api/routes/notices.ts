@@ -37,7 +37,7 @@ export function noticeRoutes(
 ): FastifyPluginAsyncZod {
   const places = new SignedCursors(sessionSecret, "notice cursor");
   return async (app) => {
-    const reading = { scope: "admin", acceptsCookie: true } as const;
+    const reading = { scope: "admin" } as const;
     app.get(PATH, { schema: LIST, config: reading }, async (request): Promise<ListNoticesResponse> => {
       const { cursor, limit } = request.query;
       const query = queryOf(request.query, viewerOf(request).teamId);

@@ -35,7 +35,6 @@ export function policyRoutes(
     path: PATH,
     tags,
     scopes: { read: "admin", write: "admin" },
-    acceptsCookie: true,
     id: uuidId("policyId", "policy"),
     serviceOn: (stores) => new RuleService(stores.policies, { kind: "policy", clock }),
     item: PolicyItem,

@@ -23,7 +23,7 @@ import { requireId } from "./ids.ts";
 type PrincipalDeps = Pick<ApiDeps, "clock" | "storage">;
 
 const tags = ["people"];
-const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const reading = { scope: "settings:read" } as const;
 const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
 const ending = { ...writing, endsKeys: true } as const;
 

@@ -17,7 +17,7 @@ const ADDRESSES = [
   { root: "/agent/tasks", list: "listTasks", get: "getTask", deprecated: true },
 ] as const;
 
-const config = { scope: "runs:read", acceptsCookie: true } as const;
+const config = { scope: "runs:read" } as const;
 
 export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   const cursors = new Cursors(deps.sessionSecret);

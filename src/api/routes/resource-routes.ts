@@ -26,7 +26,7 @@ export function resourceRoutes<
   const handlers = new ResourceHandlers<Service, Row, Id>(storage, idempotency, resource);
   const one = `${path}/:${id.name}`;
   const named = { params: id.params, ...(id.querystring && { querystring: id.querystring }) };
-  const reading = { scope: scopes.read, acceptsCookie: resource.acceptsCookie };
+  const reading = { scope: scopes.read };
   const config = { scope: scopes.write, describedHeaders: ["Idempotency-Key"] };
   const changing = (change: Operation & Partial<Body>) => {
     const body = change.body && { body: change.body };

@@ -23,8 +23,6 @@ export interface Resource<
   readonly path: string;
   readonly tags: readonly string[];
   readonly scopes: { readonly read: Scope; readonly write: Scope };
-  /** Whether the cookie of the pages opens the two reads. */
-  readonly acceptsCookie: boolean;
   readonly id: ResourceId<Id>;
   /** Takes all stores for a read, and the stores of one transaction for a write. */
   serviceOn(storage: Storage): Service;

@@ -31,7 +31,7 @@ export function retryRunRoutes(deps: RetryDeps, idempotency: Idempotency): Fasti
   return async (app) => {
     app.post("/agent/runs/:runId/retry", { schema: SCHEMA, config }, async (request, reply) => {
       const id = requireRunId(request.params.runId);
-      const source = sourceOf(request.headers["x-run-source"]);
+      const source = sourceOf(request);
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.retry",
         target: id,

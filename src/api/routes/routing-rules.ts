@@ -40,7 +40,6 @@ export function routingRuleRoutes(
     path: PATH,
     tags,
     scopes: { read: "admin", write: "admin" },
-    acceptsCookie: true,
     id: uuidId("ruleId", "routing rule"),
     serviceOn: (stores) =>
       new RuleService(stores.routingRules, {

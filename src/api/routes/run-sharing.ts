@@ -3,7 +3,7 @@ import { ShareLinkService } from "../../core/people/share-link-service.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { PreparedRun, TransactionExtras } from "../../core/runs/run-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { newShareToken } from "../auth/api-keys.ts";
+import { newToken } from "../auth/api-keys.ts";
 import { shareUrl } from "../pages/share-token.ts";
 import { expiryOf } from "../schemas/share-link.ts";
 
@@ -14,7 +14,7 @@ export class RunSharing {
   readonly #deps: SharingDeps;
   readonly #creator: KeyHolder;
   readonly #prepared: Pick<PreparedRun, "definition" | "shares">;
-  readonly #token = newShareToken();
+  readonly #token = newToken();
 
   constructor(deps: SharingDeps, creator: KeyHolder, prepared: Pick<PreparedRun, "definition" | "shares">) {
     this.#deps = deps;

@@ -43,7 +43,7 @@ export function runWebhookRoutes(
   const deliveries = new WebhookDeliveries({ storage, clock });
   const places = new SignedCursors(sessionSecret, "run webhook delivery cursor");
   return async (app) => {
-    const reading = { scope: "runs:read", acceptsCookie: true } as const;
+    const reading = { scope: "runs:read" } as const;
     app.get(PATH, { schema: LIST, config: reading }, async (request) => {
       const { id } = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
       const { cursor, limit, state } = request.query;

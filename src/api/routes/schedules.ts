@@ -30,7 +30,6 @@ export function scheduleRoutes(
     tags: ["schedules"],
     // A schedule starts runs, so writing one needs the same scope as starting them.
     scopes: { read: "runs:read", write: "runs:write" },
-    acceptsCookie: true,
     id: uuidId("scheduleId", "schedule"),
     serviceOn: (storage) => new ScheduleService({ storage, clock, nextDue }),
     item: ScheduleItem,

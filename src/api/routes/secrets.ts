@@ -56,7 +56,6 @@ export function secretRoutes(
     path: PATH,
     tags,
     scopes: { read: "settings:read", write: writing.scope },
-    acceptsCookie: false,
     id: secretId,
     serviceOn,
     item: SecretItem,

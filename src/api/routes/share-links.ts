@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ShareLinkService } from "../../core/people/share-link-service.ts";
 import type { Storage } from "../../core/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { newShareToken } from "../auth/api-keys.ts";
+import { newToken } from "../auth/api-keys.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { shareUrl } from "../pages/share-token.ts";
@@ -74,7 +74,7 @@ export function shareLinkRoutes(deps: ShareLinkDeps, idempotency: Idempotency): 
         status: 201,
         isSecret: true,
         perform: async (storage) => {
-          const token = newShareToken();
+          const token = newToken();
           const newLink = { tokenHash: deps.hashKey(token), access, expires };
           const service = new ShareLinkService({ storage, clock });
           const { link, run } = await service.create(maker, runId, newLink);

@@ -15,7 +15,7 @@ const LIST = {
 };
 
 export function skillRoutes({ skills }: Pick<ApiDeps, "skills">): FastifyPluginAsyncZod {
-  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  const config = { scope: "runs:read" } as const;
   return async (app) => {
     app.get("/agent", { schema: LIST, config }, async (request) => {
       const groups = await skills.list(viewerOf(request), queryOf(request.query));

@@ -12,7 +12,7 @@ import { requireId } from "./ids.ts";
 type TeamDeps = Pick<ApiDeps, "clock" | "storage">;
 
 const tags = ["people"];
-const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const reading = { scope: "settings:read" } as const;
 const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
 
 const params = z.object({ uid: z.string().describe("The team's uid.") });

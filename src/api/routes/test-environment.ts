@@ -36,7 +36,7 @@ export function testEnvironmentRoutes(
     app.post("/agent/environments/:uid/test", { schema: SCHEMA, config }, async (request, reply) => {
       const { uid } = request.params as { readonly uid: string };
       const creator = viewerOf(request);
-      const source = sourceOf(request.headers["x-run-source"]);
+      const source = sourceOf(request);
       return idempotency.writeRunOnce(request, reply, {
         operation: "environments.test",
         target: uid,

@@ -20,7 +20,7 @@ import {
 import { requireId, requireRunId } from "./ids.ts";
 
 const tags = ["threads"];
-const reading = { scope: "runs:read", acceptsCookie: true } as const;
+const reading = { scope: "runs:read" } as const;
 const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
 
 const LIST = {

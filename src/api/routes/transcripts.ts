@@ -37,7 +37,7 @@ const FILE_PATH = "/agent/transcript-files";
 export function transcriptRoutes(deps: TranscriptDeps): FastifyPluginAsyncZod {
   const { runs } = deps;
   const links = new SignedLinks(deps, "transcript");
-  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  const config = { scope: "runs:read" } as const;
   return async (app) => {
     app.get("/agent/runs/:runId/transcript", { schema: LINK, config }, async (request, reply) => {
       const run = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));

@@ -23,7 +23,7 @@ export function usageRoutes({
   clock,
   storage: { reports },
 }: Pick<ApiDeps, "clock" | "storage">): FastifyPluginAsyncZod {
-  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  const config = { scope: "runs:read" } as const;
   return async (app) => {
     app.get("/agent/usage", { schema: GET, config }, async (request) => {
       const { group_by, ...days } = request.query;

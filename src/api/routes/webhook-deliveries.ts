@@ -27,7 +27,7 @@ const ONE = `${WEBHOOK}/deliveries/:deliveryId`;
 const tags = ["webhooks"];
 const ofWebhook = z.object({ webhookId: z.string().describe("The webhook's id.") });
 const ofDelivery = ofWebhook.extend({ deliveryId: z.string().describe("The delivery's id.") });
-const reading = { scope: "settings:read", acceptsCookie: true } as const;
+const reading = { scope: "settings:read" } as const;
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 
 const LIST = {

@@ -56,7 +56,6 @@ export function webhookRoutes(deps: WebhookDeps, idempotency: Idempotency): Fast
     path: ROOT,
     tags,
     scopes: { read: "settings:read", write: writing.scope },
-    acceptsCookie: true,
     id: uuidId("webhookId", "webhook"),
     serviceOn: (storage) => ({ storage, service: serviceOn(deps, storage) }),
     item: Webhook,

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { ApiKey } from "../../core/people/api-key.ts";
 import { isOperator } from "../../core/people/principal.ts";
 import { TeamService } from "../../core/people/team-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
 import { principalItem } from "../schemas/principal.ts";
 import { problems } from "../schemas/problem.ts";
+import { signInItem } from "../schemas/sign-in.ts";
 import { Whoami } from "../schemas/whoami.ts";
 
 const schema = {
@@ -13,24 +15,29 @@ const schema = {
   tags: ["people"],
   response: { 200: Whoami, ...problems(401, 503) },
 };
-const config = { scope: "any", acceptsCookie: true } as const;
+const config = { scope: "any" } as const;
 
 export function whoamiRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
   const teams = new TeamService(deps);
   return async (app) => {
     app.get("/agent/whoami", { schema, config }, async (request) => {
-      const { key, principal } = holderOf(request);
+      const { key, principal, scopes, signIn } = holderOf(request);
       const viewer = viewerOf(request);
       const { id, name } = await teams.get(viewer, viewer.teamId);
-      const { expiresAt, hint, scopes } = key;
-      const end = expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() };
       return {
         principal: principalItem(principal, viewer),
         team: { uid: id, name },
-        key: { id: key.id, name: key.name, hint, scopes: [...scopes], ...end },
+        scopes: [...scopes],
+        ...(key && { key: keyOf(key) }),
+        ...(signIn && { sign_in: signInItem(signIn, signIn.id) }),
         is_administrator: viewer.administrator,
         is_operator: isOperator(viewer),
       };
     });
   };
+}
+
+function keyOf({ expiresAt, hint, id, name, scopes }: ApiKey): NonNullable<Whoami["key"]> {
+  const end = expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() };
+  return { id, name, hint, scopes: [...scopes], ...end };
 }

@@ -12,7 +12,7 @@ const LIST = {
 };
 
 export function workerRoutes({ storage: { workers } }: Pick<ApiDeps, "storage">): FastifyPluginAsyncZod {
-  const config = { scope: "runs:read", acceptsCookie: true } as const;
+  const config = { scope: "runs:read" } as const;
   return async (app) => {
     app.get("/agent/connected-self-hosted-workers", { schema: LIST, config }, async () => ({
       workers: hostsOf(await workers.listLive()).map(workerItem),

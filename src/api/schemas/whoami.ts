@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { KeyScope } from "./api-key.ts";
 import { PrincipalItem } from "./principal.ts";
+import { SignInItem } from "./sign-in.ts";
 import { Timestamp } from "./text.ts";
 
 const EXAMPLE = {
@@ -14,6 +15,7 @@ const EXAMPLE = {
     created_at: "2026-02-01T08:30:00.000Z",
   },
   team: { uid: "00000000-0000-7000-8000-000000000001", name: "Platform" },
+  scopes: ["runs:write", "settings:read"],
   key: {
     id: "0195b2a1-3c5d-7b11-9a40-5e7f2c1d8b90",
     name: "Laptop",
@@ -41,9 +43,13 @@ export const Whoami = z
   .object({
     principal: PrincipalItem,
     team: Team.describe("The principal's team."),
-    key: Key.describe("The key of this request, or the key that was used to sign in to the pages."),
-    is_administrator: z.boolean().describe("Whether this key manages the team."),
-    is_operator: z.boolean().describe("Whether this key manages the server and its teams."),
+    scopes: z.array(KeyScope).describe("What the caller may do at most."),
+    key: Key.optional().describe(
+      "The key of this request, or the key that was used to sign in to the pages. Absent for a sign-in without a key.",
+    ),
+    sign_in: SignInItem.optional().describe("The sign-in to the pages. Absent for a request with a key."),
+    is_administrator: z.boolean().describe("Whether the caller manages the team."),
+    is_operator: z.boolean().describe("Whether the caller manages the server and its teams."),
   })
   .meta({ id: "Whoami", description: "The caller and its rights.", examples: [EXAMPLE] });
 export type Whoami = z.output<typeof Whoami>;

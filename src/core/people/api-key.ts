@@ -1,5 +1,6 @@
 import type { PrincipalId } from "../ids.ts";
 import type { Principal, Viewer } from "./principal.ts";
+import type { SignIn } from "./sign-in.ts";
 
 /** What a key allows at most. A key never allows more than its principal may do. */
 export const SCOPES = ["runs:read", "runs:write", "settings:read", "settings:write", "admin"] as const;
@@ -23,31 +24,48 @@ export interface ApiKey {
 }
 
 /** A known key with its principal. */
-export interface KeyHolder {
+export interface KnownKey {
   readonly key: ApiKey;
   readonly principal: Principal;
 }
 
+/** The principal of a request, with what its API key or its sign-in to the pages allows at most. */
+export interface KeyHolder {
+  readonly principal: Principal;
+  readonly scopes: readonly Scope[];
+  /** Absent for a sign-in that was made without a key. */
+  readonly key?: ApiKey;
+  /** Absent for a request with a key. */
+  readonly signIn?: SignIn;
+}
+
+export function holderOfKey({ key, principal }: KnownKey): KeyHolder {
+  return { principal, scopes: key.scopes, key };
+}
+
 /** Whether the key is valid now. */
-export function isAlive({ key, principal }: KeyHolder, now: Date): boolean {
+export function isAlive({ key, principal }: KnownKey, now: Date): boolean {
   if (key.revokedAt !== undefined || principal.disabled) {
     return false;
   }
   return key.expiresAt === undefined || key.expiresAt > now;
 }
 
-/** What the holder may see with this key. Without the right to administer, a key sees only what a member sees. */
+/** What the holder may see. Without the right to administer, a key or a sign-in sees only what a member sees. */
 export function viewerWith(holder: KeyHolder): Viewer {
   return { ...holder.principal, administrator: hasScope(holder, "admin") };
 }
 
 /** `admin` includes all other scopes, and writing includes reading. */
-export function hasScope({ key, principal }: KeyHolder, wanted: Scope): boolean {
+export function hasScope(
+  { principal, scopes }: Pick<KeyHolder, "principal" | "scopes">,
+  wanted: Scope,
+): boolean {
   if (wanted === "admin") {
-    return principal.administrator && key.scopes.includes("admin");
+    return principal.administrator && scopes.includes("admin");
   }
-  if (key.scopes.includes("admin") || key.scopes.includes(wanted)) {
+  if (scopes.includes("admin") || scopes.includes(wanted)) {
     return true;
   }
-  return wanted.endsWith(":read") && key.scopes.some((scope) => scope === wanted.replace(":read", ":write"));
+  return wanted.endsWith(":read") && scopes.some((scope) => scope === wanted.replace(":read", ":write"));
 }

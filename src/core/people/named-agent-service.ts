@@ -9,7 +9,7 @@ import type { Principal, Viewer } from "./principal.ts";
 import { PrincipalService } from "./principal-service.ts";
 
 export interface NamedAgentDeps {
-  readonly storage: Pick<Storage, "environments" | "keys" | "namedAgents" | "people" | "teams">;
+  readonly storage: Pick<Storage, "environments" | "keys" | "namedAgents" | "people" | "signIns" | "teams">;
   readonly clock: Clock;
   /** Throws if no run could start with this configuration. */
   readonly requireUsable: (config: RunConfig) => void;

@@ -1,5 +1,5 @@
 import type { PrincipalId, TeamId } from "../ids.ts";
-import type { ApiKey, KeyHolder } from "./api-key.ts";
+import type { ApiKey, KnownKey } from "./api-key.ts";
 import type { IdentityLink } from "./identity.ts";
 import type { Installation } from "./installation.ts";
 import type { Principal } from "./principal.ts";
@@ -51,7 +51,7 @@ export interface IdentityStore {
 
 /** Stores the keys of principals under their hashes. The keys themselves are not stored. */
 export interface KeyStore {
-  findByHash(hash: string): Promise<KeyHolder | undefined>;
+  findByHash(hash: string): Promise<KnownKey | undefined>;
   add(key: ApiKey, hash: string): Promise<void>;
   /** The keys of the team's principals, newest first. */
   list(teamId: TeamId): Promise<readonly ApiKey[]>;

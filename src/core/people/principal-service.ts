@@ -20,7 +20,7 @@ export type PrincipalChanges = Partial<
 >;
 
 export interface PeopleDeps {
-  readonly storage: Pick<Storage, "people" | "teams">;
+  readonly storage: Pick<Storage, "people" | "signIns" | "teams">;
   readonly clock: Clock;
 }
 
@@ -49,12 +49,17 @@ export class PrincipalService {
     return principal;
   }
 
+  /** A disabled principal is signed out in the same transaction. To enable it again does not sign it in. */
   async change({ teamId }: Viewer, id: PrincipalId, changes: PrincipalChanges): Promise<Principal> {
-    const changed = await this.#deps.storage.people.change(teamId, id, (principal, administrators) => {
+    const { clock, storage } = this.#deps;
+    const changed = await storage.people.change(teamId, id, (principal, administrators) => {
       const after = { ...principal, ...changes };
       requireAnAdministrator(after, administrators);
       return after;
     });
+    if (changed?.disabled === true) {
+      await storage.signIns.end({ teamId, principalId: id }, clock.now());
+    }
     return changed ?? raiseUnknown();
   }
 }

@@ -50,7 +50,12 @@ export class ShareLinkService {
     }
     const createdAt = clock.now();
     const expiresAt = "at" in expires ? expires.at : new Date(createdAt.getTime() + expires.afterMs);
-    const whose = { teamId: run.teamId, runId: run.id, creatorId: maker.principal.id, keyId: maker.key.id };
+    const whose = {
+      teamId: run.teamId,
+      runId: run.id,
+      creatorId: maker.principal.id,
+      ...(maker.key && { keyId: maker.key.id }),
+    };
     const link = { id: newId(createdAt), ...whose, access, createdAt, expiresAt };
     await storage.shareLinks.add(link, tokenHash);
     return { link, run };

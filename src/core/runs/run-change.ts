@@ -30,6 +30,8 @@ export interface RunChange {
   readonly idempotentResponse: IdempotentResponse | undefined;
   /** The API key that requests the change. If it was revoked, nothing is stored. */
   readonly apiKeyId?: string;
+  /** The sign-in to the pages that requests the change. If it has ended, nothing is stored. */
+  readonly signInId?: string;
   /** The files of a new run in their order. Their bytes are already stored. */
   readonly inputs?: readonly RunInput[];
   /** Artifacts that the run made: new ones, and new versions that replace the row of the same id. */

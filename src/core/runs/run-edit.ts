@@ -44,6 +44,7 @@ export class RunEdit {
   #inboxResult: InboxResult | undefined;
   #answer: IdempotentResponse | undefined;
   #apiKeyId: string | undefined;
+  #signInId: string | undefined;
   #inputs: readonly RunInput[] = [];
   #details: Partial<RunDetails> = {};
   #webhook: WebhookEndpoint | undefined;
@@ -274,6 +275,11 @@ export class RunEdit {
     this.#apiKeyId = apiKeyId;
   }
 
+  /** Makes the change depend on this sign-in to the pages: nothing is stored if it has ended. */
+  requireSignIn(signInId: string): void {
+    this.#signInId = signInId;
+  }
+
   done(): RunChange {
     this.#postCards();
     return {
@@ -288,6 +294,7 @@ export class RunEdit {
       inboxResult: this.#inboxResult,
       idempotentResponse: this.#answer,
       ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
+      ...(this.#signInId === undefined ? {} : { signInId: this.#signInId }),
       ...(this.#changedFollowUps.length === 0 ? {} : { changedFollowUps: this.#changedFollowUps }),
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),

@@ -72,6 +72,8 @@ export interface TransactionExtras {
   readonly threadNotices?: { readonly threadId: string; readonly notices: readonly Notice[] };
   /** The API key of the caller. If it was revoked, nothing is stored. */
   readonly apiKeyId?: string;
+  /** The sign-in of the caller. If it has ended, nothing is stored. */
+  readonly signInId?: string;
   /** Builds the response that is stored under the caller's idempotency key. */
   readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
   /** Posted to the thread `says.threadId` too if the follow-up is no answer to the open question. */
@@ -494,6 +496,7 @@ export class RunService {
     edit: RunEdit,
     {
       apiKeyId,
+      signInId,
       inboxResult,
       binding: binds,
       threadNotices: says,
@@ -504,6 +507,9 @@ export class RunService {
   ): void {
     if (apiKeyId !== undefined) {
       edit.requireKey(apiKeyId);
+    }
+    if (signInId !== undefined) {
+      edit.requireSignIn(signInId);
     }
     if (binds !== undefined) {
       edit.bind(binds);

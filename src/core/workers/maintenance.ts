@@ -8,7 +8,10 @@ import { runJob } from "../runs/run-job.ts";
 import type { Storage } from "../storage.ts";
 
 export interface MaintenanceDeps {
-  readonly storage: Pick<Storage, "idempotentResponses" | "inbox" | "leases" | "outbox" | "shareLinks">;
+  readonly storage: Pick<
+    Storage,
+    "idempotentResponses" | "inbox" | "leases" | "outbox" | "shareLinks" | "signIns"
+  >;
   readonly blobs: Pick<BlobStore, "prune">;
   /** This worker's files of runs that were deleted. */
   readonly deletedRuns: { prune(): Promise<number> };
@@ -76,6 +79,7 @@ export class Maintenance {
       ["files of deleted runs", deletedRuns],
       ["answers", storage.idempotentResponses],
       ["share links", storage.shareLinks],
+      ["sign-ins", storage.signIns],
     ] as const) {
       try {
         for (let count = await pruned.prune(); count > 0; count = await pruned.prune()) {

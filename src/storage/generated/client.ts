@@ -170,6 +170,11 @@ export type RoutingRule = Prisma.RoutingRuleModel
  */
 export type ShareLink = Prisma.ShareLinkModel
 /**
+ * Model SignIn
+ * Sign-ins to the pages. The browser has the token, and only its hash is stored.
+ */
+export type SignIn = Prisma.SignInModel
+/**
  * Model Worker
  * Worker processes that send heartbeats.
  */

@@ -141,7 +141,8 @@ export class TestClock implements Clock {
 }
 
 export const PUBLIC_URL = "http://127.0.0.1:8787";
-const SECRET = "a secret of this test";
+/** The secret key of a server whose options name none. */
+export const SECRET = "a secret of this test";
 const AGENTS = agentChoice("demo", "codex");
 
 /** Starts the whole HTTP API on a real database and a free port. */

@@ -42,7 +42,7 @@ export interface AuthorizationHarness {
   /** Returns an owner in another team than the caller's. */
   strangerTo(caller: Caller): Owner;
   /** Sends a request to the server without the network. */
-  ask(cell: Cell, path: string, key?: string | null): Promise<RouteAnswer>;
+  ask(cell: Cell, path: string, headers?: Readonly<Record<string, string>>): Promise<RouteAnswer>;
   /** Signs in to the pages with the key and returns the cookie. */
   signIn(key: string): Promise<string>;
   close(): Promise<void>;
@@ -67,7 +67,8 @@ export async function startAuthorizationHarness(): Promise<AuthorizationHarness>
     ...{ harness, objects, routes, operator, admin, member, stranger },
     callers: [operator, admin, member, reader, stranger],
     strangerTo: ({ team }) => (team === ours ? operator : admin),
-    ask: (cell, path, key = cell.caller.key) => ask(harness, cell, path, key),
+    ask: (cell, path, headers = { authorization: `Bearer ${cell.caller.key}` }) =>
+      ask(harness, cell, path, headers),
     signIn: async (key) => {
       const answer = await harness.server.inject({ method: "POST", url: "/signin", payload: { key } });
       return String(answer.headers["set-cookie"]).split(";")[0] ?? "";
@@ -94,8 +95,12 @@ function callerMaker(harness: ApiHarness) {
   return async (name: string, team: TestTeam, scopes?: readonly Scope[]): Promise<Caller> => {
     const more = { teamId: team.id as TeamId, scopes: scopes ?? [] };
     const key = scopes === undefined ? team.key : await harness.addUser(randomUUID(), more);
-    const { principal, key: held, is_operator } = (await call(harness, "/api/v1/agent/whoami", { key })).body;
-    const holder = { key: held, principal } as KeyHolder;
+    const {
+      principal,
+      scopes: held,
+      is_operator,
+    } = (await call(harness, "/api/v1/agent/whoami", { key })).body;
+    const holder = { scopes: held, principal } as KeyHolder;
     const may: Caller["may"] = ({ needs }) => {
       if (needs === "any") {
         return true;
@@ -110,14 +115,14 @@ async function ask(
   { server }: ApiHarness,
   { name, rule, caller }: Cell,
   path: string,
-  key: string | null,
+  headers: Readonly<Record<string, string>>,
 ): Promise<RouteAnswer> {
   const [method = ""] = name.split(" ");
   const body = method === "GET" || method === "DELETE" ? undefined : (rule.body?.(caller.uid) ?? {});
   const answer = await server.inject({
     method: method as "GET",
     url: path.startsWith("/agent") ? `/api/v1${path}` : path,
-    headers: { accept: "application/json", ...(key === null ? {} : { authorization: `Bearer ${key}` }) },
+    headers: { accept: "application/json", ...headers },
     ...(body === undefined ? {} : { payload: body }),
   });
   return { status: answer.statusCode, text: answer.body, what: `${caller.name}: ${name}` };

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
+import { SignInService } from "../../../src/core/people/sign-in-service.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
@@ -102,6 +103,8 @@ export class TestObjects {
         return this.#installation(owner);
       case "/agent/threads":
         return this.#thread(place);
+      case "/agent/sign-ins":
+        return this.#signIn(owner);
       case "/agent/secrets":
         return this.#secret(place);
       case "/agent/runs/:runId/permissions":
@@ -163,6 +166,16 @@ export class TestObjects {
     const name = `S_${randomUUID().replaceAll("-", "").toUpperCase()}`;
     await this.#ask("PUT", `${collection}/${name}`, owner, { value: "a value" });
     return name;
+  }
+
+  async #signIn({ team }: Owner): Promise<string> {
+    const { storage, clock } = this.#harness;
+    const [principal] = await storage.people.list(team.id);
+    if (principal === undefined) {
+      throw new Error("The team has no principal.");
+    }
+    const service = new SignInService({ storage, clock });
+    return (await service.create(principal, { method: "link", tokenHash: randomUUID() })).id;
   }
 
   /** Creates an artifact with a file as an agent leaves it. */

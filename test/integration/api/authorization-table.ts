@@ -188,6 +188,9 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "PATCH /agent/keys/:keyId": { ...settings.write, body: aName },
   "DELETE /agent/keys/:keyId": settings.write,
   "POST /agent/keys/:keyId/rotate": settings.write,
+  "GET /agent/sign-ins": { needs: "any" },
+  "DELETE /agent/sign-ins/:signInId": { ...runs.write, memberAnswers: 404 },
+  "DELETE /agent/principals/:uid/sign-ins": { ...runs.write, memberAnswers: 403 },
   "GET /agent/principals": settings.read,
   "POST /agent/principals": {
     ...administration,

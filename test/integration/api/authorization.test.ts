@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { countRows } from "../../support/row-counts.ts";
 import { call } from "./api-caller.ts";
+import { PUBLIC_URL } from "./api-harness.ts";
 import {
   type AuthorizationHarness,
   absent,
   addressOf,
+  type Cell,
   cellsOf,
   describeAnswers,
   eachOf,
@@ -35,7 +37,7 @@ test("the authorization table has exactly the routes of the server", () => {
 describe("callers without permission", () => {
   test("a request without a key is answered 401, whether or not the object exists", async () => {
     const answers = await eachOf(cellsOf([harness.operator]), (cell) =>
-      harness.ask(cell, absent(addressOf(cell.name)), null),
+      harness.ask(cell, absent(addressOf(cell.name)), {}),
     );
 
     expect(otherThan(401, answers)).toEqual([]);
@@ -172,21 +174,46 @@ test("the pages show each visitor the runs of the own team and send others to si
   }
 });
 
-test("the cookie of the pages permits no write, not even to an operator", async () => {
-  const { operator, objects } = harness;
-  const cookie = await harness.signIn(operator.key);
-  const writes = cellsOf([operator]).filter(({ name }) => !name.startsWith("GET "));
+describe("the cookie of the pages", () => {
+  test("a cookie without the Origin of the server permits no write and no change, not even to an operator", async () => {
+    const { operator, objects } = harness;
+    const cookie = await harness.signIn(operator.key);
+    const writes = cellsOf([operator]).filter(({ name }) => !name.startsWith("GET "));
+    const requests = await eachOf(writes, async (cell) => ({
+      cell,
+      path: await objects.fillOnce(addressOf(cell.name), operator),
+    }));
+    const before = await rows();
 
-  const answers = await eachOf(writes, async ({ name, rule }) => {
-    const [method = ""] = name.split(" ");
-    const url = `/api/v1${await objects.fillOnce(addressOf(name), operator)}`;
-    const payload = method === "DELETE" ? {} : { payload: rule.body?.(operator.uid) ?? {} };
-    const request = { method: method as "POST", url, headers: { cookie }, ...payload };
-    const answer = await harness.harness.server.inject(request);
-    return { what: name, status: answer.statusCode, text: answer.body };
+    const answers = await eachOf(requests, ({ cell, path }) => harness.ask(cell, path, { cookie }));
+
+    expect(writes.length).toBeGreaterThan(40);
+    expect(otherThan(403, answers)).toEqual([]);
+    expect(await rows()).toEqual(before);
   });
 
-  expect(otherThan(401, answers)).toEqual([]);
+  test("a cookie permits what the scopes of its key permit", async () => {
+    const { callers, objects, stranger } = harness;
+    const reader = callers.filter(({ name }) => name === "read-only key");
+    const askByCookie = async (cell: Cell, path: string) => {
+      const cookie = await harness.signIn(cell.caller.key);
+      return { cell, answer: await harness.ask(cell, path, { cookie, origin: PUBLIC_URL }) };
+    };
+
+    const allowed = await eachOf(
+      cellsOf([stranger]).filter(({ caller, rule }) => caller.may(rule)),
+      async (cell) => askByCookie(cell, await objects.fill(addressOf(cell.name), stranger)),
+    );
+    const refused = await eachOf(
+      cellsOf(reader).filter(({ caller, rule }) => !caller.may(rule)),
+      async (cell) => askByCookie(cell, await objects.fillOnce(addressOf(cell.name), cell.caller)),
+    );
+
+    const unserved = allowed.filter(({ cell, answer }) => !isServed(cell, answer.status));
+    expect(describeAnswers(unserved.map(({ answer }) => answer))).toEqual([]);
+    const answers = refused.map(({ answer }) => answer);
+    expect([answers.length > 40, otherThan(403, answers)]).toEqual([true, []]);
+  });
 });
 
 test("the creator, source and state of a run cannot be forged in its request", async () => {

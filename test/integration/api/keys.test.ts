@@ -35,13 +35,15 @@ describe("whoami", () => {
     expect(operator.text).not.toContain(harness.key);
   });
 
-  test("whoami accepts the cookie of the pages and returns the same", async () => {
+  test("whoami accepts the cookie of the pages and returns the same and the sign-in", async () => {
     const signedIn = await call(harness, "/signin", { body: { key: harness.key }, key: null });
     const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
 
     const answer = await ask("/whoami", { key: null, headers: { cookie } });
 
-    expect(answer.body).toEqual((await ask("/whoami")).body);
+    const { sign_in, ...others } = answer.body;
+    expect(others).toEqual((await ask("/whoami")).body);
+    expect(sign_in).toMatchObject({ method: "api_key", current: true });
   });
 
   test("whoami returns the permissions of the key, not those of its principal", async () => {

@@ -58,7 +58,11 @@ function visit(path: string, jar: Jar, options: Parameters<typeof call>[2] = {})
     ([cookiePath]) => path === cookiePath || path.startsWith(`${cookiePath}/`),
   );
   const cookie = cookies.map(([, value]) => value).join("; ");
-  return call(harness, path, { ...options, key: null, headers: { cookie, ...options.headers } });
+  return call(harness, path, {
+    ...options,
+    key: null,
+    headers: { cookie, origin: PUBLIC_URL, ...options.headers },
+  });
 }
 
 async function enter({ path }: Shared): Promise<Jar> {
@@ -80,7 +84,7 @@ describe("a share link", () => {
 
     expect(shared.path).toMatch(new RegExp(`^/sessions/${shared.sessionId}\\?share=[A-Za-z0-9_-]{43}$`));
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/sessions/${shared.sessionId}`]);
-    expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(answer.headers.get("referrer-policy")).toBe("same-origin");
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const [token = ""] = shared.path.split("=").slice(-1);
     for (const line of answer.headers.getSetCookie()) {
@@ -106,7 +110,7 @@ describe("a share link", () => {
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(answers[0]?.text).toContain(`data-run-id="${shared.runId}"`);
-    expect(answers[0]?.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(answers[0]?.headers.get("referrer-policy")).toBe("same-origin");
     expect(answers[2]?.body.events).not.toEqual([]);
   });
 
@@ -482,17 +486,18 @@ describe("the guest of a share link for editing", () => {
     const answers = [
       await followUp(shared, jar, { "sec-fetch-site": "cross-site" }),
       await followUp(shared, jar, { "sec-fetch-site": "same-site" }),
+      await followUp(shared, jar, { origin: "https://evil.example" }),
       await followUp(shared, jar, { "sec-fetch-site": "same-origin" }),
     ];
 
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200]);
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 200]);
   });
 
   test("a guest can do nothing else, neither to this run nor to another one", async () => {
     const [shared, other] = [await share({ access: "EDITOR" }), await share()];
     const cookie = (await enter(shared)).get(`${RUNS}/${shared.runId}`) ?? "";
     const send = (path: string, body: object = {}) =>
-      call(harness, `${RUNS}/${path}`, { key: null, headers: { cookie }, body });
+      call(harness, `${RUNS}/${path}`, { key: null, headers: { cookie, origin: PUBLIC_URL }, body });
 
     const answers = [
       await send(`${shared.runId}/cancel`),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FIXED_LIMITS } from "../../../src/api/api-deps.ts";
-import { KEY_LIFETIME_MS } from "../../../src/api/auth/api-key-cache.ts";
+import { LOOKUP_LIFETIME_MS } from "../../../src/api/auth/lookup-cache.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import { PostgresPubSub } from "../../../src/pubsub/postgres-pubsub.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
@@ -216,7 +216,7 @@ describe("a stream ends with its credential", () => {
 
   test("with the default limits a stream ends within five seconds of its credential", () => {
     // The check may come just before the cached key is forgotten.
-    expect(FIXED_LIMITS.callerCheckMs + KEY_LIFETIME_MS).toBeLessThan(5_000);
+    expect(FIXED_LIMITS.callerCheckMs + LOOKUP_LIFETIME_MS).toBeLessThan(5_000);
   });
 });
 

@@ -102,7 +102,7 @@ function draw(entry) {
   }
 }
 
-/** Only a guest of a share link for editing has this form: the cookie of a signed-in user allows only reading. */
+/** Visitors who may only read do not have this form. */
 function offerFollowUps(form) {
   form.hidden = form.dataset.allowed !== "true";
   form.addEventListener("submit", async (submitted) => {

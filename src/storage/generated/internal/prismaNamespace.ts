@@ -422,6 +422,7 @@ export const ModelName = {
   Policy: 'Policy',
   RoutingRule: 'RoutingRule',
   ShareLink: 'ShareLink',
+  SignIn: 'SignIn',
   Worker: 'Worker',
   RunInput: 'RunInput',
   Artifact: 'Artifact',
@@ -445,7 +446,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
+    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "signIn" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2299,6 +2300,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    SignIn: {
+      payload: Prisma.$SignInPayload<ExtArgs>
+      fields: Prisma.SignInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>
+        }
+        findFirst: {
+          args: Prisma.SignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>
+        }
+        findMany: {
+          args: Prisma.SignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>[]
+        }
+        create: {
+          args: Prisma.SignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>
+        }
+        createMany: {
+          args: Prisma.SignInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>[]
+        }
+        delete: {
+          args: Prisma.SignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>
+        }
+        update: {
+          args: Prisma.SignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>
+        }
+        deleteMany: {
+          args: Prisma.SignInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>[]
+        }
+        upsert: {
+          args: Prisma.SignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPayload>
+        }
+        aggregate: {
+          args: Prisma.SignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignIn>
+        }
+        groupBy: {
+          args: Prisma.SignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInCountAggregateOutputType> | number
+        }
+      }
+    }
     Worker: {
       payload: Prisma.$WorkerPayload<ExtArgs>
       fields: Prisma.WorkerFieldRefs
@@ -3344,6 +3419,24 @@ export const ShareLinkScalarFieldEnum = {
 export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof typeof ShareLinkScalarFieldEnum]
 
 
+export const SignInScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  principalId: 'principalId',
+  method: 'method',
+  keyId: 'keyId',
+  tokenHash: 'tokenHash',
+  address: 'address',
+  userAgent: 'userAgent',
+  createdAt: 'createdAt',
+  lastSeenAt: 'lastSeenAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt'
+} as const
+
+export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
+
+
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
@@ -3814,6 +3907,7 @@ export type GlobalOmitConfig = {
   policy?: Prisma.PolicyOmit
   routingRule?: Prisma.RoutingRuleOmit
   shareLink?: Prisma.ShareLinkOmit
+  signIn?: Prisma.SignInOmit
   worker?: Prisma.WorkerOmit
   runInput?: Prisma.RunInputOmit
   artifact?: Prisma.ArtifactOmit

@@ -76,6 +76,7 @@ export const ModelName = {
   Policy: 'Policy',
   RoutingRule: 'RoutingRule',
   ShareLink: 'ShareLink',
+  SignIn: 'SignIn',
   Worker: 'Worker',
   RunInput: 'RunInput',
   Artifact: 'Artifact',
@@ -514,6 +515,24 @@ export const ShareLinkScalarFieldEnum = {
 } as const
 
 export type ShareLinkScalarFieldEnum = (typeof ShareLinkScalarFieldEnum)[keyof typeof ShareLinkScalarFieldEnum]
+
+
+export const SignInScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  principalId: 'principalId',
+  method: 'method',
+  keyId: 'keyId',
+  tokenHash: 'tokenHash',
+  address: 'address',
+  userAgent: 'userAgent',
+  createdAt: 'createdAt',
+  lastSeenAt: 'lastSeenAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt'
+} as const
+
+export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
 export const WorkerScalarFieldEnum = {

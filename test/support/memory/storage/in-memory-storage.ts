@@ -27,6 +27,7 @@ import { InMemoryRunReports } from "./run-reports.ts";
 import { InMemoryRunStore } from "./run-store.ts";
 import { createInMemorySettings } from "./settings.ts";
 import { InMemoryShareLinkStore } from "./share-link-store.ts";
+import { InMemorySignInStore } from "./sign-in-store.ts";
 import { createInMemorySkillHistory } from "./skill-history.ts";
 import { InMemoryTeamStore } from "./team-store.ts";
 import { createInMemoryWebhookStorage } from "./webhooks/webhook-storage.ts";
@@ -53,6 +54,7 @@ function storageOn(database: InMemoryStatements): Storage {
     administrators: new InMemoryAdministratorKeys(database),
     installations: new InMemoryInstallationStore(database),
     shareLinks: new InMemoryShareLinkStore(database),
+    signIns: new InMemorySignInStore(database),
     files: new InMemoryFileStore(database),
     skillHistory: createInMemorySkillHistory(database),
     webhooks: createInMemoryWebhookStorage(database),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { TeamId } from "../../../../src/core/ids.ts";
-import { type ApiKey, type KeyHolder, SCOPES } from "../../../../src/core/people/api-key.ts";
+import { type ApiKey, type KnownKey, SCOPES } from "../../../../src/core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
 import type { AdministratorKeys, KeyStore } from "../../../../src/core/people/people-stores.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
@@ -19,7 +19,7 @@ export class InMemoryKeyStore implements KeyStore {
     this.#database = database;
   }
 
-  findByHash(hash: string): Promise<KeyHolder | undefined> {
+  findByHash(hash: string): Promise<KnownKey | undefined> {
     return this.#database.read(({ keys, principals }) => {
       const key = keys.get(hash);
       const principal = key && principals.get(key.principalId);

@@ -8,6 +8,7 @@ import type { IdentityLink } from "../../../../src/core/people/identity.ts";
 import type { Installation } from "../../../../src/core/people/installation.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { ShareLink } from "../../../../src/core/people/share-link.ts";
+import type { SignIn } from "../../../../src/core/people/sign-in.ts";
 import { FIRST_TEAM, type Team } from "../../../../src/core/people/team.ts";
 import type { TeamRecord } from "../../../../src/core/records/record-store.ts";
 import type { LoggedEvent } from "../../../../src/core/runs/event-log.ts";
@@ -94,6 +95,8 @@ export interface Tables {
   readonly installations: Map<string, Installation>;
   /** By the token's hash. */
   readonly shareLinks: Map<string, ShareLink>;
+  /** By the token's hash. */
+  readonly signIns: Map<string, SignIn>;
   readonly answers: Map<string, IdempotentResponse>;
   readonly webhooks: Map<string, WebhookRow>;
   /** By kind and id. */
@@ -123,6 +126,7 @@ export function emptyTables(): Tables {
     keys: new Map(),
     installations: new Map(),
     shareLinks: new Map(),
+    signIns: new Map(),
     answers: new Map(),
     webhooks: new Map(),
     records: new Map(),
@@ -152,6 +156,7 @@ export function copyOf(tables: Tables): Tables {
     keys: new Map(tables.keys),
     installations: new Map(tables.installations),
     shareLinks: new Map(tables.shareLinks),
+    signIns: new Map(tables.signIns),
     answers: new Map(tables.answers),
     webhooks: new Map(tables.webhooks),
     records: new Map(tables.records),

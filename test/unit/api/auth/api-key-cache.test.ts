@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { ApiKeyCache } from "../../../../src/api/auth/api-key-cache.ts";
-import type { KeyHolder } from "../../../../src/core/people/api-key.ts";
+import { holderOfKey, type KnownKey } from "../../../../src/core/people/api-key.ts";
 import type { KeyStore } from "../../../../src/core/people/people-stores.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 
-type Look = PromiseWithResolvers<KeyHolder | undefined>;
+type Look = PromiseWithResolvers<KnownKey | undefined>;
 
 /** A cache on a key store whose results the test provides. */
 function aHarness() {
   const looks: Look[] = [];
   const findByHash = () => {
-    const look = Promise.withResolvers<KeyHolder | undefined>();
+    const look = Promise.withResolvers<KnownKey | undefined>();
     looks.push(look);
     return look.promise;
   };
@@ -28,7 +28,7 @@ function aHarness() {
   return { known, looks };
 }
 
-function aHolder(): KeyHolder {
+function aKey(): KnownKey {
   const principal = aPrincipal();
   const key = {
     id: "key",
@@ -43,29 +43,29 @@ function aHolder(): KeyHolder {
 
 test("concurrent and later requests with the same key share one query", async () => {
   const { known, looks } = aHarness();
-  const holder = aHolder();
+  const holder = aKey();
 
-  const finding = [known.find("key"), known.find("key"), known.find("key")];
+  const finding = [known.findByKey("key"), known.findByKey("key"), known.findByKey("key")];
   looks[0]?.resolve(holder);
-  const found = [...(await Promise.all(finding)), await known.find("key")];
+  const found = [...(await Promise.all(finding)), await known.findByKey("key")];
 
   expect(looks).toHaveLength(1);
-  expect(found).toEqual([holder, holder, holder, holder]);
+  expect(found).toEqual(Array.from({ length: 4 }, () => holderOfKey(holder)));
 });
 
 test("a query from before a change of keys is not used after the change", async () => {
   const { known, looks } = aHarness();
-  const [before, after] = [aHolder(), undefined];
+  const [before, after] = [aKey(), undefined] as const;
 
-  const early = known.find("key");
+  const early = known.findByKey("key");
   known.forget();
-  const late = known.find("key");
+  const late = known.findByKey("key");
   looks[1]?.resolve(after);
   looks[0]?.resolve(before);
   const found = [await early, await late];
-  void known.find("key");
+  void known.findByKey("key");
 
-  expect(found).toEqual([before, after]);
+  expect(found).toEqual([holderOfKey(before), after]);
   expect(looks).toHaveLength(3);
 });
 
@@ -75,10 +75,10 @@ test.each<[string, (look: Look | undefined) => void]>([
 ])("%s is not kept in mind", async (_what, end) => {
   const { known, looks } = aHarness();
 
-  const early = known.find("key").catch(() => undefined);
+  const early = known.findByKey("key").catch(() => undefined);
   end(looks[0]);
   await early;
-  void known.find("key");
+  void known.findByKey("key");
 
   expect(looks).toHaveLength(2);
 });

@@ -223,7 +223,7 @@ describe("a rotated key", () => {
   test("a key is rotated neither by a weaker key nor after its end", async () => {
     const owner = await harness.holder(["runs:write", "settings:write"]);
     const strong = await harness.keys.create(owner, { name: "x", scopes: ["runs:write"] });
-    const weak = { ...owner, key: { ...owner.key, scopes: WRITES } };
+    const weak = { ...owner, scopes: WRITES };
 
     await expect(harness.keys.rotate(weak, strong.key.id, 0)).rejects.toMatchObject({
       code: "not_authorized",

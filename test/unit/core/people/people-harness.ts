@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { TeamId } from "../../../../src/core/ids.ts";
-import { type ApiKey, type KeyHolder, type Scope, viewerWith } from "../../../../src/core/people/api-key.ts";
+import {
+  type ApiKey,
+  holderOfKey,
+  type KeyHolder,
+  type KnownKey,
+  type Scope,
+  viewerWith,
+} from "../../../../src/core/people/api-key.ts";
 import { IdentityService } from "../../../../src/core/people/identity-service.ts";
 import { InstallationService } from "../../../../src/core/people/installation-service.ts";
 import { KeyService } from "../../../../src/core/people/key-service.ts";
@@ -14,6 +21,9 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
+
+/** The holder of a key, not of a sign-in. */
+export type HolderOfKey = KeyHolder & KnownKey;
 
 /** The services for people on an in-memory storage. */
 export class PeopleHarness {
@@ -54,12 +64,12 @@ export class PeopleHarness {
   }
 
   /** Returns a holder of a key with these scopes. With `admin` among them, the holder is an administrator. */
-  async holder(scopes: readonly Scope[], changes: Partial<Principal> = {}): Promise<KeyHolder> {
+  async holder(scopes: readonly Scope[], changes: Partial<Principal> = {}): Promise<HolderOfKey> {
     const principal = await this.principal({ administrator: scopes.includes("admin"), ...changes });
     const whose = { principalId: principal.id, createdBy: principal.id, createdAt: this.clock.now() };
     const key = { id: randomUUID(), name: "own", hint: "own", scopes, ...whose };
     await this.storage.keys.add(key, randomUUID());
-    return { key, principal };
+    return { ...holderOfKey({ key, principal }), key };
   }
 
   async viewer(scopes: readonly Scope[], changes: Partial<Principal> = {}): Promise<Viewer> {
@@ -67,8 +77,9 @@ export class PeopleHarness {
   }
 
   /** Returns the holder if the storage accepts the secret. */
-  async find(secret: string): Promise<KeyHolder | undefined> {
-    return this.storage.keys.findByHash(hashOf(secret));
+  async find(secret: string): Promise<HolderOfKey | undefined> {
+    const known = await this.storage.keys.findByHash(hashOf(secret));
+    return known && { ...holderOfKey(known), key: known.key };
   }
 }
 

@@ -1,0 +1,119 @@
+import { AppError } from "../core/errors.ts";
+import type { PrincipalId, TeamId } from "../core/ids.ts";
+import type { KnownSignIn, SignIn, SignInMethod } from "../core/people/sign-in.ts";
+import type { SignInOwner, SignInStore } from "../core/people/sign-in-store.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { Statements } from "./database.ts";
+import { type Principal as PrincipalRow, Prisma, type SignIn as SignInRow } from "./generated/client.ts";
+import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
+import { selectList, withoutNulls } from "./rows.ts";
+import type { StoreDeps } from "./store-deps.ts";
+
+const COLUMNS = selectList(Object.values(Prisma.SignInScalarFieldEnum));
+const FIND_BY_HASH = `SELECT ${COLUMNS} FROM sign_ins WHERE token_hash = $1`;
+const LIST_OPEN = `
+  SELECT ${COLUMNS} FROM sign_ins
+  WHERE team_id = $1::uuid AND ($2::uuid IS NULL OR principal_id = $2::uuid)
+    AND ended_at IS NULL AND expires_at > $3::timestamptz
+    AND EXISTS (SELECT FROM principals WHERE id = principal_id AND NOT disabled)
+    AND (key_id IS NULL OR EXISTS (
+      SELECT FROM api_keys
+      WHERE id = key_id AND revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > $3::timestamptz)))
+  ORDER BY last_seen_at DESC, id DESC LIMIT $4`;
+const TOUCH = "UPDATE sign_ins SET last_seen_at = $2 WHERE id = $1::uuid AND last_seen_at < $2";
+/** The number per statement, so that none reaches its time limit. */
+const PRUNED_MAX = 5_000;
+
+export class PrismaSignInStore implements SignInStore {
+  readonly #deps: StoreDeps;
+
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+  }
+
+  async add(signIn: SignIn, tokenHash: string): Promise<void> {
+    const data = { ...signIn, tokenHash };
+    await this.#deps.database.query((client) => client.signIn.create({ data }));
+  }
+
+  async findByHash(tokenHash: string): Promise<KnownSignIn | undefined> {
+    const { database } = this.#deps;
+    const [row] = await database.rows<SignInRow>({ text: FIND_BY_HASH, values: [tokenHash] });
+    if (row === undefined) {
+      return undefined;
+    }
+    const { keyId, principalId } = row;
+    const [principal] = await database.rows<PrincipalRow>({ text: FIND_PRINCIPALS, values: [[principalId]] });
+    const key =
+      keyId === null
+        ? null
+        : await database.query((client) => client.apiKey.findUnique({ where: { id: keyId } }));
+    return (
+      principal && {
+        signIn: signInOf(row),
+        principal: principalOf(principal),
+        ...(key === null ? {} : { key: keyOf(key) }),
+      }
+    );
+  }
+
+  async listOpen({ principalId, teamId }: SignInOwner, now: Date, limit: number): Promise<readonly SignIn[]> {
+    const values = [teamId, principalId ?? null, now, limit];
+    return (await this.#deps.database.rows<SignInRow>({ text: LIST_OPEN, values })).map(signInOf);
+  }
+
+  async end(
+    { ids, principalId, teamId }: SignInOwner & { readonly ids?: readonly string[] },
+    at: Date,
+  ): Promise<number> {
+    const { database, pubsub } = this.#deps;
+    const whose = {
+      teamId,
+      ...(principalId === undefined ? {} : { principalId }),
+      ...(ids === undefined ? {} : { id: { in: [...ids] } }),
+    };
+    const change = { where: { ...whose, endedAt: null }, data: { endedAt: at } };
+    const { count } = await database.query((client) => client.signIn.updateMany(change));
+    if (count > 0) {
+      pubsub.publish([CHANNELS.keys]);
+    }
+    return count;
+  }
+
+  requireOpen(id: string): Promise<void> {
+    return requireSignInOpen(this.#deps.database, id);
+  }
+
+  async touch(id: string, at: Date): Promise<void> {
+    await this.#deps.database.rows({ text: TOUCH, values: [id, at] });
+  }
+
+  async prune(): Promise<number> {
+    const { clock, database } = this.#deps;
+    const now = clock.now();
+    return database.query(
+      (client) => client.$executeRaw`
+        DELETE FROM sign_ins WHERE id IN (
+          SELECT id FROM sign_ins WHERE expires_at < ${now}::timestamptz LIMIT ${PRUNED_MAX})`,
+    );
+  }
+}
+
+/** Locks the row, so that ending the sign-in waits for the end of the transaction. */
+const FIND_OPEN = "SELECT id FROM sign_ins WHERE id = $1::uuid AND ended_at IS NULL FOR SHARE";
+
+export async function requireSignInOpen(statements: Pick<Statements, "rows">, id: string): Promise<void> {
+  const open = await statements.rows({ text: FIND_OPEN, values: [id] });
+  if (open.length === 0) {
+    throw new AppError("authentication_required", "The sign-in has ended.", { remedy: "Sign in again." });
+  }
+}
+
+function signInOf({ tokenHash: _hash, ...row }: SignInRow): SignIn {
+  return withoutNulls<SignIn>({
+    ...row,
+    teamId: row.teamId as TeamId,
+    principalId: row.principalId as PrincipalId,
+    method: row.method as SignInMethod,
+  });
+}
