@@ -1,4 +1,3 @@
-import { Webhooks } from "@octokit/webhooks";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
@@ -25,20 +24,19 @@ interface Exchange {
 
 /** Serves `POST /webhooks/github`, in a scope of its own, so that only these bodies stay unparsed. */
 export function webhookRoutes(deps: WebhookDeps): FastifyPluginAsync {
-  const verifiers = deps.secrets.map((secret) => new Webhooks({ secret }));
   return async (server) => {
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     server.post("/webhooks/github", { bodyLimit: BODY_LIMIT_BYTES }, (request, reply) =>
-      receive({ request, reply, deps }, verifiers),
+      receive({ request, reply, deps }),
     );
   };
 }
 
-async function receive(exchange: Exchange, verifiers: readonly Webhooks[]): Promise<FastifyReply> {
+async function receive(exchange: Exchange): Promise<FastifyReply> {
   const { request, reply, deps } = exchange;
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const received = await readWebhookRequest({ body, headers: request.headers }, verifiers);
+  const received = readWebhookRequest({ body, headers: request.headers }, deps.secrets);
   switch (received.kind) {
     case "forged":
       deps.log.warn("github.webhook.rejected", { requestId: request.id });
