@@ -1,6 +1,11 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type AdapterReading, pullRequestApiUrlOf, readAdapters } from "../adapters/registry.ts";
+import {
+  type AdapterReading,
+  adapterVariableDocs,
+  pullRequestApiUrlOf,
+  readAdapters,
+} from "../adapters/registry.ts";
 import type { RunSettings } from "../core/attempts/attempt-deps.ts";
 import { StartupError } from "../core/errors.ts";
 import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts";
@@ -11,6 +16,7 @@ import { runSettingsOf, workVariables } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
 import { wholeNumber } from "./numbers.ts";
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
+import { problemsOfUnknown } from "./unknown-variables.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
 /** Also accepts `true` and `false`, because the other switches accept them. */
@@ -120,6 +126,11 @@ export interface Config {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+const KNOWN: ReadonlySet<string> = new Set([
+  ...Object.keys(variables.shape),
+  ...Object.keys(adapterVariableDocs),
+]);
+
 /** The only reader of the environment. One `StartupError` reports all problems. */
 export function readConfig(environment: Env): Config {
   const env = withoutEmpty(environment);
@@ -128,6 +139,7 @@ export function readConfig(environment: Env): Config {
   const problems = [
     ...(parsed.success ? problemsOf(parsed.data) : problemsOfInvalid(env, parsed.error.issues)),
     ...adapters.flatMap(({ problems }) => problems),
+    ...problemsOfUnknown(Object.keys(env), KNOWN),
   ];
   if (!parsed.success || problems.length > 0) {
     throw new StartupError(problems.join("\n"));
