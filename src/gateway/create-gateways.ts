@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Gateway, GatewayGrant, Gateways } from "../core/agents/gateway.ts";
 import type { Destinations } from "../network-policy/destinations.ts";
 import { createGuardedConnector } from "../network-policy/guarded-connector.ts";
+import { isOwnAddress } from "../network-policy/own-addresses.ts";
 import { createEgress, noEgress } from "./egress/egress.ts";
 import { DEFAULT_LIMITS, type GatewayLimits, type GatewayOptions } from "./gateway-options.ts";
 import { GatewayServer } from "./gateway-server.ts";
@@ -12,7 +13,6 @@ import { HeldBytes } from "./held-bytes.ts";
 import { type ListeningPlace, listenOnPort, listenOnSocket } from "./listening-place.ts";
 import { createMcpGateway } from "./mcp/mcp-gateway.ts";
 import { ModelGateway } from "./models/model-gateway.ts";
-import { isOwnAddress } from "./own-addresses.ts";
 import { Traffic } from "./traffic.ts";
 import { Upstream } from "./upstream.ts";
 

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { type Address, type AllowList, isInNetwork, sameHost } from "./allow-list.ts";
+import { isOwnAddress } from "./own-addresses.ts";
 
 /** A place to connect to, after its name was resolved. */
 export interface Destination {
@@ -15,13 +16,16 @@ const HTTPS_ONLY = "must begin with https://; the server's operator can allow ht
 
 /**
  * Decides where the server may connect on behalf of callers, who may try to reach addresses that they cannot reach
- * themselves: public addresses by HTTPS, and what the operator allows.
+ * themselves: public addresses of other machines by HTTPS, and what the operator allows.
  */
 export class Destinations {
   readonly #allowed: AllowList;
+  readonly #isOwn: (address: string) => boolean;
 
-  constructor(allowed: AllowList) {
+  /** `isOwn` tells whether this machine has the address. Its other services may listen there, also on a public one. */
+  constructor(allowed: AllowList, isOwn: (address: string) => boolean = isOwnAddress) {
     this.#allowed = allowed;
+    this.#isOwn = isOwn;
   }
 
   /**
@@ -55,7 +59,7 @@ export class Destinations {
     if (this.#allowed.networks.some((network) => isInNetwork(parsed, network))) {
       return true;
     }
-    return isEncrypted && isPublic(parsed);
+    return isEncrypted && isPublic(parsed) && !this.#isOwn(address);
   }
 
   #problemOfHost(host: string, isEncrypted: boolean): string | undefined {

@@ -150,3 +150,18 @@ describe("URLs before their host name is resolved", () => {
     expect(names.problemOf("http://other.internal/")).toMatch(/https/);
   });
 });
+
+test("the addresses of this machine are refused, also public ones, unless the operator allows them", () => {
+  const own = new Set(["93.184.216.34", "2606:2800:220:1::1"]);
+  const isOwn = (address: string) => own.has(address);
+  const [none, some] = ["", "93.184.216.34"].map(
+    (allowed) => new Destinations(parseAllowList(allowed), isOwn),
+  );
+  const admits = (destinations: Destinations | undefined, address: string) =>
+    destinations?.admits({ host: "receiver.example", address, isEncrypted: true });
+
+  expect([...own].map((address) => admits(none, address))).toEqual([false, false]);
+  expect(none?.problemOf("https://93.184.216.34/hook")).toContain("the server's own network");
+  expect([...own].map((address) => admits(some, address))).toEqual([true, false]);
+  expect(admits(none, "93.184.216.35")).toBe(true);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isOwnAddress } from "../../../src/gateway/own-addresses.ts";
+import { isOwnAddress } from "../../../src/network-policy/own-addresses.ts";
 
 const INTERFACES = { eth0: [interfaceAt("93.184.216.34"), interfaceAt("2606:2800:220:1::1")] };
 
