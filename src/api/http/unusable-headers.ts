@@ -4,7 +4,8 @@ import { StatusError } from "./errors.ts";
 
 /**
  * Passes requests without `Host` and with an unknown expectation to the hooks, so that their errors have the usual
- * format and are logged. Otherwise Node answers them itself, without a body.
+ * format and are logged. Otherwise Node answers them itself, without a body. Also refuses headers that were sent twice
+ * although only one counts: Node uses the first, and a proxy in front may have checked the last.
  */
 export function refuseUnusableHeaders(server: FastifyInstance): void {
   const unmet = new WeakSet<IncomingMessage>();
@@ -13,12 +14,47 @@ export function refuseUnusableHeaders(server: FastifyInstance): void {
     server.server.emit("request", request, response);
   });
   server.addHook("onRequest", async ({ raw }, reply) => {
-    if (!lacksHost(raw) && !unmet.has(raw)) {
-      return;
+    const problem = problemOf(raw) ?? (unmet.has(raw) ? unmetExpectation() : undefined);
+    if (problem !== undefined) {
+      // An unread body may follow.
+      reply.header("connection", "close");
+      throw problem;
     }
-    // An unread body may follow.
-    reply.header("connection", "close");
-    throw lacksHost(raw) ? noHost() : unmetExpectation();
+  });
+}
+
+function problemOf(request: IncomingMessage): StatusError | undefined {
+  if (lacksHost(request)) {
+    return noHost();
+  }
+  const repeated = repeatedHeader(request.rawHeaders);
+  return repeated === undefined ? undefined : sentTwice(repeated);
+}
+
+/** Node itself refuses a second `Content-Length` and one beside `Transfer-Encoding`. */
+const SINGLE: ReadonlySet<string> = new Set([
+  "host",
+  "authorization",
+  "content-type",
+  "origin",
+  "sec-fetch-site",
+]);
+
+function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? "";
+    if (seen.has(name) && SINGLE.has(name)) {
+      return name;
+    }
+    seen.add(name);
+  }
+  return undefined;
+}
+
+function sentTwice(name: string): StatusError {
+  return new StatusError(400, "invalid_request", `The request has several ${name} headers.`, {
+    remedy: "Send the header once.",
   });
 }
 

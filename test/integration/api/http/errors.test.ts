@@ -266,6 +266,15 @@ describe("a slow caller", () => {
   });
 });
 
+test.each(["Content-Length: 1", "Transfer-Encoding: chunked"])(
+  "a request with the header %s beside Content-Length is refused",
+  async (header) => {
+    const text = `GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n${header}\r\n\r\n`;
+
+    expect(await rawAnswer(text)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  },
+);
+
 describe("headers that Node refuses without a message", () => {
   const request = (path: string, ...headers: string[]) =>
     [`GET ${path} HTTP/1.1`, ...headers, "X-Request-Id: raw-1", "Connection: close", "", ""].join("\r\n");
@@ -273,6 +282,15 @@ describe("headers that Node refuses without a message", () => {
   test.each([
     ["no Host", request("/healthz"), "400 Bad Request"],
     ["no Host, at no address", request("/nowhere"), "400 Bad Request"],
+    ["two Host headers", request("/healthz", "Host: x", "Host: y"), "400 Bad Request"],
+    ["two equal Host headers", request("/healthz", "Host: x", "hOST: x"), "400 Bad Request"],
+    [
+      "two keys",
+      request(RUNS, "Host: x", "Authorization: Bearer a", "Authorization: Bearer b"),
+      "400 Bad Request",
+    ],
+    ["two origins", request(RUNS, "Host: x", "Origin: http://a", "Origin: http://b"), "400 Bad Request"],
+    ["two types", request(RUNS, "Host: x", "Content-Type: a/b", "Content-Type: c/d"), "400 Bad Request"],
     ["no Host, but an expectation", request("/healthz", "Expect: tea"), "400 Bad Request"],
     [
       "an expectation that is unknown",
