@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { KnownSignIn, SignIn, SignInMethod } from "../core/people/sign-in.ts";
+import type { SignIn, SignInMethod } from "../core/people/sign-in.ts";
+import type { KnownSignIn } from "../core/people/sign-in-holder.ts";
 import type { SignInOwner, SignInStore } from "../core/people/sign-in-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Statements } from "./database.ts";

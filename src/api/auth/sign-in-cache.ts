@@ -1,5 +1,5 @@
 import type { KeyHolder } from "../../core/people/api-key.ts";
-import { holderOfSignIn, type KnownSignIn } from "../../core/people/sign-in.ts";
+import { holderOfSignIn, type KnownSignIn } from "../../core/people/sign-in-holder.ts";
 import type { SignInStore } from "../../core/people/sign-in-store.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { KeyHasher } from "./api-keys.ts";

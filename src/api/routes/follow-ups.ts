@@ -32,7 +32,7 @@ const SEND = {
   tags: ["runs"],
   params: RunParams,
   body: RunFollowupRequest,
-  response: { 200: RunFollowupResponse, ...problems(400, 401, 404, 413, 422, 503) },
+  response: { 200: RunFollowupResponse, ...problems(400, 401, 403, 404, 413, 422, 503) },
 };
 
 const LIST = {

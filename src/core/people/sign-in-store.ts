@@ -1,5 +1,6 @@
 import type { PrincipalId, TeamId } from "../ids.ts";
-import type { KnownSignIn, SignIn } from "./sign-in.ts";
+import type { SignIn } from "./sign-in.ts";
+import type { KnownSignIn } from "./sign-in-holder.ts";
 
 /** Stores sign-ins under the hashes of their tokens. The tokens themselves are not stored. */
 export interface SignInStore {

@@ -1,5 +1,6 @@
 import { AppError } from "../../../../src/core/errors.ts";
-import { holderOfSignIn, type KnownSignIn, type SignIn } from "../../../../src/core/people/sign-in.ts";
+import type { SignIn } from "../../../../src/core/people/sign-in.ts";
+import { holderOfSignIn, type KnownSignIn } from "../../../../src/core/people/sign-in-holder.ts";
 import type { SignInOwner, SignInStore } from "../../../../src/core/people/sign-in-store.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
