@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
@@ -204,6 +204,13 @@ async function makeDataDir(path: string): Promise<void> {
     await mkdir(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new StartupError(`ERRAND_DATA_DIR=${path} cannot be made: ${reasonOf(error)}`);
+  }
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    throw new StartupError(
+      `ERRAND_DATA_DIR=${path} may not be written by this user. Start Errand as its owner, or name another directory.`,
+    );
   }
 }
 
