@@ -3,6 +3,7 @@ import type { RunDefinition } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
+import { aliveKeys } from "./key-store.ts";
 import { columnTypes, ORIGIN_COLUMNS, PROGRESS_COLUMNS, valuesOf } from "./run-columns.ts";
 import { JOB_COLUMNS, type JobRow } from "./store-deps.ts";
 
@@ -25,10 +26,9 @@ const GIVEN = `
       api_key_id uuid, sign_in_id uuid, principal_id uuid, key text, request_hash text, answer_status int, answer_body jsonb))`;
 /** In a fixed order, so that two statements cannot wait for each other. */
 const ALIVE = `
-  alive AS MATERIALIZED (
-    SELECT id FROM api_keys WHERE id IN (SELECT api_key_id FROM given) AND revoked_at IS NULL ORDER BY id FOR SHARE),
+  alive AS MATERIALIZED (${aliveKeys("IN (SELECT api_key_id FROM given)")}),
   signed_in AS MATERIALIZED (
-    SELECT id FROM sign_ins WHERE id IN (SELECT sign_in_id FROM given) AND ended_at IS NULL ORDER BY id FOR SHARE)`;
+    SELECT id FROM sign_ins WHERE id IN (SELECT sign_in_id FROM given) AND ended_at IS NULL AND expires_at > now() ORDER BY id FOR SHARE)`;
 const IS_ALLOWED = `
   (api_key_id IS NULL OR api_key_id IN (SELECT id FROM alive))
   AND (sign_in_id IS NULL OR sign_in_id IN (SELECT id FROM signed_in))`;

@@ -55,8 +55,8 @@ export class PrismaKeyStore implements KeyStore {
         return undefined;
       }
       const after = decide(before);
-      const { name, expiresAt = null, revokedAt = null } = after;
-      await tx.apiKey.update({ where: { id }, data: { name, expiresAt, revokedAt } });
+      const { name, createdByKey = null, expiresAt = null, revokedAt = null } = after;
+      await tx.apiKey.update({ where: { id }, data: { name, createdByKey, expiresAt, revokedAt } });
       return { before, after };
     });
     if (changed !== undefined) {
@@ -78,13 +78,24 @@ export class PrismaKeyStore implements KeyStore {
   }
 }
 
-/** Locks the row, so that a revocation waits for the end of the transaction. */
-const FIND_ALIVE = "SELECT id FROM api_keys WHERE id = $1::uuid AND revoked_at IS NULL FOR SHARE";
+/**
+ * The keys that are valid now: not revoked or expired, and of principals that are not disabled. Locks their rows, so that
+ * whatever ends a key waits for the end of the transaction. In a fixed order, so that two statements cannot wait for each
+ * other.
+ */
+export function aliveKeys(isOneOf: string): string {
+  return `
+    SELECT api_keys.id FROM api_keys JOIN principals ON principals.id = principal_id
+    WHERE api_keys.id ${isOneOf} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) AND NOT disabled
+    ORDER BY api_keys.id FOR SHARE`;
+}
+
+const FIND_ALIVE = aliveKeys("= $1::uuid");
 
 export async function requireKeyAlive(statements: Pick<Statements, "rows">, id: string): Promise<void> {
   const alive = await statements.rows({ text: FIND_ALIVE, values: [id] });
   if (alive.length === 0) {
-    throw new AppError("authentication_required", "The API key was revoked.");
+    throw new AppError("authentication_required", "The API key is not valid any more.");
   }
 }
 

@@ -45,6 +45,7 @@ export function keyOf(row: ApiKeyRow): ApiKey {
     hint: row.hint,
     scopes: row.scopes as Scope[],
     createdBy: row.createdBy as PrincipalId | null,
+    createdByKey: row.createdByKey,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
     lastUsedAt: row.lastUsedAt,

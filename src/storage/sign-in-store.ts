@@ -101,7 +101,8 @@ export class PrismaSignInStore implements SignInStore {
 }
 
 /** Locks the row, so that ending the sign-in waits for the end of the transaction. */
-const FIND_OPEN = "SELECT id FROM sign_ins WHERE id = $1::uuid AND ended_at IS NULL FOR SHARE";
+const FIND_OPEN =
+  "SELECT id FROM sign_ins WHERE id = $1::uuid AND ended_at IS NULL AND expires_at > now() FOR SHARE";
 
 export async function requireSignInOpen(statements: Pick<Statements, "rows">, id: string): Promise<void> {
   const open = await statements.rows({ text: FIND_OPEN, values: [id] });

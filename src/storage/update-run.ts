@@ -4,6 +4,7 @@ import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statements, Tx } from "./database.ts";
 import type { Run as RunRow } from "./generated/client.ts";
 import { SEARCH_TEXT } from "./insert-runs.ts";
+import { aliveKeys } from "./key-store.ts";
 import { toJson } from "./rows.ts";
 import { columnTypes, PROGRESS_COLUMNS, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
 import { pairsOf } from "./run-filters.ts";
@@ -38,10 +39,9 @@ const statement = (lease: keyof typeof LEASES) => `
     SELECT * FROM json_to_record($1) AS given (
       id uuid, version xid, at timestamptz, ${columnTypes(PROGRESS_COLUMNS)},
       events jsonb, api_key_id uuid, sign_in_id uuid, lease_token uuid, lease_worker text, lease_ms int)),
-  alive AS MATERIALIZED (
-    SELECT id FROM api_keys WHERE id = (SELECT api_key_id FROM given) AND revoked_at IS NULL FOR SHARE),
+  alive AS MATERIALIZED (${aliveKeys("= (SELECT api_key_id FROM given)")}),
   signed_in AS MATERIALIZED (
-    SELECT id FROM sign_ins WHERE id = (SELECT sign_in_id FROM given) AND ended_at IS NULL FOR SHARE),
+    SELECT id FROM sign_ins WHERE id = (SELECT sign_in_id FROM given) AND ended_at IS NULL AND expires_at > now() FOR SHARE),
   changed AS (
     UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
       ${UPDATED}, last_seq = last_seq + jsonb_array_length(given.events)

@@ -14,6 +14,7 @@ import {
   KeyItem,
   keyItem,
   ListKeysResponse,
+  RevokedKeys,
   RotateKeyRequest,
   UpdateKeyRequest,
 } from "../schemas/api-key.ts";
@@ -67,10 +68,26 @@ const UPDATE = {
 const REVOKE = {
   operationId: "revokeKey",
   summary: "Revoke a key",
-  description: "The key stops working at once, and so does every session of the pages that it signed in to.",
+  description:
+    "The key stops working at once, and so does every session of the pages that it signed in to. Keys that were created " +
+    "with it keep working, unless `descendants` is true.",
   tags,
   params,
+  querystring: z.object({
+    descendants: z
+      .enum(["true", "false"])
+      .optional()
+      .describe("Whether to revoke also all keys that were created with it, with one of those, and so on."),
+  }),
   response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
+};
+const REVOKE_ALL = {
+  operationId: "revokeKeysOfPrincipal",
+  summary: "Revoke all keys of a principal",
+  description: "For the principal itself and for administrators. The server's own key stays.",
+  tags,
+  params: z.object({ uid: z.string().describe("The principal's uid.") }),
+  response: { 200: RevokedKeys, ...problems(400, 401, 403, 404, 503) },
 };
 const ROTATE = {
   operationId: "rotateKey",
@@ -127,15 +144,28 @@ function changeRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsy
     });
     app.delete("/agent/keys/:keyId", { schema: REVOKE, config: ending }, async (request, reply) => {
       const [caller, id] = [holderOf(request), requireKeyId(request.params)];
+      const descendants = request.query.descendants === "true";
       return idempotency.writeOnce(request, reply, {
-        operation: "keys.revoke",
+        operation: descendants ? "keys.revokeWithDescendants" : "keys.revoke",
         target: id,
         perform: async (storage) => {
-          await serviceOn(deps, storage).revoke(caller, id);
+          await serviceOn(deps, storage).revoke(caller, id, { descendants });
           return SUCCESS;
         },
       });
     });
+    app.delete(
+      "/agent/principals/:uid/keys",
+      { schema: REVOKE_ALL, config: ending },
+      async (request, reply) => {
+        const [caller, id] = [holderOf(request), requireId<PrincipalId>(request.params.uid, "principal")];
+        return idempotency.writeOnce(request, reply, {
+          operation: "keys.revokeAll",
+          target: id,
+          perform: async (storage) => ({ revoked: await serviceOn(deps, storage).revokeAllOf(caller, id) }),
+        });
+      },
+    );
   };
 }
 

@@ -35,6 +35,10 @@ const MEMBERS = {
     .uuid()
     .optional()
     .describe("The uid of the principal that created the key. Absent for the server's own key."),
+  created_by_key: z
+    .uuid()
+    .optional()
+    .describe("The id of the key with which it was created. Absent for a key that was created without one."),
   created_at: Timestamp.describe("When the key was created."),
   expires_at: Timestamp.optional().describe("When the key expires. Absent if it does not expire."),
   last_used_at: Timestamp.optional().describe("When the key was last used, to the minute."),
@@ -65,6 +69,10 @@ export const ListKeysResponse = z
     examples: [{ keys: [EXAMPLE] }],
   });
 
+export const RevokedKeys = z
+  .object({ revoked: z.int().describe("The number of keys that were valid until now.") })
+  .meta({ id: "RevokedKeys", description: "How many keys were revoked.", examples: [{ revoked: 2 }] });
+
 const KeyName = textOfCharacters(NAME_LENGTH);
 
 export const CreateKeyRequest = z
@@ -76,7 +84,9 @@ export const CreateKeyRequest = z
       .max(SCOPES.length)
       .default(["runs:write"])
       .describe("At most the scopes of the caller's own key. Default: `runs:write`."),
-    expires_at: TimestampInput.optional().describe("When the key expires. Default: never."),
+    expires_at: TimestampInput.optional().describe(
+      "When the key expires: no later than the caller's own key, which is the default.",
+    ),
     expires_in_days: z
       .int()
       .min(1)
@@ -127,7 +137,7 @@ export const RotateKeyRequest = z
   });
 
 export function keyItem(key: ApiKey): KeyItem {
-  const { createdBy, expiresAt, lastUsedAt, revokedAt } = key;
+  const { createdBy, createdByKey, expiresAt, lastUsedAt, revokedAt } = key;
   return {
     id: key.id,
     name: key.name,
@@ -136,6 +146,7 @@ export function keyItem(key: ApiKey): KeyItem {
     principal_uid: key.principalId,
     created_at: key.createdAt.toISOString(),
     ...(createdBy === undefined ? {} : { created_by: createdBy }),
+    ...(createdByKey === undefined ? {} : { created_by_key: createdByKey }),
     ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
     ...(lastUsedAt === undefined ? {} : { last_used_at: lastUsedAt.toISOString() }),
     ...(revokedAt === undefined ? {} : { revoked_at: revokedAt.toISOString() }),

@@ -16,6 +16,8 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** Absent for the installation's own key, which the operator keeps and replaces. */
   readonly createdBy?: PrincipalId;
+  /** The key with which it was created. Absent for keys that were created without one. */
+  readonly createdByKey?: string;
   readonly createdAt: Date;
   readonly expiresAt?: Date;
   /** Accurate to the minute. */

@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../storage.ts";
 import { type ApiKey, hasScope, isAlive, type KeyHolder, type Scope, viewerWith } from "./api-key.ts";
 import { isOperator, type Principal } from "./principal.ts";
-import { raiseUnknown } from "./principal-service.ts";
+import { getPrincipal, raiseUnknown } from "./principal-service.ts";
 
 export interface NewKey {
   readonly name: string;
@@ -60,7 +60,8 @@ export class KeyService {
       throw invalidMember("scopes", "admin is for administrators' keys alone");
     }
     this.#requireFuture(wanted.expiresAt);
-    return this.#issue(caller, owner.id, wanted);
+    requireWithin(caller.key, wanted.expiresAt, "your own key");
+    return this.#issue(owner.id, { ...wanted, ...makerOf(caller) }, caller.key);
   }
 
   async change(
@@ -68,23 +69,54 @@ export class KeyService {
     id: string,
     changes: { readonly name?: string; readonly expiresAt?: Date },
   ): Promise<ApiKey> {
+    const keys = changes.expiresAt === undefined ? [] : await this.#all(caller);
     const { after } = await this.#change(caller, id, (key) => {
       if (changes.expiresAt !== undefined) {
         requireOfPeople(key);
         this.#requireFuture(changes.expiresAt);
         this.#requireNotOver(key);
+        requireWithin(makerAmong(keys, key), changes.expiresAt, "the key with which it was created");
       }
       return { ...key, ...changes };
     });
+    const end = changes.expiresAt;
+    if (end !== undefined) {
+      await this.#changeDescendants(caller, id, (key) => ({
+        ...key,
+        expiresAt: earlier(key.expiresAt, end),
+      }));
+    }
     return after;
   }
 
-  async revoke(caller: KeyHolder, id: string): Promise<void> {
+  /** With `descendants`, also all keys that were created with it, with one of those, and so on. */
+  async revoke(caller: KeyHolder, id: string, { descendants = false } = {}): Promise<void> {
     const revokedAt = this.#deps.clock.now();
     await this.#change(caller, id, (key) => {
       requireOfPeople(key);
-      return key.revokedAt === undefined ? { ...key, revokedAt } : key;
+      return revoked(key, revokedAt);
     });
+    if (descendants) {
+      await this.#changeDescendants(caller, id, (key) => revoked(key, revokedAt));
+    }
+  }
+
+  /** Revokes all keys of a principal. Returns how many were valid until then. The installation's own key stays. */
+  async revokeAllOf(caller: KeyHolder, principalId: PrincipalId): Promise<number> {
+    const { clock, storage } = this.#deps;
+    const { teamId } = await getPrincipal(storage, caller.principal.teamId, principalId);
+    if (principalId !== caller.principal.id && !hasScope(caller, "admin")) {
+      throw new AppError("not_authorized", "Only an administrator may revoke the keys of other principals.");
+    }
+    const now = clock.now();
+    let count = 0;
+    for (const { createdBy, id } of await this.#all(caller)) {
+      const change = await storage.keys.change(teamId, id, (key) =>
+        key.principalId === principalId && createdBy !== undefined ? revoked(key, now) : key,
+      );
+      count += change !== undefined && change.before.revokedAt !== change.after.revokedAt ? 1 : 0;
+    }
+    return count;
   }
 
   /** Replaces a key by a new one. The old key remains valid for `overlapMs`. */
@@ -96,7 +128,48 @@ export class KeyService {
       this.#requireNotOver(key);
       return afterRotation(key, now, overlapMs);
     });
-    return this.#issue(caller, before.principalId, before);
+    // A key that replaces itself is no descendant of itself: the old one ends soon, and its descendants would with it.
+    const isOwn = caller.key?.id === id;
+    const maker = isOwn ? { createdBy: caller.principal.id, ...makerKeyOf(before) } : makerOf(caller);
+    const { createdByKey: _former, ...kept } = before;
+    const issued = await this.#issue(
+      before.principalId,
+      { ...kept, ...maker },
+      isOwn ? undefined : caller.key,
+    );
+    for (const { createdByKey, id: child } of await this.#all(caller)) {
+      if (createdByKey === id && child !== issued.key.id) {
+        await this.#deps.storage.keys.change(caller.principal.teamId, child, (key) => ({
+          ...key,
+          createdByKey: issued.key.id,
+        }));
+      }
+    }
+    return issued;
+  }
+
+  #all(caller: KeyHolder): Promise<readonly ApiKey[]> {
+    return this.#deps.storage.keys.list(caller.principal.teamId);
+  }
+
+  /**
+   * Level by level, because the change of a key waits for requests that create a key with it. The keys that they have
+   * created are found afterwards.
+   */
+  async #changeDescendants(caller: KeyHolder, id: string, decide: (key: ApiKey) => ApiKey): Promise<void> {
+    const known = new Set([id]);
+    for (let level = [id]; level.length > 0; ) {
+      const makers = new Set(level);
+      const children = (await this.#all(caller)).filter(
+        ({ createdByKey, id: child }) =>
+          createdByKey !== undefined && makers.has(createdByKey) && !known.has(child),
+      );
+      level = children.map(({ id: child }) => child);
+      for (const child of level) {
+        known.add(child);
+        await this.#deps.storage.keys.change(caller.principal.teamId, child, decide);
+      }
+    }
   }
 
   /**
@@ -114,10 +187,11 @@ export class KeyService {
     return changed ?? raiseUnknownKey();
   }
 
+  /** The new key ends no later than `limit`. */
   async #issue(
-    { principal }: KeyHolder,
     principalId: PrincipalId,
-    { name, scopes, expiresAt }: Pick<ApiKey, "name" | "scopes" | "expiresAt">,
+    { name, scopes, createdBy, createdByKey, expiresAt }: NewKey & Maker,
+    limit: ApiKey | undefined,
   ): Promise<IssuedKey> {
     const { clock, makeKey, storage } = this.#deps;
     const { hash, hint, secret } = makeKey();
@@ -128,10 +202,12 @@ export class KeyService {
       name,
       hint,
       scopes,
-      createdBy: principal.id,
+      createdBy,
+      ...(createdByKey === undefined ? {} : { createdByKey }),
       createdAt,
     };
-    const key = { ...made, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    const end = limit?.expiresAt === undefined ? expiresAt : earlier(expiresAt, limit.expiresAt);
+    const key = { ...made, ...(end === undefined ? {} : { expiresAt: end }) };
     await storage.keys.add(key, hash);
     return { key, secret };
   }
@@ -183,6 +259,37 @@ export class KeyService {
     }
     throw new AppError("invalid_request", "This key is over.", { remedy: "Make a new one." });
   }
+}
+
+interface Maker extends Pick<ApiKey, "createdByKey"> {
+  readonly createdBy: PrincipalId;
+}
+
+function makerOf({ key, principal }: KeyHolder): Maker {
+  return { createdBy: principal.id, ...(key === undefined ? {} : { createdByKey: key.id }) };
+}
+
+function makerKeyOf({ createdByKey }: ApiKey): Pick<ApiKey, "createdByKey"> {
+  return createdByKey === undefined ? {} : { createdByKey };
+}
+
+function makerAmong(keys: readonly ApiKey[], { createdByKey }: ApiKey): ApiKey | undefined {
+  return keys.find(({ id }) => id === createdByKey);
+}
+
+function requireWithin(maker: ApiKey | undefined, wanted: Date | undefined, what: string): void {
+  const end = maker?.expiresAt;
+  if (wanted !== undefined && end !== undefined && wanted > end) {
+    throw invalidMember("expires_at", `must not be later than that of ${what}: ${end.toISOString()}`);
+  }
+}
+
+function earlier(one: Date | undefined, other: Date): Date {
+  return one === undefined || other < one ? other : one;
+}
+
+function revoked(key: ApiKey, revokedAt: Date): ApiKey {
+  return key.revokedAt === undefined ? { ...key, revokedAt } : key;
 }
 
 /** Keys of the caller's team. */

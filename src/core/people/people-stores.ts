@@ -56,7 +56,7 @@ export interface KeyStore {
   /** The keys of the team's principals, newest first. */
   list(teamId: TeamId): Promise<readonly ApiKey[]>;
   /**
-   * Stores the name, expiry and revocation that `decide` returns for a key of the team; undefined when the team has
+   * Stores the name, maker, expiry and revocation that `decide` returns for a key of the team; undefined when the team has
    * no such key. The key cannot change meanwhile. If `decide` throws, nothing is stored.
    */
   change(
@@ -65,8 +65,9 @@ export interface KeyStore {
     decide: (key: ApiKey) => ApiKey,
   ): Promise<{ readonly before: ApiKey; readonly after: ApiKey } | undefined>;
   /**
-   * Throws `authentication_required` if the key was revoked. Otherwise it cannot be revoked until the transaction
-   * ends, so nothing is written with a key after its revocation was answered.
+   * Throws `authentication_required` if the key was revoked, has expired or belongs to a disabled principal. Otherwise
+   * it cannot be revoked and its principal cannot be disabled until the transaction ends, so nothing is written with a
+   * key after its end was answered.
    */
   requireAlive(id: string): Promise<void>;
   /** Records that the key was used. With `hash`, the key is stored under that hash from now on. */

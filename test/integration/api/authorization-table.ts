@@ -191,6 +191,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/sign-ins": { needs: "any" },
   "DELETE /agent/sign-ins/:signInId": { ...runs.write, memberAnswers: 404 },
   "DELETE /agent/principals/:uid/sign-ins": { ...runs.write, memberAnswers: 403 },
+  "DELETE /agent/principals/:uid/keys": { ...settings.write, memberAnswers: 403 },
   "GET /agent/principals": settings.read,
   "POST /agent/principals": {
     ...administration,

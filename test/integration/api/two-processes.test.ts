@@ -108,7 +108,7 @@ describe("a revoked key", () => {
   });
 });
 
-describe("a write with a revoked key", () => {
+describe("a write with a key that has ended", () => {
   /** Writes of each kind: a new run, a change of a run, and a record. */
   async function writes(key: string): Promise<readonly (() => Promise<Answer>)[]> {
     const id = await createRun(here);
@@ -122,25 +122,45 @@ describe("a write with a revoked key", () => {
     ];
   }
 
-  test("it stores nothing, even in a process that still reads with the key", async () => {
-    const made = await aKey({ scopes: ["runs:write", "settings:write"] });
-    const late = await writes(made.key);
-    expect(await status(deaf, made.key)).toBe(200);
-    const runs = (await query("SELECT id FROM runs")).rows.length;
-    await revoke(made);
+  /** How a key ends in another process. */
+  const ENDS: readonly [string, (made: Made, uid: string) => Promise<unknown>][] = [
+    ["was revoked", revoke],
+    ["was revoked with all keys of its principal", (_, uid) => callHere("DELETE", `${uid}/keys`)],
+    ["belongs to a disabled principal", (_, uid) => callHere("DELETE", uid)],
+    [
+      "got an expiry that is over",
+      ({ id }) => query(`UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = '${id}'`),
+    ],
+  ];
 
-    const answers = [];
-    for (const write of late) {
-      answers.push(await write());
-    }
+  function callHere(method: string, path: string): Promise<Answer> {
+    return call(here, `/api/v1/agent/principals/${path}`, { method });
+  }
 
-    expect(await status(deaf, made.key)).toBe(200);
-    expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
-      late.map(() => [401, "authentication_required"]),
-    );
-    expect((await query("SELECT id FROM runs")).rows).toHaveLength(runs);
-    expect((await query("SELECT id FROM environments WHERE config ->> 'name' = 'late'")).rows).toEqual([]);
-  });
+  test.each(ENDS)(
+    "a key that %s writes nothing, even in a process that still reads with it",
+    async (_, end) => {
+      const body = { type: "service_account", display_name: "CI" };
+      const { uid } = (await call(here, "/api/v1/agent/principals", { body })).body;
+      const made = await aKey({ scopes: ["runs:write", "settings:write"], principal_uid: uid });
+      const late = await writes(made.key);
+      expect(await status(deaf, made.key)).toBe(200);
+      const runs = (await query("SELECT id FROM runs")).rows.length;
+      await end(made, uid);
+
+      const answers = [];
+      for (const write of late) {
+        answers.push(await write());
+      }
+
+      expect(await status(deaf, made.key)).toBe(200);
+      expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
+        late.map(() => [401, "authentication_required"]),
+      );
+      expect((await query("SELECT id FROM runs")).rows).toHaveLength(runs);
+      expect((await query("SELECT id FROM environments WHERE config ->> 'name' = 'late'")).rows).toEqual([]);
+    },
+  );
 
   test("no run is created after the revocation was answered, however many are being created", async () => {
     const made = await aKey();

@@ -3066,6 +3066,7 @@ export const ApiKeyScalarFieldEnum = {
   hint: 'hint',
   scopes: 'scopes',
   createdBy: 'createdBy',
+  createdByKey: 'createdByKey',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
   lastUsedAt: 'lastUsedAt',

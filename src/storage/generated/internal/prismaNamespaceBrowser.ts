@@ -164,6 +164,7 @@ export const ApiKeyScalarFieldEnum = {
   hint: 'hint',
   scopes: 'scopes',
   createdBy: 'createdBy',
+  createdByKey: 'createdByKey',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
   lastUsedAt: 'lastUsedAt',

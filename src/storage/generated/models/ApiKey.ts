@@ -31,6 +31,7 @@ export type ApiKeyMinAggregateOutputType = {
   name: string | null
   hint: string | null
   createdBy: string | null
+  createdByKey: string | null
   createdAt: Date | null
   expiresAt: Date | null
   lastUsedAt: Date | null
@@ -44,6 +45,7 @@ export type ApiKeyMaxAggregateOutputType = {
   name: string | null
   hint: string | null
   createdBy: string | null
+  createdByKey: string | null
   createdAt: Date | null
   expiresAt: Date | null
   lastUsedAt: Date | null
@@ -58,6 +60,7 @@ export type ApiKeyCountAggregateOutputType = {
   hint: number
   scopes: number
   createdBy: number
+  createdByKey: number
   createdAt: number
   expiresAt: number
   lastUsedAt: number
@@ -73,6 +76,7 @@ export type ApiKeyMinAggregateInputType = {
   name?: true
   hint?: true
   createdBy?: true
+  createdByKey?: true
   createdAt?: true
   expiresAt?: true
   lastUsedAt?: true
@@ -86,6 +90,7 @@ export type ApiKeyMaxAggregateInputType = {
   name?: true
   hint?: true
   createdBy?: true
+  createdByKey?: true
   createdAt?: true
   expiresAt?: true
   lastUsedAt?: true
@@ -100,6 +105,7 @@ export type ApiKeyCountAggregateInputType = {
   hint?: true
   scopes?: true
   createdBy?: true
+  createdByKey?: true
   createdAt?: true
   expiresAt?: true
   lastUsedAt?: true
@@ -187,6 +193,7 @@ export type ApiKeyGroupByOutputType = {
   hint: string
   scopes: string[]
   createdBy: string | null
+  createdByKey: string | null
   createdAt: Date
   expiresAt: Date | null
   lastUsedAt: Date | null
@@ -222,6 +229,7 @@ export type ApiKeyWhereInput = {
   hint?: Prisma.StringFilter<"ApiKey"> | string
   scopes?: Prisma.StringNullableListFilter<"ApiKey">
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  createdByKey?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
@@ -237,6 +245,7 @@ export type ApiKeyOrderByWithRelationInput = {
   hint?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  createdByKey?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -255,6 +264,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   hint?: Prisma.StringFilter<"ApiKey"> | string
   scopes?: Prisma.StringNullableListFilter<"ApiKey">
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  createdByKey?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
@@ -270,6 +280,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   hint?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  createdByKey?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -290,6 +301,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   hint?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string
   scopes?: Prisma.StringNullableListFilter<"ApiKey">
   createdBy?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
+  createdByKey?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
@@ -303,6 +315,7 @@ export type ApiKeyCreateInput = {
   hint?: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[]
   createdBy?: string | null
+  createdByKey?: string | null
   createdAt?: Date | string
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
@@ -318,6 +331,7 @@ export type ApiKeyUncheckedCreateInput = {
   hint?: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[]
   createdBy?: string | null
+  createdByKey?: string | null
   createdAt?: Date | string
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
@@ -331,6 +345,7 @@ export type ApiKeyUpdateInput = {
   hint?: Prisma.StringFieldUpdateOperationsInput | string
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -346,6 +361,7 @@ export type ApiKeyUncheckedUpdateInput = {
   hint?: Prisma.StringFieldUpdateOperationsInput | string
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -360,6 +376,7 @@ export type ApiKeyCreateManyInput = {
   hint?: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[]
   createdBy?: string | null
+  createdByKey?: string | null
   createdAt?: Date | string
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
@@ -373,6 +390,7 @@ export type ApiKeyUpdateManyMutationInput = {
   hint?: Prisma.StringFieldUpdateOperationsInput | string
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -387,6 +405,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   hint?: Prisma.StringFieldUpdateOperationsInput | string
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -411,6 +430,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   hint?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  createdByKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
@@ -424,6 +444,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   hint?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  createdByKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
@@ -437,6 +458,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   hint?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
+  createdByKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
@@ -505,6 +527,7 @@ export type ApiKeyCreateWithoutPrincipalInput = {
   hint?: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[]
   createdBy?: string | null
+  createdByKey?: string | null
   createdAt?: Date | string
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
@@ -518,6 +541,7 @@ export type ApiKeyUncheckedCreateWithoutPrincipalInput = {
   hint?: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[]
   createdBy?: string | null
+  createdByKey?: string | null
   createdAt?: Date | string
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
@@ -561,6 +585,7 @@ export type ApiKeyScalarWhereInput = {
   hint?: Prisma.StringFilter<"ApiKey"> | string
   scopes?: Prisma.StringNullableListFilter<"ApiKey">
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
+  createdByKey?: Prisma.UuidNullableFilter<"ApiKey"> | string | null
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
@@ -574,6 +599,7 @@ export type ApiKeyCreateManyPrincipalInput = {
   hint?: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[]
   createdBy?: string | null
+  createdByKey?: string | null
   createdAt?: Date | string
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
@@ -587,6 +613,7 @@ export type ApiKeyUpdateWithoutPrincipalInput = {
   hint?: Prisma.StringFieldUpdateOperationsInput | string
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -600,6 +627,7 @@ export type ApiKeyUncheckedUpdateWithoutPrincipalInput = {
   hint?: Prisma.StringFieldUpdateOperationsInput | string
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -613,6 +641,7 @@ export type ApiKeyUncheckedUpdateManyWithoutPrincipalInput = {
   hint?: Prisma.StringFieldUpdateOperationsInput | string
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[]
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -629,6 +658,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   hint?: boolean
   scopes?: boolean
   createdBy?: boolean
+  createdByKey?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
@@ -644,6 +674,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hint?: boolean
   scopes?: boolean
   createdBy?: boolean
+  createdByKey?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
@@ -659,6 +690,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hint?: boolean
   scopes?: boolean
   createdBy?: boolean
+  createdByKey?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
@@ -674,13 +706,14 @@ export type ApiKeySelectScalar = {
   hint?: boolean
   scopes?: boolean
   createdBy?: boolean
+  createdByKey?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
   revokedAt?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "hash" | "principalId" | "name" | "hint" | "scopes" | "createdBy" | "createdAt" | "expiresAt" | "lastUsedAt" | "revokedAt", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "hash" | "principalId" | "name" | "hint" | "scopes" | "createdBy" | "createdByKey" | "createdAt" | "expiresAt" | "lastUsedAt" | "revokedAt", ExtArgs["result"]["apiKey"]>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }
@@ -707,6 +740,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     hint: string
     scopes: string[]
     createdBy: string | null
+    /**
+     * The key with which it was created.
+     */
+    createdByKey: string | null
     createdAt: Date
     expiresAt: Date | null
     lastUsedAt: Date | null
@@ -1142,6 +1179,7 @@ export interface ApiKeyFieldRefs {
   readonly hint: Prisma.FieldRef<"ApiKey", 'String'>
   readonly scopes: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly createdBy: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly createdByKey: Prisma.FieldRef<"ApiKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>

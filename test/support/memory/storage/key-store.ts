@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { TeamId } from "../../../../src/core/ids.ts";
-import { type ApiKey, type KnownKey, SCOPES } from "../../../../src/core/people/api-key.ts";
+import { type ApiKey, isAlive, type KnownKey, SCOPES } from "../../../../src/core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
 import type { AdministratorKeys, KeyStore } from "../../../../src/core/people/people-stores.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
@@ -59,10 +59,11 @@ export class InMemoryKeyStore implements KeyStore {
   }
 
   requireAlive(id: string): Promise<void> {
-    return this.#database.transaction(({ tables }) => {
-      const [, key] = tables.keys.entries().find(([, one]) => one.id === id) ?? [];
-      if (key === undefined || key.revokedAt !== undefined) {
-        throw new AppError("authentication_required", "The API key was revoked.");
+    return this.#database.transaction(({ now, tables }) => {
+      const key = tables.keys.values().find((one) => one.id === id);
+      const principal = key && tables.principals.get(key.principalId);
+      if (!key || !principal || !isAlive({ key, principal }, new Date(now))) {
+        throw new AppError("authentication_required", "The API key is not valid any more.");
       }
     });
   }

@@ -183,6 +183,105 @@ describe("keys", () => {
   });
 });
 
+describe("a key that was created with another one", () => {
+  const scopes: readonly Scope[] = ["settings:write"];
+  const inMs = (ms: number) => new Date(harness.clock.now().getTime() + ms);
+
+  /** A key of the caller's principal, created with the caller's key, and its holder. */
+  async function child(caller: KeyHolder, changes: { readonly expiresAt?: Date } = {}) {
+    const made = await harness.keys.create(caller, { name: "x", scopes, ...changes });
+    const holder: KeyHolder = { principal: caller.principal, scopes, key: made.key };
+    return { ...made, holder };
+  }
+
+  const keyOf = async (secret: string) => (await harness.find(secret))?.key;
+
+  test("it names that key and ends no later, whatever expiry it was given", async () => {
+    const caller = await harness.holder(scopes);
+    const parent = await child(caller, { expiresAt: inMs(5_000) });
+
+    const [same, earlier] = [await child(parent.holder), await child(parent.holder, { expiresAt: inMs(10) })];
+
+    expect(parent.key.createdByKey).toBe(caller.key?.id);
+    expect([same.key.createdByKey, earlier.key.createdByKey]).toEqual([parent.key.id, parent.key.id]);
+    expect([same.key.expiresAt, earlier.key.expiresAt]).toEqual([inMs(5_000), inMs(10)]);
+    await expect(child(parent.holder, { expiresAt: inMs(5_001) })).rejects.toMatchObject({
+      code: "invalid_request",
+      options: { issues: [{ path: "expires_at" }] },
+    });
+    const change = { expiresAt: inMs(5_001) };
+    await expect(harness.keys.change(caller, same.key.id, change)).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+
+  test("it ends earlier when the other key gets an earlier expiry", async () => {
+    const caller = await harness.holder(scopes);
+    const parent = await child(caller);
+    const [endless, short] = [
+      await child(parent.holder),
+      await child(parent.holder, { expiresAt: inMs(10) }),
+    ];
+    const grandchild = await child(endless.holder);
+
+    await harness.keys.change(caller, parent.key.id, { expiresAt: inMs(100) });
+
+    const ends = [endless, short, grandchild].map(async ({ secret }) => (await keyOf(secret))?.expiresAt);
+    expect(await Promise.all(ends)).toEqual([inMs(100), inMs(10), inMs(100)]);
+  });
+
+  test("it is revoked together with the other key only when descendants are", async () => {
+    const caller = await harness.holder(scopes);
+    const [one, two] = [await child(caller), await child(caller)];
+    const grandchildren = [await child((await child(one.holder)).holder), await child(two.holder)];
+
+    await harness.keys.revoke(caller, two.key.id);
+    await harness.keys.revoke(caller, one.key.id, { descendants: true });
+
+    expect(await Promise.all(grandchildren.map(({ secret }) => isOpen(secret)))).toEqual([false, true]);
+    expect(await isOpen(two.secret)).toBe(false);
+  });
+
+  test("it belongs to the new key after a rotation, and a key that replaces itself is no descendant of itself", async () => {
+    const caller = await harness.holder(scopes);
+    const parent = await child(caller);
+    const kept = await child(parent.holder);
+
+    const fresh = await harness.keys.rotate(parent.holder, parent.key.id, 1_000);
+    await harness.clock.advance(1_000);
+
+    expect(fresh.key.createdByKey).toBe(caller.key?.id);
+    expect((await keyOf(kept.secret))?.createdByKey).toBe(fresh.key.id);
+    expect([await isOpen(parent.secret), await isOpen(fresh.secret), await isOpen(kept.secret)]).toEqual([
+      ...[false, true, true],
+    ]);
+    await harness.keys.revoke(caller, fresh.key.id, { descendants: true });
+    expect(await isOpen(kept.secret)).toBe(false);
+  });
+});
+
+test("all keys of a principal are revoked at once, by itself and by administrators, except the installation's own", async () => {
+  const { administrators, identities } = harness.storage;
+  await administrators.set("hash of the key", "…");
+  const own = (await identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT))?.principalId as PrincipalId;
+  const [admin, member] = [await harness.holder(["admin"]), await harness.holder(["settings:write"])];
+  const other = await harness.keys.create(member, { name: "x", scopes: ["settings:write"] });
+  await harness.keys.revoke(member, other.key.id);
+  await harness.keys.create(member, { name: "y", scopes: ["settings:write"] });
+
+  const count = await harness.keys.revokeAllOf(admin, member.principal.id);
+
+  expect(count).toBe((await harness.keys.list(admin, member.principal.id)).length - 1);
+  expect(await harness.keys.revokeAllOf(admin, member.principal.id)).toBe(0);
+  expect(await harness.keys.revokeAllOf(admin, own)).toBe(0);
+  await expect(harness.keys.revokeAllOf(member, admin.principal.id)).rejects.toMatchObject({
+    code: "not_authorized",
+  });
+  await expect(harness.keys.revokeAllOf(admin, randomUUID() as PrincipalId)).rejects.toMatchObject({
+    code: "resource_not_found",
+  });
+});
+
 describe("a rotated key", () => {
   test("a rotated key keeps its properties, and the old key is refused", async () => {
     const caller = await harness.holder(["admin"]);
