@@ -56,6 +56,7 @@ export function createAgentChooser(chooserOptions: AgentChooserOptions): AgentCh
       requirePrice(options, agent, config, modelRequest);
       return agent.name;
     },
+    needsSandbox: (name) => chooserOptions.catalogue.get(name)?.isDemo !== true,
   };
 }
 

@@ -3,13 +3,17 @@ import { createBubblewrapSandbox } from "../sandboxes/bubblewrap/bubblewrap-sand
 import { type ChosenSandbox, chooseSandbox } from "../sandboxes/choose-sandbox.ts";
 import { createDockerSandbox } from "../sandboxes/docker/docker-sandbox.ts";
 import { createLocalSandbox } from "../sandboxes/local/local-sandbox.ts";
+import { createRestrictedSandbox } from "../sandboxes/restricted/restricted-sandbox.ts";
+import { createSeatbeltSandbox } from "../sandboxes/seatbelt/seatbelt-sandbox.ts";
 
 /** Fails with an AppError when the sandbox that the operator named does not work here. */
 export function composeSandbox({ dataDir, sandbox }: Config): Promise<ChosenSandbox> {
-  const { docker, limits, setting } = sandbox;
+  const { docker, limits, path, setting } = sandbox;
   return chooseSandbox(setting, {
     docker: createDockerSandbox({ dataDir, limits, docker, image: docker.image }),
-    bubblewrap: createBubblewrapSandbox({ dataDir, limits }),
+    bubblewrap: createBubblewrapSandbox({ dataDir, limits, ...(path === undefined ? {} : { path }) }),
+    seatbelt: createSeatbeltSandbox(dataDir),
     local: createLocalSandbox(dataDir),
+    restricted: createRestrictedSandbox(dataDir),
   });
 }

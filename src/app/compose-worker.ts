@@ -43,16 +43,12 @@ const MINUTE_MS = 60_000;
 /** All setup commands of an environment together may take this many times as long as one. */
 const SETUP_COMMANDS_TOTAL = 3;
 
-/** Creates what only a worker needs. Fails with an AppError when there is no sandbox for the default agent. */
+/** Creates what only a worker needs. Fails with an AppError when the sandbox that the operator named does not work. */
 export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promise<WorkerDeps> {
   const { config, logger } = bootstrap;
   const { blobs: files, queue, storage } = deps;
   const log = plainLog(logger);
   const chosen = await composeSandbox(config);
-  const usual = deps.agents.catalogue.get(deps.agents.defaultName);
-  if (usual !== undefined) {
-    chosen.requireFor(usual);
-  }
   const host = hostOf(config);
   // The random part makes the name unique, even beside a process with the same number on a host with the same name.
   const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;
@@ -129,7 +125,7 @@ function workplace({ config, knownSecrets, logger }: Bootstrap, deps: AppDeps, {
 function gatewaysOf(
   { agentAllow, dataDir, gitUrl, modelPrices, models }: Bootstrap["config"],
   { authorize }: AppDeps,
-  { isolated }: Sandbox,
+  { hasLoopback: isolated }: Sandbox,
   telling: Pick<Parameters<typeof createGateways>[0], "redact" | "log">,
 ): Gateways {
   const destinations = new Destinations(agentAllow);

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { RESTRICTED } from "../core/workers/worker.ts";
 import type { App } from "./start.ts";
 
 /** What the user sees at the start: the address, the key, a command to try, and what is missing. */
@@ -22,6 +23,11 @@ export function startupMessage({ agentName, keyFile, sandboxName, url }: App, co
   if (sandboxName === "local") {
     lines.push(LOCAL);
   }
+  if (sandboxName === RESTRICTED) {
+    lines.push(
+      agentName === "demo" ? NO_SANDBOX : `${NO_SANDBOX} Runs of ${agentName} are refused until then.`,
+    );
+  }
   if (config.databaseUrl === undefined) {
     lines.push(`Everything is kept in ${config.dataDir}. Stop with Ctrl-C.`);
   }
@@ -39,4 +45,7 @@ const DEMO =
   "Runs are done by the built-in demo agent, which needs no model. ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL gives them a real one.";
 const NO_MODEL =
   "ERRAND_MODEL is not set: set it to a model of the server at OPENAI_BASE_URL, or name a model in each run. Errand does not know its models.";
-const LOCAL = "Agents run without a sandbox here: install bubblewrap or docker to have one.";
+const LOCAL =
+  "WARNING: ERRAND_SANDBOX=local protects nothing: every run can read and change this user's files, including the API key, the secret key and the database.";
+const NO_SANDBOX =
+  "There is no sandbox: only the demo agent runs, and it starts no programs. Install bubblewrap or Docker, and restart.";

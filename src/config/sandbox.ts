@@ -7,6 +7,8 @@ import type { VariableDoc } from "./variable-doc.ts";
 export interface SandboxConfig {
   readonly setting: SandboxSetting;
   readonly limits: SandboxLimits;
+  /** Where bubblewrap is looked up: the worker's own PATH. */
+  readonly path: string | undefined;
   readonly docker: {
     readonly program: string;
     readonly image: string;
@@ -39,7 +41,7 @@ export const sandboxVariableDocs = {
     group: "Sandbox",
     default: "auto",
     description:
-      "`docker`, `bubblewrap`, `local` (no isolation), or `auto` for the first that works. `auto` uses `local` only for demo runs.",
+      "`docker`, `bubblewrap`, `seatbelt` (macOS), `local` (no isolation), or `auto` for the first of the isolating ones that works. Where none works, `auto` runs only the demo agent, which then starts no programs.",
   },
   ERRAND_DOCKER: {
     group: "Sandbox",
@@ -85,6 +87,7 @@ export function sandboxConfigOf(
   );
   return {
     setting: values.ERRAND_SANDBOX,
+    path: env.PATH,
     limits: {
       memoryBytes: values.ERRAND_SANDBOX_MEMORY_MIB * MEBIBYTE,
       cpus: values.ERRAND_SANDBOX_CPUS,

@@ -1,13 +1,16 @@
 import { AppError } from "../core/errors.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-export const SANDBOX_SETTINGS = ["auto", "docker", "bubblewrap", "local"] as const;
+export const SANDBOX_SETTINGS = ["auto", "docker", "bubblewrap", "seatbelt", "local"] as const;
 export type SandboxSetting = (typeof SANDBOX_SETTINGS)[number];
 
 export interface SandboxChoices {
   readonly docker: Sandbox;
   readonly bubblewrap: Sandbox;
+  readonly seatbelt: Sandbox;
   readonly local: Sandbox;
+  /** What `auto` uses where no sandbox works. It cannot be named. */
+  readonly restricted: Sandbox;
 }
 
 /** The sandbox of a worker during its lifetime. */
@@ -33,15 +36,17 @@ const REMEDY =
 export async function chooseSandbox(
   setting: SandboxSetting,
   choices: SandboxChoices,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<ChosenSandbox> {
   switch (setting) {
     case "local":
       return await choose(choices, choices.local);
     case "docker":
     case "bubblewrap":
+    case "seatbelt":
       return await named(choices, choices[setting]);
     case "auto":
-      return await automatic(choices);
+      return await automatic(choices, platform);
     default:
       return setting satisfies never;
   }
@@ -55,9 +60,10 @@ async function named(choices: SandboxChoices, sandbox: Sandbox): Promise<ChosenS
   throw refusal(`The ${sandbox.name} sandbox cannot be used here: ${problem}`);
 }
 
-async function automatic(choices: SandboxChoices): Promise<ChosenSandbox> {
+async function automatic(choices: SandboxChoices, platform: NodeJS.Platform): Promise<ChosenSandbox> {
   const problems: string[] = [];
-  for (const sandbox of [choices.docker, choices.bubblewrap]) {
+  const { bubblewrap, docker, seatbelt } = choices;
+  for (const sandbox of [docker, platform === "darwin" ? seatbelt : bubblewrap]) {
     const problem = await sandbox.unavailable();
     if (problem === undefined) {
       const instead = `The ${sandbox.name} sandbox is used instead.`;
@@ -69,7 +75,7 @@ async function automatic(choices: SandboxChoices): Promise<ChosenSandbox> {
     }
     problems.push(`The ${sandbox.name} sandbox cannot be used here: ${problem}`);
   }
-  const last = await choose(choices, choices.local, problems);
+  const last = await choose(choices, choices.restricted, problems);
   return { ...last, requireFor: (agent) => requireDemo(agent, problems) };
 }
 

@@ -2,14 +2,14 @@ import { PassThrough, Readable } from "node:stream";
 import type { SandboxProcess } from "./sandbox.ts";
 
 /** Stands for a process that is not even started. */
-function refusedProcess(reason: string): SandboxProcess {
+export function refusedProcess(reason: string, remedy?: string): SandboxProcess {
   const stdin = new PassThrough();
   stdin.resume();
   return {
     stdin,
     stdout: Readable.from([]),
     stderr: Readable.from([]),
-    exited: Promise.resolve({ code: 127, signal: null, reason }),
+    exited: Promise.resolve({ code: 127, signal: null, reason, ...(remedy === undefined ? {} : { remedy }) }),
     kill: async () => undefined,
   };
 }

@@ -5,6 +5,8 @@ export interface Sandbox {
   readonly name: string;
   /** Whether processes inside are kept from the host's files, processes and network. */
   readonly isolated: boolean;
+  /** Whether processes inside have a loopback of their own. If not, they reach their gateway at a port of the machine. */
+  readonly hasLoopback: boolean;
   /** Whether commands may name a container image. If not, such a command ends with code 127 and the reason. */
   readonly hasImages: boolean;
   /** Undefined when the sandbox can be used here. Otherwise the reason and a remedy in one sentence. */
@@ -30,8 +32,12 @@ export interface SandboxCommand {
   readonly readable: readonly string[];
   /** A port on its own loopback that leads to a socket of ours. There is no other network. */
   readonly portForward?: PortForward;
+  /** Without a loopback of its own: the port of the machine on which its gateway listens. */
+  readonly hostPort?: number;
   /** The container image that provides the system's files. A sandbox without images refuses it. */
   readonly image?: string;
+  /** A program of Errand that starts no other program. Without any isolation, nothing else is started. */
+  readonly isBuiltIn?: boolean;
   /** The owner of the process, shown to the operator. It contains nothing secret. */
   readonly label?: string;
 }
@@ -59,4 +65,6 @@ export interface SandboxExit {
   readonly code: number | null;
   readonly signal: string | null;
   readonly reason?: string;
+  /** What the operator can do about the reason. */
+  readonly remedy?: string;
 }

@@ -56,8 +56,10 @@ export function setupFailure(
   tail: string,
 ): AppError {
   const said = tail.trim() === "" ? "" : `\n${tail.trim()}`;
+  const remedy = typeof problem === "string" ? undefined : problem.remedy;
   return new AppError("environment_setup_failed", `${what} ${wordsFor(problem)}${said}`, {
     retryable: false,
+    ...(remedy === undefined ? {} : { remedy }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { wayTo } from "../core/agents/gateway.ts";
 import type { RunWorkspace } from "../core/workspaces/change-tracker.ts";
 import type { SandboxCommand } from "../sandboxes/sandbox.ts";
 
@@ -13,10 +14,10 @@ export function sandboxPathsOf({
   gateway,
   image,
   runId,
-}: Omit<RunWorkspace, "workspace">): Pick<SandboxCommand, "portForward" | "image" | "label"> {
+}: Omit<RunWorkspace, "workspace">): Pick<SandboxCommand, "hostPort" | "portForward" | "image" | "label"> {
   return {
     label: runId,
-    ...(gateway.portForward === undefined ? {} : { portForward: gateway.portForward }),
+    ...wayTo(gateway),
     ...(image === undefined ? {} : { image }),
   };
 }

@@ -4,6 +4,7 @@ import type { AgentChoice } from "../../src/core/runs/new-run.ts";
 /** Any model will do; the first agent is the default one. */
 export function agentChoice(defaultName: string, ...others: readonly string[]): AgentChoice {
   return {
+    needsSandbox: () => false,
     choose: ({ harness }, member = "config") => {
       const name = harness?.type ?? "oz";
       if (name === "oz") {

@@ -148,7 +148,7 @@ class SessionStart {
     this.#observer = observer;
     this.#permissions = new PermissionAnswers(request.permissionPolicy, observer);
     this.#process = new AgentProcess(
-      options.sandbox.spawn(agentCommand(prepared.launch, request, options.variablesOf(request.gateway))),
+      options.sandbox.spawn(agentCommand(prepared, request, options.variablesOf(request.gateway))),
     );
   }
 

@@ -1,6 +1,7 @@
 import type { AgentStart } from "../../core/agents/agent-runner.ts";
+import { wayTo } from "../../core/agents/gateway.ts";
 import type { SandboxCommand } from "../../sandboxes/sandbox.ts";
-import type { AgentLaunch } from "../agent-definition.ts";
+import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -9,7 +10,7 @@ const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
  * ours. `shared` are the variables of all processes of the attempt.
  */
 export function agentCommand(
-  launch: AgentLaunch,
+  { agent, launch }: { readonly agent: Pick<AgentDefinition, "isDemo">; readonly launch: AgentLaunch },
   start: AgentStart,
   shared: Readonly<Record<string, string>>,
 ): SandboxCommand {
@@ -29,7 +30,8 @@ export function agentCommand(
     writable: [workspace.directory, workspace.home],
     readable: launch.readable,
     label: runId,
-    ...(gateway.portForward === undefined ? {} : { portForward: gateway.portForward }),
+    isBuiltIn: agent.isDemo,
+    ...wayTo(gateway),
     ...(image === undefined ? {} : { image }),
   };
 }

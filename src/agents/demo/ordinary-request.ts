@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { PlanEntryStatus } from "@agentclientprotocol/sdk/unstable";
 import { type Turn, textContent } from "./turn.ts";
-import { findText, listFiles, pathInside, writeText } from "./workspace-files.ts";
+import { findText, listFiles, OutsideError, writeText } from "./workspace-files.ts";
 
 const REPORT = "ERRAND-REPORT.md";
 const MAX_QUOTED_CHARS = 2_000;
@@ -50,17 +50,22 @@ async function lookAround(turn: Turn): Promise<readonly string[]> {
 }
 
 async function writeReport(turn: Turn, text: string, files: readonly string[]): Promise<string> {
-  const path = join(turn.session.cwd, REPORT);
+  const { cwd } = turn.session;
+  const path = join(cwd, REPORT);
   const tool = await turn.startTool(`Write ${REPORT}`, "edit", { path }, path);
-  if ((await pathInside(turn.session.cwd, REPORT)) === undefined) {
+  try {
+    const oldText = (await findText(cwd, REPORT)) ?? null;
+    const newText = `${oldText ?? "# Errand report\n"}\n${reportSection(turn, text, files)}`;
+    await writeText(cwd, REPORT, newText);
+    await tool.end("completed", { type: "diff", path, oldText, newText });
+    return `My report is in ${REPORT}.`;
+  } catch (error) {
+    if (!(error instanceof OutsideError)) {
+      throw error;
+    }
     await tool.end("failed", textContent(`${REPORT} is a link that leads out of the workspace.`));
     return `I did not write ${REPORT}: it is a link that leads out of the workspace.`;
   }
-  const oldText = (await findText(path)) ?? null;
-  const newText = `${oldText ?? "# Errand report\n"}\n${reportSection(turn, text, files)}`;
-  await writeText(path, newText);
-  await tool.end("completed", { type: "diff", path, oldText, newText });
-  return `My report is in ${REPORT}.`;
 }
 
 function reportSection(turn: Turn, text: string, files: readonly string[]): string {

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { findText, writeText } from "./workspace-files.ts";
 
 const storedSession = z.object({
   sessionId: z.string(),
@@ -13,12 +14,14 @@ export type StoredSession = z.infer<typeof storedSession>;
 /** Accepts only ids that this agent has made, because the id becomes the name of a file. */
 const SESSION_ID = /^demo-[0-9a-f-]{36}$/;
 
-/** Stores the sessions of the demo agent below its HOME, as real agents do. */
+const DIRECTORY = join(".errand-demo", "sessions");
+
+/** Stores the sessions of the demo agent below its HOME, as real agents do. No link in it can lead elsewhere. */
 export class SessionStore {
-  readonly #directory: string;
+  readonly #home: string;
 
   constructor(home: string) {
-    this.#directory = join(home, ".errand-demo", "sessions");
+    this.#home = home;
   }
 
   async create(cwd: string, basePrompt: string | undefined): Promise<StoredSession> {
@@ -31,25 +34,19 @@ export class SessionStore {
     if (!SESSION_ID.test(sessionId)) {
       return undefined;
     }
-    try {
-      return storedSession.parse(JSON.parse(await readFile(this.#file(sessionId), "utf8")));
-    } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") {
-        return undefined;
-      }
-      throw error;
-    }
+    const text = await findText(this.#home, fileOf(sessionId));
+    return text === undefined ? undefined : storedSession.parse(JSON.parse(text));
   }
 
   /** Writes by rename, so that a killed agent leaves the session unchanged. */
   async save(session: StoredSession): Promise<void> {
-    const file = this.#file(session.sessionId);
-    await mkdir(this.#directory, { recursive: true });
-    await writeFile(`${file}.new`, JSON.stringify(session));
-    await rename(`${file}.new`, file);
+    await mkdir(this.#home, { recursive: true });
+    const file = fileOf(session.sessionId);
+    const written = await writeText(this.#home, `${file}.new`, JSON.stringify(session));
+    await rename(written, written.slice(0, -".new".length));
   }
+}
 
-  #file(sessionId: string): string {
-    return join(this.#directory, `${sessionId}.json`);
-  }
+function fileOf(sessionId: string): string {
+  return join(DIRECTORY, `${sessionId}.json`);
 }

@@ -8,9 +8,18 @@ const PROGRESS_EVERY_MS = 200;
 /** A background command keeps the output open. By then the output of the shell itself has been read. */
 const DRAIN_MS = 100;
 
+const NO_SHELL =
+  "I run no commands here, because this worker has no sandbox: a command could read the server's keys. Install " +
+  "bubblewrap or Docker where the worker runs, and restart the worker.";
+
 /** Runs a command in the workspace and reports its output while it runs. A cancelled turn kills the command. */
 export async function runShell(turn: Turn, command: string): Promise<void> {
   const tool = await turn.startTool(command, "execute", { command });
+  if (!mayStartPrograms()) {
+    await tool.end("failed", textContent(NO_SHELL));
+    await turn.say(NO_SHELL);
+    return;
+  }
   const child = spawn("/bin/sh", ["-c", command], {
     cwd: turn.session.cwd,
     detached: true,
@@ -32,6 +41,11 @@ export async function runShell(turn: Turn, command: string): Promise<void> {
     clearInterval(progress);
     turn.signal.removeEventListener("abort", stop);
   }
+}
+
+/** Without a sandbox, the worker starts this agent under Node's permission model, which forbids child processes. */
+function mayStartPrograms(): boolean {
+  return process.permission?.has("child") ?? true;
 }
 
 interface Output {

@@ -48,6 +48,14 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+/** How processes of a sandbox reach the gateway, depending on whether they have a loopback of their own. */
+export function wayTo({
+  address,
+  portForward,
+}: Pick<Gateway, "address" | "portForward">): { portForward: PortForward } | { hostPort: number } {
+  return portForward === undefined ? { hostPort: Number(new URL(address).port) } : { portForward };
+}
+
 /** A port on the sandbox's own loopback that leads to a socket on the host. */
 export interface PortForward {
   readonly socketPath: string;

@@ -1,5 +1,6 @@
 import type { AgentCatalogueView } from "../agents/agent-catalogue.ts";
 import type { Storage } from "../storage.ts";
+import { isRestricted } from "../workers/worker.ts";
 import type { WorkerStore } from "../workers/worker-store.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
@@ -50,6 +51,13 @@ export function sandboxCheck({ workers }: { readonly workers: Pick<WorkerStore, 
     name: "sandbox",
     async run() {
       const live = await workers.listLive();
+      const restricted = live.filter(isRestricted);
+      if (restricted.length > 0) {
+        return warn(
+          `${restricted.length} of ${live.length} workers have no sandbox: they run only the demo agent, which starts no programs there, and end the runs of other agents.`,
+          "Install bubblewrap or docker where those workers run. The worker's log says at its start why it cannot use them (sandbox.not_used).",
+        );
+      }
       const open = live.filter(({ sandbox }) => !sandbox.isolated);
       const names = [...new Set(live.map(({ sandbox }) => sandbox.name))].join(", ");
       if (open.length === 0) {

@@ -58,6 +58,8 @@ export interface AgentChoice {
    * impossible here. `member` is the caller's name for the configuration. Default: config.
    */
   choose(config: RunConfig, member?: string): string;
+  /** Whether the agent runs programs of a user's choosing, so that it only runs in a sandbox. */
+  needsSandbox(agent: string): boolean;
 }
 
 const TITLE_FROM_PROMPT_LENGTH = 80;

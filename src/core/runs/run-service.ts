@@ -26,6 +26,7 @@ import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
+import { requireSandbox } from "../workers/require-sandbox.ts";
 import { decideRewrite, decideWithdrawal } from "./change-follow-up.ts";
 import { type ApprovalDecision, decideApproval } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
@@ -52,7 +53,7 @@ import { requireVisible } from "./visibility.ts";
 export interface RunServiceDeps extends RunRules {
   readonly storage: Pick<
     Storage,
-    "environments" | "followUps" | "mcpServers" | "namedAgents" | "people" | "runs" | "teams"
+    "environments" | "followUps" | "mcpServers" | "namedAgents" | "people" | "runs" | "teams" | "workers"
   >;
   readonly clock: Clock;
   readonly writer: NoticeWriter;
@@ -151,6 +152,7 @@ export class RunService {
       ...(routed.config && { config: this.storable(routed.creator.teamId, routed.config) }),
     };
     const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
+    await requireSandbox(storage.workers, agents, origin);
     const verdict = await this.#judgeNew(origin, routed, from);
     requireAllowed(verdict);
     return {

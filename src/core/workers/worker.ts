@@ -9,6 +9,13 @@ export interface Worker {
   readonly sandbox: { readonly name: string; readonly isolated: boolean };
 }
 
+/** The name of the sandbox of workers that have none and therefore run only the built-in agent. */
+export const RESTRICTED = "restricted";
+
+export function isRestricted({ sandbox }: Pick<Worker, "sandbox">): boolean {
+  return sandbox.name === RESTRICTED;
+}
+
 export interface LiveWorker extends Worker {
   readonly startedAt: Date;
   readonly lastSeenAt: Date;

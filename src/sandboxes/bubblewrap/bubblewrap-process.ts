@@ -21,6 +21,7 @@ const GONE_EVERY_MS = 5;
 
 export interface BubblewrapMeans {
   readonly program: string;
+  readonly path: string;
   readonly marker: string;
   readonly limits: SandboxLimits;
   readonly places: Promise<readonly CgroupPlace[]>;
@@ -150,10 +151,10 @@ export class BubblewrapProcess implements SandboxProcess {
   }
 }
 
-function startBubblewrap(command: SandboxCommand, { marker, program }: BubblewrapMeans): ChildProcess {
+function startBubblewrap(command: SandboxCommand, { marker, path, program }: BubblewrapMeans): ChildProcess {
   const channels = ["--json-status-fd", STATUS_FD, "--args", ARGS_FD, "--block-fd", BLOCK_FD].map(String);
   // bubblewrap itself runs outside, so it gets nothing of the agent's environment, such as LD_PRELOAD.
-  const env = { [MARKER]: marker };
+  const env = { [MARKER]: marker, PATH: path };
   const stdio: StdioOptions = ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe"];
   const child = withPipes(spawn(program, [...channels, "--", ...command.argv], { env, stdio }));
   const args = pipeOf(child, ARGS_FD);

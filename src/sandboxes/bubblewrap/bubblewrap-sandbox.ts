@@ -5,6 +5,7 @@ import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import { BubblewrapProcess } from "./bubblewrap-process.ts";
+import { bubblewrapRemedy, readHostFacts } from "./bubblewrap-remedy.ts";
 import { sweepCgroups } from "./cgroup.ts";
 import { type CgroupPlace, CONTROLLERS, findCgroupPlaces } from "./cgroup-places.ts";
 
@@ -12,9 +13,11 @@ export interface BubblewrapOptions {
   readonly dataDir: string;
   readonly limits: SandboxLimits;
   readonly program?: string;
+  /** Where the program is looked up. Default: that of the system. */
+  readonly path?: string;
 }
 
-const REMEDY = "Install bubblewrap 0.8 or newer and util-linux, and allow unprivileged user namespaces.";
+const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 const LIMITED = { memory: "memory", cpu: "processors", pids: "number of processes" };
 
@@ -29,6 +32,7 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 class BubblewrapSandbox implements Sandbox {
   readonly name = "bubblewrap";
   readonly isolated = true;
+  readonly hasLoopback = true;
   readonly hasImages = false;
   readonly #options: BubblewrapOptions;
   #problem: Promise<string | undefined> | undefined;
@@ -64,10 +68,10 @@ class BubblewrapSandbox implements Sandbox {
     if (command.image !== undefined) {
       return imageRefused(command.image, this.name);
     }
-    const { dataDir, limits, program = "bwrap" } = this.#options;
+    const { dataDir, limits, path = SYSTEM_PATH, program = "bwrap" } = this.#options;
     const marker = makeMarker(dataDir);
     return new BubblewrapProcess(withPortForward(command), {
-      ...{ program, marker, limits },
+      ...{ program, path, marker, limits },
       places: this.#findPlaces(),
     });
   }
@@ -94,6 +98,10 @@ class BubblewrapSandbox implements Sandbox {
     inside.stdout.resume();
     const [exit, complaint] = await Promise.all([inside.exited, text(inside.stderr)]);
     await inside.kill();
-    return exit.code === 0 ? undefined : `${(exit.reason ?? complaint).trim()}. ${REMEDY}`;
+    if (exit.code === 0) {
+      return undefined;
+    }
+    const reason = (exit.reason ?? complaint).trim();
+    return `${reason.replace(/\.$/, "")}. ${bubblewrapRemedy(reason, await readHostFacts())}`;
   }
 }

@@ -35,6 +35,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
 class DockerSandbox implements Sandbox {
   readonly name = "docker";
   readonly isolated = true;
+  readonly hasLoopback = true;
   readonly hasImages = true;
   readonly #options: DockerOptions;
   readonly #cli: DockerCli;

@@ -28,6 +28,6 @@ export function changeProblem({ name, owner }: RepositoryName, { complaint, exit
     case SCRIPT_ENDS.notPushed:
       return problem(`The changes in ${repository} could not be pushed.`);
     default:
-      return problem(`The changes in ${repository} cannot be read. ${exit.reason ?? ""}`.trim());
+      return problem(`The changes in ${repository} cannot be read. ${exit.reason ?? ""}`.trim(), exit.remedy);
   }
 }

@@ -58,10 +58,11 @@ export async function runScript(call: SandboxedScript, runPath: string): Promise
 
 async function spawnScript(call: SandboxedScript, scratch: string): Promise<ScriptEnd> {
   const { args, env, hasPortForward, sandbox, script, site, timeoutMs, writable } = call;
-  const { portForward, ...places } = sandboxPathsOf(site);
+  const { hostPort, portForward, ...places } = sandboxPathsOf(site);
   const inside = sandbox.spawn({
     ...places,
     ...(hasPortForward && portForward !== undefined ? { portForward } : {}),
+    ...(hasPortForward && hostPort !== undefined ? { hostPort } : {}),
     argv: ["/bin/sh", "-c", script, "sh", ...args],
     env: { ...pathIn(site.image), ...env, ...GIT_SETTINGS, HOME: scratch, TMPDIR: scratch, SCRATCH: scratch },
     cwd: site.workspace.directory,

@@ -14,7 +14,11 @@ describe("the sandbox choice auto", () => {
   });
 
   test("auto chooses bubblewrap if docker is unusable, and reports the reason", async () => {
-    const { notes, requireFor, sandbox } = await chooseSandbox("auto", choices({ docker: "no daemon." }));
+    const { notes, requireFor, sandbox } = await chooseSandbox(
+      "auto",
+      choices({ docker: "no daemon." }),
+      "linux",
+    );
 
     expect(sandbox.name).toBe("bubblewrap");
     expect(notes).toEqual([
@@ -23,12 +27,18 @@ describe("the sandbox choice auto", () => {
     expect(() => requireFor(REAL)).not.toThrow();
   });
 
+  test("auto chooses seatbelt on macOS if docker is unusable", async () => {
+    const { sandbox } = await chooseSandbox("auto", choices({ docker: "no daemon." }), "darwin");
+
+    expect(sandbox.name).toBe("seatbelt");
+  });
+
   test("auto runs only the demo agent if no sandbox is usable", async () => {
     const none = { docker: "no daemon", bubblewrap: "not installed" };
-    const { requireFor, sandbox, warnings } = await chooseSandbox("auto", choices(none));
+    const { requireFor, sandbox, warnings } = await chooseSandbox("auto", choices(none), "linux");
 
-    expect(sandbox.name).toBe("local");
-    expect(warnings).toEqual(["local keeps nothing"]);
+    expect(sandbox.name).toBe("restricted");
+    expect(warnings).toEqual(["restricted keeps nothing"]);
     expect(() => requireFor(DEMO)).not.toThrow();
     expect(() => requireFor(REAL)).toThrow(
       expect.objectContaining({
@@ -49,7 +59,7 @@ describe("a sandbox chosen by name", () => {
     expect(() => requireFor(REAL)).not.toThrow();
   });
 
-  test.each(["docker", "bubblewrap"] as const)(
+  test.each(["docker", "bubblewrap", "seatbelt"] as const)(
     "choosing %s by name fails if it is unusable",
     async (name) => {
       expect((await chooseSandbox(name, choices({}))).sandbox.name).toBe(name);
@@ -72,17 +82,20 @@ function choices(problems: Partial<Record<keyof SandboxChoices, string>>): Sandb
   return {
     docker: aSandbox("docker", problems.docker),
     bubblewrap: aSandbox("bubblewrap", problems.bubblewrap),
+    seatbelt: aSandbox("seatbelt", problems.seatbelt),
     local: aSandbox("local", undefined),
+    restricted: aSandbox("restricted", undefined),
   };
 }
 
 function aSandbox(name: string, problem: string | undefined): Sandbox {
   return {
     name,
-    isolated: name !== "local",
+    isolated: name !== "local" && name !== "restricted",
+    hasLoopback: name === "docker" || name === "bubblewrap",
     hasImages: name === "docker",
     unavailable: async () => problem,
-    weaknesses: async () => (name === "local" ? ["local keeps nothing"] : []),
+    weaknesses: async () => (["local", "restricted"].includes(name) ? [`${name} keeps nothing`] : []),
     spawn: () => {
       throw new Error("not to be used");
     },

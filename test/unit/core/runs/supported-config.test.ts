@@ -6,6 +6,7 @@ import { requireKeepableConfig } from "../../../../src/core/runs/supported-confi
 
 /** A server whose default agent is not usable either. */
 const NOBODY: AgentChoice = {
+  needsSandbox: () => true,
   choose: (_config, member) => {
     throw new AppError("invalid_request", `Nobody works by ${member}.`);
   },
