@@ -9,6 +9,7 @@ import type { RunId } from "../core/ids.ts";
 import type { Log } from "../core/ports/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../core/retry.ts";
 import { startWebhooks } from "../core/webhooks/webhook-worker.ts";
+import { RESTRICTED } from "../core/workers/worker.ts";
 import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
 import { createKnownSecrets } from "../secrets/redaction.ts";
 import { randomSecret, readOrCreateSecret } from "../secrets/secret-files.ts";
@@ -24,6 +25,8 @@ export interface App {
   readonly url: string;
   readonly agentName: string;
   readonly sandboxName: string | undefined;
+  /** Why the worker has no sandbox, with the remedy. Undefined: it has one, or this process is no worker. */
+  readonly sandboxProblem: string | undefined;
   /** The file with the administrator's key, if this process has it. */
   readonly keyFile: string | undefined;
   readonly log: Log;
@@ -77,10 +80,12 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
     await startWorker(config, deps, worker, undo);
   }
   const sandboxName = worker?.chosen.sandbox.name;
+  const sandboxProblem = sandboxName === RESTRICTED ? worker?.chosen.notes.at(-1) : undefined;
   const log = plainLog(bootstrap.logger);
   log.info("app.started", { role: config.role, address: server.listeningOrigin, sandboxName });
   const stop = () => undo.disposeAsync();
-  return { url: bootstrap.publicUrl(), agentName: deps.agents.defaultName, sandboxName, keyFile, log, stop };
+  const { defaultName: agentName } = deps.agents;
+  return { url: bootstrap.publicUrl(), agentName, sandboxName, sandboxProblem, keyFile, log, stop };
 }
 
 async function prepare(

@@ -1,9 +1,11 @@
 import type { Config } from "../config/config.ts";
-import { RESTRICTED } from "../core/workers/worker.ts";
 import type { App } from "./start.ts";
 
 /** What the user sees at the start: the address, the key, a command to try, and what is missing. */
-export function startupMessage({ agentName, keyFile, sandboxName, url }: App, config: Config): string {
+export function startupMessage(
+  { agentName, keyFile, sandboxName, sandboxProblem, url }: App,
+  config: Config,
+): string {
   const lines = [`Errand is ready at ${url}`, ""];
   if (keyFile !== undefined) {
     lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");
@@ -23,9 +25,9 @@ export function startupMessage({ agentName, keyFile, sandboxName, url }: App, co
   if (sandboxName === "local") {
     lines.push(LOCAL);
   }
-  if (sandboxName === RESTRICTED) {
+  if (sandboxProblem !== undefined) {
     lines.push(
-      agentName === "demo" ? NO_SANDBOX : `${NO_SANDBOX} Runs of ${agentName} are refused until then.`,
+      `${agentName === "demo" ? NO_SANDBOX : `${NO_SANDBOX} Runs of ${agentName} are refused.`} ${sandboxProblem}`,
     );
   }
   if (config.databaseUrl === undefined) {
@@ -47,5 +49,4 @@ const NO_MODEL =
   "ERRAND_MODEL is not set: set it to a model of the server at OPENAI_BASE_URL, or name a model in each run. Errand does not know its models.";
 const LOCAL =
   "WARNING: ERRAND_SANDBOX=local protects nothing: every run can read and change this user's files, including the API key, the secret key and the database.";
-const NO_SANDBOX =
-  "There is no sandbox: only the demo agent runs, and it starts no programs. Install bubblewrap or Docker, and restart.";
+const NO_SANDBOX = "WARNING: there is no sandbox, so only the demo agent runs, and it starts no programs.";

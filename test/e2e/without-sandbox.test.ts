@@ -1,18 +1,22 @@
 import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { makeDataDirPath } from "../support/data-dir.ts";
 import { type Service, startService } from "../support/service.ts";
-import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const SANDBOXES: ReadonlySet<string> = new Set(["bwrap", "docker", "podman"]);
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-const SECRET_KEY = "canary-secret-key-0123456789abcdef";
+const MODEL_KEY = {
+  ERRAND_API_KEY: "an-administrators-key",
+  ERRAND_SECRET_KEY: "canary-secret-key-0123456789abcdef",
+  ANTHROPIC_API_KEY: "canary-model-key",
+};
 
 interface Stage {
   readonly folder: string;
@@ -50,6 +54,13 @@ async function perform(api: ApiClient, prompt: string, members: Record<string, u
   const run = await api.waitForState(runId, ["SUCCEEDED", "FAILED", "ERROR"]);
   await waitFor(async () => !(await api.getRun(runId)).is_sandbox_running, { what: "the run to be free" });
   return { ...run, log: JSON.stringify(await api.events(runId)) };
+}
+
+/** Dropped after the services of the test have ended. */
+async function makeDatabase(): Promise<string> {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  return database.url;
 }
 
 describe("a worker without bubblewrap and docker", () => {
@@ -107,18 +118,10 @@ describe("a worker without bubblewrap and docker", () => {
 });
 
 describe("a worker without a sandbox and with a model key", () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
-
   test("it starts, says what is missing, and a real agent is refused at creation with the remedy", async () => {
     const { api, service } = await startWithoutSandbox({
-      DATABASE_URL: database.url,
-      ERRAND_API_KEY: "an-administrators-key",
-      ERRAND_SECRET_KEY: SECRET_KEY,
-      ANTHROPIC_API_KEY: "canary-model-key",
+      ...MODEL_KEY,
+      DATABASE_URL: await makeDatabase(),
     });
 
     const refused = await api.call("POST", "/agent/runs", { prompt: "work" });
@@ -135,9 +138,29 @@ describe("a worker without a sandbox and with a model key", () => {
     expect(demo.state).toBe("SUCCEEDED");
     expect(JSON.stringify(report)).toMatch(/1 of 1 workers have no sandbox/);
     expect(service.output()).toMatch(
-      /There is no sandbox: .*Install bubblewrap or Docker.*Runs of claude are refused/,
+      /^WARNING: there is no sandbox, .*Runs of claude are refused\. .*bwrap is not installed\. .*apt-get install bubblewrap/m,
     );
-    expect(service.output()).toMatch(/bubblewrap sandbox cannot be used here: .*apt-get install bubblewrap/);
+  });
+
+  test("a run that was created before the worker started ends with the remedy, and the worker continues", async () => {
+    const shared = { ...MODEL_KEY, DATABASE_URL: await makeDatabase() };
+    const { api } = await startWithoutSandbox({ ...shared, ERRAND_ROLE: "api" });
+    const runId = await api.createRun("work");
+
+    const { service: worker } = await startWithoutSandbox({ ...shared, ERRAND_ROLE: "worker" });
+    const run = await api.waitForState(runId, ["SUCCEEDED", "FAILED", "ERROR"]);
+    const next = await api.call("POST", "/agent/runs", { prompt: "work" });
+
+    expect(run).toMatchObject({
+      state: "FAILED",
+      status_message: {
+        error_code: "environment_setup_failed",
+        message: expect.stringMatching(/The agent claude is not run without a sandbox/),
+        remedy: expect.stringMatching(/Install bubblewrap or docker/),
+      },
+    });
+    expect(next.status).toBe(400);
+    expect(await worker.end("SIGTERM")).toBe(0);
   });
 });
 

@@ -101,7 +101,7 @@ class BubblewrapSandbox implements Sandbox {
     if (exit.code === 0) {
       return undefined;
     }
-    const reason = (exit.reason ?? complaint).trim();
-    return `${reason.replace(/\.$/, "")}. ${bubblewrapRemedy(reason, await readHostFacts())}`;
+    const reason = (exit.reason ?? complaint).trim().replace(/\.$/, "");
+    return `${reason.replace(/spawn (\S+) ENOENT/, "$1 is not installed")}. ${bubblewrapRemedy(reason, await readHostFacts())}`;
   }
 }

@@ -18,5 +18,13 @@ test.each([
 
 function anApp(agentName: string): App {
   const stop = async () => undefined;
-  return { url: "http://here", agentName, sandboxName: "docker", keyFile: undefined, log: SILENT_LOG, stop };
+  return {
+    url: "http://here",
+    agentName,
+    sandboxName: "docker",
+    sandboxProblem: undefined,
+    keyFile: undefined,
+    log: SILENT_LOG,
+    stop,
+  };
 }

@@ -27,6 +27,17 @@ function workers(...isolated: readonly boolean[]) {
   return { workers: { listLive: async () => live } };
 }
 
+function restrictedWorker() {
+  const times = { startedAt: new Date(0), lastSeenAt: new Date(0) };
+  const worker: LiveWorker = {
+    id: "1",
+    slots: 4,
+    ...times,
+    sandbox: { name: "restricted", isolated: false },
+  };
+  return { workers: { listLive: async () => [worker] } };
+}
+
 function catalogue(defaultName: string, ...missing: readonly string[]) {
   const entries = ["one", "two"].map(
     (name): CatalogueEntry => ({
@@ -50,6 +61,7 @@ test.each<[string, Check, string, RegExp]>([
   ["no sandbox", sandboxCheck(workers()), "ok", /no worker/],
   ["sandboxes", sandboxCheck(workers(true, true)), "ok", /bubblewrap\.$/],
   ["an open sandbox", sandboxCheck(workers(true, false)), "warn", /1 of 2/],
+  ["a worker without a sandbox", sandboxCheck(restrictedWorker()), "warn", /1 of 1 .*only the demo agent/],
   ["all agents", agentsCheck(catalogue("one")), "ok", /one, two/],
   ["an agent that lacks something", agentsCheck(catalogue("one", "two")), "ok", /^Ready: one\. Default: one/],
   ["a default agent that does", agentsCheck(catalogue("one", "one")), "fail", /one, does no runs. Its key/],
