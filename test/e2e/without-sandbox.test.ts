@@ -90,21 +90,15 @@ describe("a worker without bubblewrap and docker", () => {
     expect((await readdir(folder)).sort()).toEqual(["bin", "data"]);
   });
 
-  test("neither a secret of a run nor a setup command runs a program", async () => {
+  test("a setup command is refused with the remedy", async () => {
     const { api, folder } = await startWithoutSandbox();
-    const evil = Buffer.from(`require("fs").writeFileSync(${JSON.stringify(join(folder, "ran"))}, "x")`);
-    const attachments = [{ file_name: "evil.cjs", mime_type: "text/plain", data: evil.toString("base64") }];
-    await api.call("PUT", "/agent/secrets/LD_PRELOAD", { value: "attachments/evil.cjs" });
-    await api.call("PUT", "/agent/secrets/NODE_OPTIONS", { value: "--require ./attachments/evil.cjs" });
     const { body } = await api.call("POST", "/agent/environments", {
       config: { name: "Hostile", setup_commands: [`touch ${folder}/ran`] },
     });
     const { uid } = body as { uid: string };
 
-    const steered = await perform(api, "say done", { attachments });
     const setUp = await perform(api, "say done", { config: { environment_id: uid } });
 
-    expect(steered.state).toBe("SUCCEEDED");
     expect(setUp).toMatchObject({
       state: "FAILED",
       status_message: {
