@@ -4,6 +4,7 @@ import { eventRoutes } from "./events/event-routes.ts";
 import type { Idempotency } from "./http/idempotency.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { cancelRunRoutes } from "./routes/cancel-run.ts";
 import { cancelRunsRoutes } from "./routes/cancel-runs.ts";
 import { changeRunRoutes } from "./routes/change-run.ts";
@@ -86,6 +87,7 @@ export const apiRoutes: readonly Routes[] = [
   teamRoutes,
   identityLinkRoutes,
   installationRoutes,
+  auditRoutes,
   usageRoutes,
   doctorRoutes,
 ];

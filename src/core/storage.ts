@@ -1,5 +1,6 @@
 import type { FileStore } from "./artifacts/file-store.ts";
 import type { LeaseStore } from "./attempts/lease-store.ts";
+import type { AuditContext, AuditLog } from "./audit/audit-log.ts";
 import type { Environment } from "./environments/environment.ts";
 import type { IdempotencyStore } from "./idempotency/idempotency-store.ts";
 import type { InboxList } from "./inbox/inbox-list.ts";
@@ -64,15 +65,17 @@ export interface Storage {
   readonly dueSchedules: DueSchedules;
   readonly inboxList: InboxList;
   readonly noticeLog: NoticeLog;
+  readonly auditLog: AuditLog;
   readonly policies: RecordStore<Policy>;
   readonly routingRules: RecordStore<RoutingRule>;
   /** The database's time, which counts where the clocks of processes may differ. */
   now(): Promise<Date>;
   /**
    * Stores everything that `work` does with the given storage, or nothing. `work` may be called again. What it throws
-   * is rethrown. `work` must not use any other storage.
+   * is rethrown. `work` must not use any other storage. The audit entries of the changes name `author`; default: the
+   * server itself.
    */
-  atomically<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
+  atomically<T>(work: (storage: Storage) => Promise<T>, author?: AuditContext): Promise<T>;
 }
 
 /** A unique index refused the row, because another transaction stored it first. Read again and decide again. */

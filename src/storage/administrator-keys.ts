@@ -3,6 +3,7 @@ import { ADMINISTRATOR_SUBJECT } from "../core/people/identity.ts";
 import type { AdministratorKeys } from "../core/people/people-stores.ts";
 import { FIRST_TEAM } from "../core/people/team.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
+import { nameSystemAuthor } from "./audit-log.ts";
 import type { Tx } from "./database.ts";
 import { ensureIdentity } from "./people-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
@@ -66,6 +67,7 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
 
   /** Creates or enables the administrator. Its row is locked until the end of the transaction. */
   async #administrator(tx: Tx): Promise<string> {
+    await nameSystemAuthor(tx, "start");
     const wanted = { teamId: FIRST_TEAM, subject: ADMINISTRATOR_SUBJECT, displayName: NAME };
     const { id } = await ensureIdentity(tx, wanted, this.#deps.clock.now());
     await tx.principal.update({ where: { id }, data: { administrator: true, disabled: false } });

@@ -2,6 +2,7 @@ import { newId, type TeamId } from "../core/ids.ts";
 import type { Installation } from "../core/people/installation.ts";
 import type { InstallationStore } from "../core/people/people-stores.ts";
 import { FIRST_TEAM } from "../core/people/team.ts";
+import { nameSystemAuthor } from "./audit-log.ts";
 import { installationOf } from "./people-rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
@@ -44,6 +45,7 @@ export class PrismaInstallationStore implements InstallationStore {
 
   async #make(adapter: string, externalId: string): Promise<Installation> {
     await this.#deps.database.transaction(async (tx) => {
+      await nameSystemAuthor(tx, `adapter:${adapter}`);
       // Locked, because otherwise two simultaneous ones could both be the first.
       await tx.$queryRaw`SELECT FROM teams WHERE id = ${FIRST_TEAM}::uuid FOR NO KEY UPDATE`;
       const enabled = (await tx.installation.count({ where: { adapter } })) === 0;

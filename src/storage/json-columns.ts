@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PERMISSION_KINDS, type PermissionRequest } from "../core/agents/agent-runner.ts";
 import { ARTIFACT_TYPES, type ArtifactBody } from "../core/artifacts/artifact.ts";
+import { ACTOR_TYPES, type AuditActor } from "../core/audit/audit-log.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/environments/environment.ts";
 import { ERROR_CODES } from "../core/errors.ts";
 import type { PrincipalId, RunId } from "../core/ids.ts";
@@ -240,3 +241,12 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     sessionLink: text,
   }),
 ]);
+
+export const AUDIT_ACTOR: z.ZodType<AuditActor> = z.looseObject({
+  uid: z.string(),
+  type: z.enum(ACTOR_TYPES),
+  keyId: text,
+  address: text,
+} satisfies MembersOf<AuditActor>);
+
+export const AUDIT_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());

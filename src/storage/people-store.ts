@@ -2,6 +2,7 @@ import { newId, type PrincipalId, type TeamId } from "../core/ids.ts";
 import type { PeopleStore } from "../core/people/people-stores.ts";
 import type { Principal } from "../core/people/principal.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
+import { nameSystemAuthor } from "./audit-log.ts";
 import type { Tx } from "./database.ts";
 import type { Principal as PrincipalRow } from "./generated/client.ts";
 import { FIND_PRINCIPALS, principalColumns, principalOf } from "./people-rows.ts";
@@ -20,10 +21,13 @@ export class PrismaPeopleStore implements PeopleStore {
       return known;
     }
     if (known !== undefined) {
-      return this.#rename(known, displayName);
+      return this.#rename(known, displayName, adapterOf(subject));
     }
     const wanted = { teamId, subject, displayName };
-    return this.#deps.database.transaction((tx) => ensureIdentity(tx, wanted, this.#deps.clock.now()));
+    return this.#deps.database.transaction(async (tx) => {
+      await nameSystemAuthor(tx, adapterOf(subject));
+      return ensureIdentity(tx, wanted, this.#deps.clock.now());
+    });
   }
 
   async getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
@@ -76,14 +80,22 @@ export class PrismaPeopleStore implements PeopleStore {
     return row === null ? undefined : principalOf(row.principal);
   }
 
-  async #rename(known: Principal, displayName: string | undefined): Promise<Principal> {
+  async #rename(known: Principal, displayName: string | undefined, author: string): Promise<Principal> {
     const where = { principalId: known.id };
     if ((await this.#deps.database.query((client) => client.identity.count({ where }))) > 1) {
       return known;
     }
     const change = { where: { id: known.id }, data: { displayName: displayName ?? null } };
-    return principalOf(await this.#deps.database.query((client) => client.principal.update(change)));
+    return this.#deps.database.transaction(async (tx) => {
+      await nameSystemAuthor(tx, author);
+      return principalOf(await tx.principal.update(change));
+    });
   }
+}
+
+/** How audit entries name the adapter of an account. */
+function adapterOf(subject: string): string {
+  return `adapter:${subject.slice(0, subject.indexOf(":"))}`;
 }
 
 /**

@@ -1,8 +1,10 @@
+import type { AuditContext } from "../core/audit/audit-log.ts";
 import type { IdempotencyStore } from "../core/idempotency/idempotency-store.ts";
 import type { IdempotentResponse } from "../core/idempotency/idempotent-response.ts";
 import type { PubSub, Unsubscribe } from "../core/ports/pubsub.ts";
 import type { Storage } from "../core/storage.ts";
 import { PrismaAdministratorKeys } from "./administrator-keys.ts";
+import { nameAuthor, PrismaAuditLog } from "./audit-log.ts";
 import { storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf } from "./database.ts";
 import { createEnvironmentStore } from "./environment-store.ts";
@@ -63,8 +65,9 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     ...createSettings(deps),
     inboxList: new PrismaInboxList(deps.database),
     noticeLog: new PrismaNoticeLog(deps),
+    auditLog: new PrismaAuditLog(deps.database),
     now: () => now(deps.database),
-    atomically: (work) => atomically(deps, work),
+    atomically: (work, author) => atomically(deps, work, author),
   };
 }
 
@@ -77,9 +80,14 @@ async function now(database: Statements): Promise<Date> {
 }
 
 /** Notifications are held until the commit, because subscribers would otherwise read too early. */
-async function atomically<T>(deps: StoreDeps, work: (storage: Storage) => Promise<T>): Promise<T> {
+async function atomically<T>(
+  deps: StoreDeps,
+  work: (storage: Storage) => Promise<T>,
+  author: AuditContext | undefined,
+): Promise<T> {
   const { pubsub, value } = await deps.database.transaction(async (tx) => {
     const pubsub = new PendingNotifications(deps.pubsub);
+    await nameAuthor(tx, author);
     const value = await work(createPrismaStorage({ ...deps, pubsub, database: statementsOf(tx) }));
     return { pubsub, value };
   });

@@ -7,6 +7,7 @@ import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
 import type { RunKey, RunStore, RunSubject } from "../core/runs/run-store.ts";
 import { UniqueConflict } from "../core/storage.ts";
+import { nameAuthor } from "./audit-log.ts";
 import type { Batcher } from "./batcher.ts";
 import { addNotices, bindThread, storeIdempotentResponse, storeInboxResult } from "./change-rows.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
@@ -119,10 +120,11 @@ export class PrismaRunStore implements RunStore {
   ): Promise<Run | undefined> {
     const at = this.#deps.clock.now();
     const { idempotentResponse: answer, jobs } = change;
-    if (isAlone(change) && answer === undefined && jobs.length === 0) {
+    if (isAlone(change) && answer === undefined && jobs.length === 0 && change.author === undefined) {
       return updateRun(statements, subject, change, at);
     }
     return statements.transaction(async (tx) => {
+      await nameAuthor(tx, change.author);
       const run = await updateRun(statementsOf(tx), subject, change, at);
       if (run === undefined) {
         return undefined;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts";
 import { AppError } from "../../core/errors.ts";
 import type { IdempotentResponse } from "../../core/idempotency/idempotent-response.ts";
 import type { RunId } from "../../core/ids.ts";
@@ -40,9 +41,11 @@ interface PreparedWrite<Body> {
   prepare(): Promise<RunTransaction<Body>>;
 }
 
+type WriteExtras = Pick<TransactionExtras, "apiKeyId" | "author" | "responseFor" | "signInId">;
+
 interface RunTransaction<Body> {
   /** Does the work and stores `extras` in the same transaction. */
-  perform(extras: Pick<TransactionExtras, "apiKeyId" | "responseFor" | "signInId">): Promise<FollowUpResult>;
+  perform(extras: WriteExtras): Promise<FollowUpResult>;
   /** With a key it is called inside the transaction, which stores the answer. */
   answer(result: FollowUpResult): Body;
 }
@@ -99,13 +102,13 @@ export class Idempotency {
     const requestKey = this.#keyOf(request, write);
     if (requestKey === undefined) {
       const { answer, perform } = await prepared(write);
-      return answer(await perform(credentialOf(request)));
+      return answer(await perform(callerExtras(request)));
     }
     const secretOf = write.isSecret === true ? secretOwnerOf(request) : undefined;
     const storedForm = (body: Body) => this.#stored(body, requestKey, secretOf);
     const perform = async () =>
       performAndStore({ ...requestKey, status }, await prepared(write), {
-        ...credentialOf(request),
+        ...callerExtras(request),
         storedForm,
       });
     return write.isAtomic === true
@@ -119,8 +122,9 @@ export class Idempotency {
     const { storage } = this.#deps;
     reply.code(status);
     const requestKey = this.#keyOf(request, write);
+    const author = authorOf(request);
     if (requestKey === undefined) {
-      return storage.atomically((stores) => performWithKey(request, stores, write));
+      return storage.atomically((stores) => performWithKey(request, stores, write), author);
     }
     const secretOf = isSecret ? secretOwnerOf(request) : undefined;
     return this.#performUnlessStored(reply, requestKey, secretOf, () =>
@@ -133,7 +137,7 @@ export class Idempotency {
           body: this.#stored(body, requestKey, secretOf),
         });
         return body;
-      }),
+      }, author),
     );
   }
 
@@ -227,12 +231,19 @@ function ownerOf({ principalId, key }: IdempotencyKey): string {
   return `answer:${principalId}:${key}`;
 }
 
-type Credential = Pick<TransactionExtras, "apiKeyId" | "signInId">;
-
-/** What must still be valid when the write is stored. A sign-in with a key needs both. Guests have neither. */
-function credentialOf(request: FastifyRequest): Credential {
+/** What must still be valid when the write is stored, and who makes it. Guests have no key and no sign-in. */
+function callerExtras(request: FastifyRequest): Pick<TransactionExtras, "apiKeyId" | "author" | "signInId"> {
   const { key, signIn } = callerOf(request).holder ?? {};
-  return { ...(key && { apiKeyId: key.id }), ...(signIn && { signInId: signIn.id }) };
+  const credential = { ...(key && { apiKeyId: key.id }), ...(signIn && { signInId: signIn.id }) };
+  return { author: authorOf(request), ...credential };
+}
+
+/** How audit entries name the caller. */
+function authorOf(request: FastifyRequest): AuditContext {
+  const { holder, viewer } = callerOf(request);
+  const author = auditContextOf(viewer);
+  const key = holder?.key && { keyId: holder.key.id };
+  return { ...author, actor: { ...author.actor, ...key, address: request.ip }, requestId: request.id };
 }
 
 function secretOwnerOf(request: FastifyRequest): string {
@@ -246,7 +257,7 @@ async function performWithKey<Body>(
   stores: Storage,
   write: Write<Body>,
 ): Promise<Body> {
-  const { apiKeyId, signInId } = credentialOf(request);
+  const { apiKeyId, signInId } = callerExtras(request);
   if (apiKeyId !== undefined) {
     await stores.keys.requireAlive(apiKeyId);
   }
@@ -264,11 +275,11 @@ async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Bod
 async function performAndStore<Body>(
   requestKey: Omit<IdempotentResponse, "body">,
   { answer, perform }: RunTransaction<Body>,
-  { storedForm, ...credential }: Credential & { storedForm(body: Body): unknown },
+  { storedForm, ...caller }: Omit<WriteExtras, "responseFor"> & { storedForm(body: Body): unknown },
 ): Promise<Body> {
   const stored: Body[] = [];
   await perform({
-    ...credential,
+    ...caller,
     responseFor: (result) => {
       const body = answer(result);
       stored.push(body);

@@ -1,5 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { Signer } from "../auth/signer.ts";
+import type { ListRunsResponse } from "../schemas/run-item.ts";
 
 /**
  * Cursors that the caller sends back for the next page. The signature covers all parameters of the listing. A cursor
@@ -15,6 +16,20 @@ export class SignedCursors {
   /** `place` must not contain a dot. */
   encode(place: string, listing: readonly unknown[]): string {
     return `${place}.${this.#signer.sign(JSON.stringify([place, ...listing]))}`;
+  }
+
+  /**
+   * A page of rows that are listed by `seq`. `rows` has one row more than the page if there is a next page.
+   */
+  page<Row extends { readonly seq: bigint }>(
+    rows: readonly Row[],
+    limit: number,
+    listing: readonly unknown[],
+  ): { readonly page: readonly Row[]; readonly page_info: ListRunsResponse["page_info"] } {
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    const next = last === undefined ? {} : { next_cursor: this.encode(String(last.seq), listing) };
+    return { page, page_info: { has_next_page: last !== undefined, ...next } };
   }
 
   decode(cursor: string, listing: readonly unknown[]): string {

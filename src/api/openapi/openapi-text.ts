@@ -38,5 +38,5 @@ export const TAGS: Readonly<Record<string, string>> = {
   skills: "Instructions for agents, stored in repositories.",
   webhooks: "URLs that receive events of runs, as defined by the Standard Webhooks specification.",
   people: "Teams, principals, keys, and the external accounts and installations that are connected.",
-  operations: "The health of the server and the usage of runs.",
+  operations: "The health of the server, the audit log and the usage of runs.",
 };

@@ -47,10 +47,8 @@ export function inboxRoutes(
       const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
       // One more than the page has, to find out whether there is a next page.
       const rows = await storage.inboxList.list({ ...query, ...before, limit: limit + 1 });
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
-      const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [query]) };
-      return { events: page.map(inboxItem), page_info: { has_next_page: last !== undefined, ...next } };
+      const { page, page_info } = places.page(rows, limit, [query]);
+      return { events: page.map(inboxItem), page_info };
     });
     const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
     app.post("/agent/inbox/:eventId/retry", { schema: RETRY, config: writing }, async (request, reply) => {

@@ -47,10 +47,8 @@ export function noticeRoutes(
       const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
       // One more than the page has, to find out whether there is a next page.
       const rows = await storage.noticeLog.list({ ...query, ...before, limit: limit + 1 });
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
-      const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [query]) };
-      return { notices: page.map(noticeItem), page_info: { has_next_page: last !== undefined, ...next } };
+      const { page, page_info } = places.page(rows, limit, [query]);
+      return { notices: page.map(noticeItem), page_info };
     });
     const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
     app.post(`${PATH}/:noticeId/retry`, { schema: RETRY, config: writing }, async (request, reply) => {

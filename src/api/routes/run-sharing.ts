@@ -41,6 +41,6 @@ export class RunSharing {
       const stored = await runs.within(stores).store(run, extras);
       await new ShareLinkService({ storage: stores, clock }).create(this.#creator, stored.id, newLink);
       return stored;
-    });
+    }, extras.author);
   }
 }

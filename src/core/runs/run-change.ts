@@ -1,4 +1,5 @@
 import type { Artifact } from "../artifacts/artifact.ts";
+import type { AuditContext } from "../audit/audit-log.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import type { LeaseToken } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
@@ -32,6 +33,8 @@ export interface RunChange {
   readonly apiKeyId?: string;
   /** The sign-in to the pages that requests the change. If it has ended, nothing is stored. */
   readonly signInId?: string;
+  /** Named in the audit entries of the change, if it is one that has entries. */
+  readonly author?: AuditContext;
   /** The files of a new run in their order. Their bytes are already stored. */
   readonly inputs?: readonly RunInput[];
   /** Artifacts that the run made: new ones, and new versions that replace the row of the same id. */

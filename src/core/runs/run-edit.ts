@@ -1,4 +1,5 @@
 import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
+import type { AuditContext } from "../audit/audit-log.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
@@ -45,6 +46,7 @@ export class RunEdit {
   #answer: IdempotentResponse | undefined;
   #apiKeyId: string | undefined;
   #signInId: string | undefined;
+  #author: AuditContext | undefined;
   #inputs: readonly RunInput[] = [];
   #details: Partial<RunDetails> = {};
   #webhook: WebhookEndpoint | undefined;
@@ -280,6 +282,11 @@ export class RunEdit {
     this.#signInId = signInId;
   }
 
+  /** Names the author of the change in its audit entries. */
+  nameAuthor(author: AuditContext): void {
+    this.#author = author;
+  }
+
   done(): RunChange {
     this.#postCards();
     return {
@@ -295,6 +302,7 @@ export class RunEdit {
       idempotentResponse: this.#answer,
       ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
       ...(this.#signInId === undefined ? {} : { signInId: this.#signInId }),
+      ...(this.#author === undefined ? {} : { author: this.#author }),
       ...(this.#changedFollowUps.length === 0 ? {} : { changedFollowUps: this.#changedFollowUps }),
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),

@@ -1,3 +1,4 @@
+import { type AuditContext, auditContextOf } from "../audit/audit-log.ts";
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
@@ -75,6 +76,8 @@ export interface TransactionExtras {
   readonly apiKeyId?: string;
   /** The sign-in of the caller. If it has ended, nothing is stored. */
   readonly signInId?: string;
+  /** Named in audit entries. Default: the viewer. */
+  readonly author?: AuditContext;
   /** Builds the response that is stored under the caller's idempotency key. */
   readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
   /** Posted to the thread `says.threadId` too if the follow-up is no answer to the open question. */
@@ -354,6 +357,7 @@ export class RunService {
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("approve", edit.run));
       requireOthersRun(edit.run, viewer);
+      edit.nameAuthor(extras.author ?? auditContextOf(viewer));
       decideApproval(edit, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       this.#add(edit, extras);
     });

@@ -215,3 +215,9 @@ export type WebhookTry = Prisma.WebhookTryModel
  * How far a consumer has read the log of all runs: the position of the last event that it has read.
  */
 export type EventLogCursor = Prisma.EventLogCursorModel
+/**
+ * Model AuditEntry
+ * What changed the team's settings, people and keys, one entry for each changed row. Triggers write the entries
+ * (docs/decisions/0059), so that no write can do without. Nothing changes an entry.
+ */
+export type AuditEntry = Prisma.AuditEntryModel

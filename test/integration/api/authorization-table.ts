@@ -113,6 +113,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   },
   "GET /agent/threads": { ...runs.read, address: "/agent/threads?run_id=:runId" },
   "PATCH /agent/threads/:threadId": { ...runs.write, body: () => ({ verbosity: "quiet" }) },
+  "GET /agent/audit": administration,
   "GET /agent/usage": runs.read,
   "GET /agent": runs.read,
   "GET /agent/models": runs.read,

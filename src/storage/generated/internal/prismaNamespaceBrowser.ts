@@ -84,7 +84,8 @@ export const ModelName = {
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookDelivery: 'WebhookDelivery',
   WebhookTry: 'WebhookTry',
-  EventLogCursor: 'EventLogCursor'
+  EventLogCursor: 'EventLogCursor',
+  AuditEntry: 'AuditEntry'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -656,6 +657,23 @@ export const EventLogCursorScalarFieldEnum = {
 } as const
 
 export type EventLogCursorScalarFieldEnum = (typeof EventLogCursorScalarFieldEnum)[keyof typeof EventLogCursorScalarFieldEnum]
+
+
+export const AuditEntryScalarFieldEnum = {
+  seq: 'seq',
+  id: 'id',
+  teamId: 'teamId',
+  at: 'at',
+  actor: 'actor',
+  action: 'action',
+  targetType: 'targetType',
+  targetId: 'targetId',
+  before: 'before',
+  after: 'after',
+  requestId: 'requestId'
+} as const
+
+export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
 
 
 export const SortOrder = {

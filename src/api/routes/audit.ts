@@ -1,0 +1,51 @@
+import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { AuditQuery } from "../../core/audit/audit-log.ts";
+import type { TeamId } from "../../core/ids.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { SignedCursors } from "../http/signed-cursors.ts";
+import { auditItem, ListAuditQuery, ListAuditResponse } from "../schemas/audit.ts";
+import { problems } from "../schemas/problem.ts";
+
+const LIST = {
+  operationId: "listAuditEntries",
+  summary: "List the changes to settings, people and keys",
+  description:
+    "One entry for each object that changed: keys, secrets, policies, routing rules, principals, identity links, " +
+    "named agents, the team, installations, environments, MCP servers, webhooks, schedules, share links, and " +
+    "approvals. An entry is stored in the transaction of its change. No operation changes or deletes entries.",
+  tags: ["operations"],
+  querystring: ListAuditQuery,
+  response: { 200: ListAuditResponse, ...problems(400, 401, 403, 503) },
+};
+
+export function auditRoutes({
+  sessionSecret,
+  storage,
+}: Pick<ApiDeps, "sessionSecret" | "storage">): FastifyPluginAsyncZod {
+  const places = new SignedCursors(sessionSecret, "audit cursor");
+  return async (app) => {
+    const config = { scope: "admin", acceptsCookie: true } as const;
+    app.get("/agent/audit", { schema: LIST, config }, async (request): Promise<ListAuditResponse> => {
+      const { cursor, limit } = request.query;
+      const query = queryOf(request.query, viewerOf(request).teamId);
+      const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
+      const rows = await storage.auditLog.list({ ...query, ...before, limit: limit + 1 });
+      const { page, page_info } = places.page(rows, limit, [query]);
+      return { entries: page.map(auditItem), page_info };
+    });
+  };
+}
+
+function queryOf(query: ListAuditQuery, teamId: TeamId): Omit<AuditQuery, "limit" | "before"> {
+  const { action, actor, created_after, created_before, target_id, target_type } = query;
+  return {
+    teamId,
+    ...(actor === undefined ? {} : { actor }),
+    ...(action === undefined ? {} : { action }),
+    ...(target_type === undefined ? {} : { targetType: target_type }),
+    ...(target_id === undefined ? {} : { targetId: target_id }),
+    ...(created_after && { createdAfter: created_after }),
+    ...(created_before && { createdBefore: created_before }),
+  };
+}
