@@ -36,7 +36,7 @@ CREATE FUNCTION audit_value(name TEXT, value JSONB) RETURNS JSONB LANGUAGE sql I
 $$;
 
 CREATE FUNCTION audit_members(members JSONB, names TEXT[]) RETURNS JSONB LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT coalesce(jsonb_object_agg(name, audit_value(name, members -> name)), '{}')
+  SELECT CASE WHEN members IS NOT NULL THEN coalesce(jsonb_object_agg(name, audit_value(name, members -> name)), '{}') END
   FROM unnest(names) AS name WHERE audit_value(name, members -> name) IS NOT NULL
 $$;
 
@@ -108,7 +108,8 @@ BEGIN
   IF decided IS NOT NULL THEN
     PERFORM audit_write(
       ARRAY[(SELECT team_id FROM runs WHERE id = (coalesce(to_jsonb(NEW) ->> 'run_id', to_jsonb(NEW) ->> 'id'))::uuid)],
-      'approval.' || decided, TG_ARGV[0], NEW.id::text, OLD.approval - 'inputs', NEW.approval - 'inputs');
+      'approval.' || decided, TG_ARGV[0], NEW.id::text,
+      jsonb_build_object('approval', OLD.approval - 'inputs'), jsonb_build_object('approval', NEW.approval - 'inputs'));
   END IF;
   RETURN NULL;
 END

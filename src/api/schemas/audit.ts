@@ -90,6 +90,7 @@ const NAMED_BY_THE_CODE: Readonly<Record<string, readonly string[]>> = {
   policy: ["match"],
   routing_rule: ["match"],
   run: ["approval"],
+  follow_up: ["approval"],
 };
 
 export function auditItem(entry: AuditEntry): AuditEntryItem {
