@@ -1,6 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
 import type { RecordStore, TeamRecord } from "../records/record-store.ts";
+import { ofSameProgram } from "../runs/layered-config.ts";
 import type { RunConfig } from "../runs/run.ts";
 import type { PeopleStore } from "./people-stores.ts";
 import type { Viewer } from "./principal.ts";
@@ -65,17 +66,7 @@ export async function findExecutingAgent(
 
 /** What the agent adds to the values of a request. What belongs to another choice of the request is left out. */
 export function agentConfig({ config }: NamedAgent, request: RunConfig): RunConfig {
-  const { harness, model_id, skills, ...others } = config;
-  const wantedType = request.harness?.type;
-  // Another agent program may not have the same models.
-  const isOtherProgram = wantedType !== undefined && wantedType !== harness?.type;
-  const { model_id: _ofHarness, ...withoutModel } = harness ?? {};
-  const usedHarness = request.model_id === undefined ? harness : withoutModel;
-  return {
-    ...others,
-    ...(isOtherProgram || harness === undefined ? {} : { harness: usedHarness }),
-    ...(isOtherProgram || model_id === undefined ? {} : { model_id }),
-    // The request names its skill in the other form.
-    ...(request.skill_spec !== undefined || skills === undefined ? {} : { skills }),
-  };
+  const { skills, ...others } = ofSameProgram(config, request);
+  // The request names its skill in the other form.
+  return { ...others, ...(request.skill_spec !== undefined || skills === undefined ? {} : { skills }) };
 }

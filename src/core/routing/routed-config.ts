@@ -1,3 +1,4 @@
+import { layeredConfig, ofSameProgram } from "../runs/layered-config.ts";
 import type { ConfigLayer, RunConfig } from "../runs/run.ts";
 import type { Routing } from "./route.ts";
 
@@ -27,12 +28,16 @@ export interface ConfigSources {
 export function routedConfig(sources: ConfigSources, routing: Routing): RoutedConfig {
   const { considered, reason, rule } = routing;
   const { agent = {}, conversation, request } = sources;
-  const { harness, ...ruled } = ruleConfig(routing);
-  const ofRule = conversation !== undefined || harness === undefined ? ruled : { ...ruled, harness };
-  const config = { ...ofRule, ...conversation, ...agent, ...request };
+  const stronger = layeredConfig(layeredConfig(request, agent), conversation ?? {});
+  const { harness, ...ruled } = ofSameProgram(ruleConfig(routing), stronger);
+  const ofRule: RunConfig =
+    conversation !== undefined || harness === undefined ? ruled : { ...ruled, harness };
+  const config = layeredConfig(stronger, ofRule);
   const routed = { environment: config.environment_id ?? null, rule: rule?.name ?? null, reason };
   const inherited = conversation && { harness: {}, ...conversation };
-  const config_layers = layersOf({ request, agent, conversation: inherited ?? {}, routing_rule: config });
+  const { harness: _combined, ...plain } = config;
+  const routing_rule = ofRule.harness === undefined ? plain : { ...plain, harness: ofRule.harness };
+  const config_layers = layersOf({ request, agent, conversation: inherited ?? {}, routing_rule });
   return { config, provenance: { ...(considered.length === 0 ? {} : { routing: routed }), config_layers } };
 }
 
@@ -44,12 +49,18 @@ function ruleConfig({ rule }: Routing): RunConfig {
   return environmentId === undefined ? config : { ...config, environment_id: environmentId };
 }
 
-/** The agent always has a layer: `default` when no other layer names one. */
+/**
+ * The agent always has a layer: `default` when no other layer names one. A layer that names only its model or its
+ * reasoning level does not choose it.
+ */
 function layersOf(configs: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
   const layers: Record<string, ConfigLayer> = { harness: "default" };
   for (const [layer, config] of Object.entries(configs).toReversed()) {
     for (const member of Object.keys(config)) {
-      layers[member] = layer as ConfigLayer;
+      const isChosenBelow = member === "harness" && layers.harness !== "default";
+      if (!isChosenBelow || config.harness?.type !== undefined) {
+        layers[member] = layer as ConfigLayer;
+      }
     }
   }
   return layers;

@@ -41,6 +41,7 @@ import {
 } from "./decide-follow-up.ts";
 import type { RunEvent, RunEventKind } from "./events.ts";
 import { inheritConfig } from "./inherit-config.ts";
+import { layeredConfig } from "./layered-config.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
@@ -434,9 +435,10 @@ export class RunService {
     }
     const { config: asked = {}, continues, creator, namedAgent, prompt } = request;
     const agent = namedAgent && agentConfig(namedAgent, asked);
-    const before = continues && inheritConfig(continues, { ...agent, ...asked });
+    const chosen = layeredConfig(asked, agent ?? {});
+    const before = continues && inheritConfig(continues, chosen);
     const rules = await this.#deps.routing.of(creator.teamId);
-    const known = { ...before?.config, ...agent, ...asked };
+    const known = layeredConfig(chosen, before?.config ?? {});
     const routing = route(rules, { ...from, text: prompt, config: known });
     const routed = routedConfig({ request: asked, agent, conversation: before?.config }, routing);
     const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };

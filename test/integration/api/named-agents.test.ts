@@ -192,6 +192,20 @@ describe("a run of a named agent", () => {
     expect([other.agent, other.agent_config]).toEqual([{ name: "demo" }, { harness: { type: "demo" } }]);
   });
 
+  test("a run that names only a model or a reasoning level keeps the program of its agent", async () => {
+    const { uid } = await anAgent({
+      harness: { type: "codex", model_id: "m-agent", reasoning_level: "high" },
+    });
+
+    const run = await startedRun({
+      prompt: "look",
+      agent_identity_uid: uid,
+      config: { harness: { model_id: "m-request" } },
+    });
+
+    expect(run.agent).toEqual({ name: "codex", model_id: "m-request" });
+  });
+
   test("a run with an agent's own key is a run of that agent, and the key starts no runs of others", async () => {
     const [agent, other] = [await anAgent({ prompt: "Be strict." }), await anAgent()];
     const key = await keyOf(agent.uid);

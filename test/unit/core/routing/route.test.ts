@@ -98,4 +98,44 @@ describe("a routed configuration", () => {
     expect(config).toEqual({ harness: { type: "demo" } });
     expect(provenance.config_layers).toEqual({ harness: "request" });
   });
+
+  test("a request that names only the model keeps the agent program of the layer below", () => {
+    const codex = aRoutingRule({ config: { harness: { type: "codex", reasoning_level: "low" } } });
+    const agent = { harness: { type: "claude", model_id: "m-agent", reasoning_level: "high" } };
+    const request = { harness: { model_id: "m-request" } };
+
+    const overRule = routedConfig({ request }, route([codex], REQUEST));
+    const overAgent = routedConfig({ request, agent }, route([codex], REQUEST));
+    const sameProgram = routedConfig({ request: { harness: { type: "codex" } } }, route([codex], REQUEST));
+
+    expect(overRule.config.harness).toEqual({
+      type: "codex",
+      model_id: "m-request",
+      reasoning_level: "low",
+    });
+    expect(overRule.provenance.config_layers).toEqual({ harness: "routing_rule" });
+    expect(overAgent.config.harness).toEqual({
+      type: "claude",
+      model_id: "m-request",
+      reasoning_level: "high",
+    });
+    expect(overAgent.provenance.config_layers).toEqual({ harness: "agent" });
+    expect(sameProgram.config.harness).toEqual({ type: "codex", reasoning_level: "low" });
+  });
+
+  test("a model_id of the request beats the model of a lower layer's harness", () => {
+    const codex = aRoutingRule({ config: { harness: { type: "codex", model_id: "m-rule" } } });
+
+    const { config } = routedConfig({ request: { model_id: "m-request" } }, route([codex], REQUEST));
+
+    expect(config).toEqual({ harness: { type: "codex" }, model_id: "m-request" });
+  });
+
+  test("a request that names only the model of a harness is a choice of the request", () => {
+    const request = { harness: { model_id: "m-request" } };
+
+    expect(routedConfig({ request }, route([], REQUEST)).provenance.config_layers).toEqual({
+      harness: "request",
+    });
+  });
 });
