@@ -10,6 +10,7 @@ import { type Storage, UniqueConflict } from "../../core/storage.ts";
 import type { KeyHasher } from "../auth/api-keys.ts";
 import { callerOf, holderOf, viewerOf } from "../auth/authentication.ts";
 import { StatusError } from "./errors.ts";
+import { sourceOf } from "./request-source.ts";
 
 interface Operation {
   /** Each operation has its own key space per caller, independent of the path. */
@@ -41,7 +42,7 @@ interface PreparedWrite<Body> {
   prepare(): Promise<RunTransaction<Body>>;
 }
 
-type WriteExtras = Pick<TransactionExtras, "apiKeyId" | "author" | "responseFor" | "signInId">;
+type WriteExtras = Pick<TransactionExtras, "apiKeyId" | "author" | "from" | "responseFor" | "signInId">;
 
 interface RunTransaction<Body> {
   /** Does the work and stores `extras` in the same transaction. */
@@ -232,10 +233,10 @@ function ownerOf({ principalId, key }: IdempotencyKey): string {
 }
 
 /** What must still be valid when the write is stored, and who makes it. Guests have no key and no sign-in. */
-function callerExtras(request: FastifyRequest): Pick<TransactionExtras, "apiKeyId" | "author" | "signInId"> {
+function callerExtras(request: FastifyRequest): Omit<WriteExtras, "responseFor"> {
   const { key, signIn } = callerOf(request).holder ?? {};
   const credential = { ...(key && { apiKeyId: key.id }), ...(signIn && { signInId: signIn.id }) };
-  return { author: authorOf(request), ...credential };
+  return { author: authorOf(request), from: { source: sourceOf(request) }, ...credential };
 }
 
 /** How audit entries name the caller. */

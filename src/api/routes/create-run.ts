@@ -1,4 +1,3 @@
-import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { PrincipalId } from "../../core/ids.ts";
 import { storeInputs } from "../../core/inputs/run-input.ts";
@@ -7,16 +6,16 @@ import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
 import type { Run, RunConfig } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/run-service.ts";
-import { CLAIMED_SOURCES, type RunSource } from "../../core/runs/sources.ts";
 import { requireVisible } from "../../core/runs/visibility.ts";
 import { newRunWaitsFor } from "../../core/runs/waiting-for.ts";
 import { requireRunWebhook, runWebhook } from "../../core/webhooks/run-webhook.ts";
 import type { Availability } from "../../core/workers/capacity.ts";
 import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
-import { callerOf, holderOf, viewerOf } from "../auth/authentication.ts";
+import { holderOf, viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { ignoredOf } from "../http/ignored-members.ts";
 import { requestFilesOf } from "../http/request-files.ts";
+import { sourceOf } from "../http/request-source.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
@@ -147,13 +146,4 @@ function waitOf(
     ...(availability === undefined ? {} : { at_capacity: availability !== "free" }),
     ...(waits === undefined ? {} : { waiting_for: waitingForItem(waits) }),
   };
-}
-
-/** Where the run comes from: the pages, or what a program says about itself. */
-export function sourceOf(request: FastifyRequest): RunSource {
-  if (callerOf(request).holder?.signIn !== undefined) {
-    return "WEB_APP";
-  }
-  const claimed = String(request.headers["x-run-source"] ?? "").toUpperCase() as RunSource;
-  return CLAIMED_SOURCES.has(claimed) ? claimed : "API";
 }

@@ -8,9 +8,10 @@ import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { sourceOf } from "../http/request-source.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
-import { createdOf, sourceOf } from "./create-run.ts";
+import { createdOf } from "./create-run.ts";
 import { RunParams, requireRunId } from "./ids.ts";
 
 type RetryDeps = Pick<ApiDeps, "runs" | "storage">;

@@ -6,9 +6,10 @@ import type { NewRun } from "../../core/runs/new-run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { sourceOf } from "../http/request-source.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
-import { createdOf, sourceOf } from "./create-run.ts";
+import { createdOf } from "./create-run.ts";
 import { textId } from "./resource.ts";
 
 type TestEnvironmentDeps = Pick<ApiDeps, "clock" | "runs" | "storage">;

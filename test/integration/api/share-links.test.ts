@@ -454,6 +454,16 @@ describe("the guest of a share link for editing", () => {
     expect(JSON.stringify(events.at(-1))).toContain('"guest"');
   });
 
+  test("a follow-up of a guest's page comes from the web app", async () => {
+    const shared = await share({ access: "EDITOR" });
+    await followUp(shared, await enter(shared));
+    await call(harness, `${RUNS}/${shared.runId}/followups`, { body: { message: "From a program." } });
+
+    const { followups } = (await call(harness, `${RUNS}/${shared.runId}/followups`)).body;
+
+    expect(followups.map(({ source }: { source: string }) => source)).toEqual(["WEB_APP", "API"]);
+  });
+
   test("a repeated follow-up of a guest with an Idempotency-Key is sent once", async () => {
     const shared = await share({ access: "EDITOR" });
     const jar = await enter(shared);
