@@ -48,8 +48,8 @@ export class ResourceHandlers<Service, Row, Id> {
 
   create({ check, hidesBody, run }: NonNullable<Declared<Service, Row, Id>["create"]>): Handler {
     return async (request, reply) => {
-      check?.(request.body);
       const viewer = viewerOf(request);
+      await check?.(request.body, viewer);
       return this.#idempotency.writeOnce(request, reply, {
         operation: this.#operation("create"),
         ...(hidesBody === undefined ? {} : { hidesBody }),
@@ -62,8 +62,9 @@ export class ResourceHandlers<Service, Row, Id> {
 
   change(verb: string, { check, hidesBody, run }: Change<Service, Row, Id> & Partial<Body>): Handler {
     return async (request, reply) => {
-      check?.(request.body);
-      const [viewer, id] = [viewerOf(request), this.#idOf(request)];
+      const viewer = viewerOf(request);
+      await check?.(request.body, viewer);
+      const id = this.#idOf(request);
       return this.#idempotency.writeOnce(request, reply, {
         operation: this.#operation(verb),
         ...(hidesBody === undefined ? {} : { hidesBody }),

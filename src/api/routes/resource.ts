@@ -73,8 +73,9 @@ export interface Body<Schema extends z.ZodType = z.ZodType> {
   readonly body: Schema;
   /** The body contains a secret, so the hash that is stored of it must not allow guessing it. */
   readonly hidesBody?: boolean;
-  /** Throws for what the schema cannot check. Called before the id and the idempotency key are read. */
-  check?(body: z.output<Schema>): void;
+  /** Throws for what the schema cannot check. Called before the id and the idempotency key are read, outside of the
+   * transaction. */
+  check?(body: z.output<Schema>, viewer: Viewer): void | Promise<void>;
 }
 
 export interface ItemContext {

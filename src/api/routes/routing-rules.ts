@@ -3,6 +3,7 @@ import { requireEnvironment } from "../../core/environments/environment-service.
 import { invalidMember } from "../../core/errors.ts";
 import type { TeamId } from "../../core/ids.ts";
 import { isTeamOwned } from "../../core/people/ownership.ts";
+import type { Viewer } from "../../core/people/principal.ts";
 import { type RoutedRequest, route } from "../../core/routing/route.ts";
 import { routedConfig } from "../../core/routing/routed-config.ts";
 import type { RoutingRule } from "../../core/routing/routing-rule.ts";
@@ -67,7 +68,7 @@ export function routingRuleRoutes(
       description: "The rule takes effect within moments, in all processes of the server.",
       problems: [404, 422],
       body: RoutingRuleRequest,
-      check: ({ config }) => requireUsable(deps, config),
+      check: ({ config }, viewer) => requireUsable(deps, config, viewer),
       run: (rules, viewer, body) =>
         rules.create(viewer, storable(deps, viewer.teamId, routingRuleEditOf(body))),
     },
@@ -77,7 +78,7 @@ export function routingRuleRoutes(
       description: "Members that are left out get their default value.",
       problems: [422],
       body: RoutingRuleRequest,
-      check: ({ config }) => requireUsable(deps, config),
+      check: ({ config }, viewer) => requireUsable(deps, config, viewer),
       run: async (rules, { teamId }, id, body) => {
         const { config: before } = await rules.get(teamId, id);
         return rules.replace(teamId, id, storable(deps, teamId, routingRuleEditOf(body), before));
@@ -92,7 +93,7 @@ export function routingRuleRoutes(
   return async (app) => {
     await app.register(routingRules);
     app.post(`${PATH}/evaluate`, { schema: EVALUATE, config: { scope: "admin" } }, async (request) => {
-      requireUsable(deps, request.body.config);
+      await requireUsable(deps, request.body.config, viewerOf(request));
       const routed = routedRequestOf(request.body);
       const routing = route(inOrder(await storage.routingRules.list(viewerOf(request).teamId)), routed);
       return routingResult(routing, routedConfig({ request: routed.config }, routing));
@@ -109,12 +110,14 @@ const EVALUATE = {
 };
 
 /** Refuses a config that no run could start with: the callers that the rule routes did not write it. */
-function requireUsable(
+async function requireUsable(
   deps: Pick<ApiDeps, "limits" | "runs">,
   config: RoutingRuleRequest["config"] = {},
-): void {
+  creator: Viewer,
+): Promise<void> {
   requireConfigBytes("config", config, limitsOf(deps));
   deps.runs.requireStorable(config as RunConfig, "config");
+  await deps.runs.requirePullRequestAccess({ creator, config: config as RunConfig }, "config");
 }
 
 function storable<Edit extends { readonly config: RunConfig }>(

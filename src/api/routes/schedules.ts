@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { Environment } from "../../core/environments/environment.ts";
+import { parseId } from "../../core/ids.ts";
 import { isOpenTo } from "../../core/people/ownership.ts";
-import type { Principal } from "../../core/people/principal.ts";
+import type { Principal, Viewer } from "../../core/people/principal.ts";
 import type { RunConfig } from "../../core/runs/run.ts";
 import type { Schedule } from "../../core/schedules/schedule.ts";
 import { ScheduleService } from "../../core/schedules/schedule-service.ts";
@@ -55,7 +56,7 @@ export function scheduleRoutes(
         "again.",
       problems: [404, 422],
       body: ScheduleRequest,
-      check: (body) => requireRunnable(deps, body),
+      check: (body, viewer) => requireRunnable(deps, body, viewer),
       run: (schedules, viewer, body) => {
         const request = newScheduleOf(body);
         const config = deps.runs.storable(viewer.teamId, request.config, { member: SERVERS });
@@ -67,7 +68,7 @@ export function scheduleRoutes(
       summary: "Replace a schedule",
       problems: [422],
       body: ScheduleUpdateRequest,
-      check: (body) => requireRunnable(deps, body),
+      check: (body, viewer) => requireRunnable(deps, body, viewer),
       run: async (schedules, viewer, id, body) => {
         const edit = scheduleEditOf(body);
         const { config: before } = await schedules.get(viewer, id);
@@ -118,13 +119,27 @@ async function scheduleItems(
 }
 
 /** Refuses a schedule whose runs could not be created, instead of failing at its due time. */
-function requireRunnable(
-  deps: Pick<ApiDeps, "limits" | "runs">,
-  { name, prompt, agent_config: config }: Pick<ScheduleUpdateRequest, "name" | "prompt" | "agent_config">,
-): void {
+async function requireRunnable(
+  deps: Pick<ApiDeps, "limits" | "runs" | "storage">,
+  {
+    agent_config: config = {},
+    agent_uid,
+    name,
+    prompt,
+  }: Pick<ScheduleUpdateRequest, "name" | "prompt" | "agent_config" | "agent_uid">,
+  creator: Viewer,
+): Promise<void> {
   const limits = limitsOf(deps);
   requireCharacters("name", name, limits.titleLength);
   requireBytes("prompt", prompt, limits.promptBytes);
   requireConfigBytes("agent_config", config, limits);
-  deps.runs.requireStorable((config ?? {}) as RunConfig, "agent_config");
+  const runConfig = config as RunConfig;
+  deps.runs.requireStorable(runConfig, "agent_config");
+  // The service refuses an unknown agent.
+  const agentUid = agent_uid === undefined ? undefined : parseId(agent_uid);
+  const namedAgent = agentUid && (await deps.storage.namedAgents.find(creator.teamId, agentUid));
+  await deps.runs.requirePullRequestAccess(
+    { creator, config: runConfig, ...(namedAgent && { namedAgent }) },
+    "agent_config",
+  );
 }

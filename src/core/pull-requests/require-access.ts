@@ -4,10 +4,14 @@ import { type NewRun, secretNamesOf } from "../runs/new-run.ts";
 import { GIT_TOKEN, teamAccessOf } from "../secrets/git-token.ts";
 import type { PullRequests } from "./pull-requests.ts";
 
-/** Rejects a run whose pull request could not be opened, before the work is done. */
+/**
+ * Rejects a configuration with a pull request that the team could not open, before the work is done. `member` is the
+ * caller's name for the configuration.
+ */
 export async function requirePullRequestAccess(
   pullRequests: Pick<PullRequests, "isAllowed">,
   { config = {}, creator, namedAgent }: Pick<NewRun, "config" | "creator" | "namedAgent">,
+  member: string,
 ): Promise<void> {
   const repository = runRepositoryOf(config);
   const setting = config.pull_request ?? "off";
@@ -24,6 +28,6 @@ export async function requirePullRequestAccess(
   const message = `Your team has no credentials to open a pull request in ${owner}/${name}.`;
   throw new AppError("integration_not_configured", message, {
     remedy: `Install this server's app in ${owner}/${name}, or set the team secret ${GIT_TOKEN}.`,
-    issues: [{ path: "config.pull_request", message: "needs credentials for the repository" }],
+    issues: [{ path: `${member}.pull_request`, message: "needs credentials for the repository" }],
   });
 }

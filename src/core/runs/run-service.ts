@@ -147,7 +147,7 @@ export class RunService {
     const routed = await this.#routed(await this.#withAgent(request), from);
     requireMcpServers(routed.config ?? {}, "config");
     requireRunRepository(routed.config ?? {}, "config");
-    await requirePullRequestAccess(this.#deps.pullRequests, routed);
+    await this.requirePullRequestAccess(routed, "config");
     await requireRunEnvironment(storage.environments, routed);
     await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
     // The skills are read before anything is stored, because it may take a while and without them there is no run.
@@ -174,6 +174,14 @@ export class RunService {
   /** A configuration as it is stored. `before` has the values that the caller was shown as `[redacted]`. */
   storable<Config extends RunConfig>(teamId: TeamId, config: Config, kept: KeptValues = {}): Config {
     return withSealedValues(this.#deps.secretBox, teamId, config, kept);
+  }
+
+  /** Checks the credentials for the pull request of a configuration. It may ask another system. */
+  async requirePullRequestAccess(
+    request: Pick<NewRun, "config" | "creator" | "namedAgent">,
+    member: string,
+  ): Promise<void> {
+    await requirePullRequestAccess(this.#deps.pullRequests, request, member);
   }
 
   async store(

@@ -54,6 +54,26 @@ describe("a schedule", () => {
     expect((await call(harness, `${ROOT}/${created.id}`)).body).toEqual(created);
   });
 
+  test("a schedule with a pull request that the team cannot open is refused when it is saved", async () => {
+    const agent_config = { repository: "acme/private", pull_request: "draft" };
+    const { id } = await create();
+
+    const answers = [
+      await call(harness, ROOT, { body: { ...WANTED, agent_config } }),
+      await call(harness, `${ROOT}/${id}`, {
+        method: "PUT",
+        body: { ...WANTED, enabled: true, agent_config },
+      }),
+      await call(harness, "/api/v1/agent/routing-rules", { body: { name: "pulls", config: agent_config } }),
+    ];
+
+    expect(answers.map(({ status, body }) => [status, body.code, body.issues[0].path])).toEqual([
+      [400, "integration_not_configured", "agent_config.pull_request"],
+      [400, "integration_not_configured", "agent_config.pull_request"],
+      [400, "integration_not_configured", "config.pull_request"],
+    ]);
+  });
+
   test("a schedule keeps its mode and its agent, and PUT without them removes them", async () => {
     const agent = await aNamedAgent();
 
