@@ -5,7 +5,7 @@ import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
 import type { PrincipalId } from "../../core/ids.ts";
 import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { Principal } from "../../core/people/principal.ts";
-import type { Run, RunConfig } from "../../core/runs/run.ts";
+import type { ConfigLayer, Run, RunConfig } from "../../core/runs/run.ts";
 import type { RunResult } from "../../core/runs/run-result.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
 import type { WaitingFor } from "../../core/runs/waiting-for.ts";
@@ -288,11 +288,23 @@ export function runItemOf(run: Run, context: RunItemContext): RunItem {
  * A harness that no caller asked for is left out, although a named agent or a routing rule may have chosen it: strict
  * clients refuse the names of agents that they do not know.
  */
-function requestedConfig({ config, provenance }: Run): RunConfig {
-  const { harness, ...others } = withRedactedValues(config);
-  const layer = provenance.config_layers?.harness;
-  const isRequested = layer === undefined || layer === "request" || layer === "conversation";
-  return harness === undefined || !isRequested ? others : { ...others, harness };
+function requestedConfig({ config: stored, provenance }: Run): RunConfig {
+  const config = withRedactedValues(stored);
+  const { harness, ...others } = config;
+  const { config_layers: layers = {} } = provenance;
+  if (harness === undefined || isRequested(layers.harness)) {
+    return config;
+  }
+  const requested = Object.entries(harness).filter(([member]) => {
+    const layer = layers[`harness.${member}`];
+    return layer !== undefined && isRequested(layer);
+  });
+  return requested.length === 0 ? others : { ...others, harness: Object.fromEntries(requested) };
+}
+
+/** Runs of an earlier version name no layer. */
+function isRequested(layer: ConfigLayer | undefined): boolean {
+  return layer === undefined || layer === "request" || layer === "conversation";
 }
 
 function agentOf({ agent, agentVersion, config }: Run): RunItem["agent"] {

@@ -51,16 +51,17 @@ function ruleConfig({ rule }: Routing): RunConfig {
 
 /**
  * The agent always has a layer: `default` when no other layer names one. A layer that names only its model or its
- * reasoning level does not choose it.
+ * reasoning level does not choose it, and has a line for each of these members.
  */
 function layersOf(configs: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
   const layers: Record<string, ConfigLayer> = { harness: "default" };
   for (const [layer, config] of Object.entries(configs).toReversed()) {
-    for (const member of Object.keys(config)) {
-      const isChosenBelow = member === "harness" && layers.harness !== "default";
-      if (!isChosenBelow || config.harness?.type !== undefined) {
-        layers[member] = layer as ConfigLayer;
-      }
+    const { harness = {} } = config;
+    const isChosenBelow = layers.harness !== "default" && harness.type === undefined;
+    const { harness: _harness, ...others } = config;
+    const ofHarness = Object.keys(harness).map((member) => `harness.${member}`);
+    for (const member of isChosenBelow ? [...Object.keys(others), ...ofHarness] : Object.keys(config)) {
+      layers[member] = layer as ConfigLayer;
     }
   }
   return layers;

@@ -204,6 +204,7 @@ describe("a run of a named agent", () => {
     });
 
     expect(run.agent).toEqual({ name: "codex", model_id: "m-request" });
+    expect(run.agent_config).toEqual({ harness: { model_id: "m-request" } });
   });
 
   test("a run with an agent's own key is a run of that agent, and the key starts no runs of others", async () => {

@@ -113,13 +113,19 @@ describe("a routed configuration", () => {
       model_id: "m-request",
       reasoning_level: "low",
     });
-    expect(overRule.provenance.config_layers).toEqual({ harness: "routing_rule" });
+    expect(overRule.provenance.config_layers).toEqual({
+      harness: "routing_rule",
+      "harness.model_id": "request",
+    });
     expect(overAgent.config.harness).toEqual({
       type: "claude",
       model_id: "m-request",
       reasoning_level: "high",
     });
-    expect(overAgent.provenance.config_layers).toEqual({ harness: "agent" });
+    expect(overAgent.provenance.config_layers).toEqual({
+      harness: "agent",
+      "harness.model_id": "request",
+    });
     expect(sameProgram.config.harness).toEqual({ type: "codex", reasoning_level: "low" });
   });
 
