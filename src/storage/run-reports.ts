@@ -67,9 +67,17 @@ const GROUP_SQL: Readonly<Record<UsageGroup, { readonly column: Prisma.Sql; read
   source: { column: Prisma.sql`source`, name: Prisma.sql`"source"` },
   creator: { column: Prisma.sql`creator_id::text`, name: Prisma.sql`"creatorId"` },
   environment: { column: Prisma.sql`environment_id`, name: Prisma.sql`"environmentId"` },
+  repository: { column: Prisma.sql`lower(config ->> 'repository')`, name: Prisma.sql`"repository"` },
+  agent: { column: Prisma.sql`agent`, name: Prisma.sql`"agent"` },
+  model: {
+    column: Prisma.sql`coalesce(config #>> '{harness,model_id}', model_id)`,
+    name: Prisma.sql`"model"`,
+  },
 };
 
-function usageSql({ viewer, from, until, groups, limit }: UsageQuery): Prisma.Sql {
+const SECONDS_TO_RESULT = Prisma.sql`extract(epoch FROM ended_at - created_at)::float8`;
+
+export function usageSql({ viewer, from, until, groups, limit }: UsageQuery): Prisma.Sql {
   const columns = groups.map((group) => Prisma.sql`${GROUP_SQL[group].column} AS ${GROUP_SQL[group].name},`);
   const places = groups.map((_group, index) => Prisma.raw(String(index + 1)));
   const grouped = Prisma.sql`GROUP BY ${Prisma.join(places)} ORDER BY ${Prisma.join(places)}`;
@@ -78,6 +86,12 @@ function usageSql({ viewer, from, until, groups, limit }: UsageQuery): Prisma.Sq
       count(*)::int AS runs,
       count(*) FILTER (WHERE state = 'SUCCEEDED')::int AS succeeded,
       count(*) FILTER (WHERE state IN ('FAILED', 'ERROR'))::int AS failed,
+      (count(*) FILTER (WHERE state = 'SUCCEEDED'))::float8
+        / nullif(count(*) FILTER (WHERE state IN ('SUCCEEDED', 'FAILED', 'ERROR')), 0) AS "successRate",
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY ${SECONDS_TO_RESULT})
+        FILTER (WHERE state = 'SUCCEEDED') AS "medianSecondsToResult",
+      percentile_cont(0.95) WITHIN GROUP (ORDER BY ${SECONDS_TO_RESULT})
+        FILTER (WHERE state = 'SUCCEEDED') AS "p95SecondsToResult",
       coalesce(sum(greatest(extract(epoch FROM coalesce(ended_at, clock_timestamp()) - started_at), 0)), 0)::float8
         AS "runSeconds",
       coalesce(sum(total_tokens), 0)::float8 AS "totalTokens",

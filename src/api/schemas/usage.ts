@@ -8,6 +8,9 @@ const EXAMPLE = {
   runs: 12,
   succeeded: 10,
   failed: 1,
+  success_rate: 0.909,
+  median_seconds_to_result: 210.4,
+  p95_seconds_to_result: 840.2,
   run_seconds: 3240.5,
   total_tokens: 1_250_000,
   inference_cost_usd: 3.75,
@@ -38,9 +41,32 @@ const UsageItem = z
     source: RunSourceType.optional(),
     creator_uid: z.string().optional().describe("The uid of the principal that started the runs."),
     environment_id: z.string().optional().describe("The environment. Absent for runs without one."),
-    runs: z.int().describe("The number of runs."),
+    repository: z
+      .string()
+      .optional()
+      .describe("`owner/name` of `config.repository`, in lower case. Absent for runs without one."),
+    agent: z.string().optional().describe("The agent that did the runs."),
+    model_id: z
+      .string()
+      .optional()
+      .describe("The model that the configuration names. Absent for runs that name none."),
+    runs: z.int().describe("The number of runs, without tests of environments."),
     succeeded: z.int().describe("The number of runs that are SUCCEEDED now."),
     failed: z.int().describe("The number of runs that are FAILED or ERROR now."),
+    success_rate: z
+      .number()
+      .optional()
+      .describe("`succeeded` divided by `succeeded` and `failed` together. Absent if both are 0."),
+    median_seconds_to_result: z
+      .number()
+      .optional()
+      .describe(
+        "The median time from the creation to the end of the runs that are SUCCEEDED. Absent if there is none.",
+      ),
+    p95_seconds_to_result: z
+      .number()
+      .optional()
+      .describe("The time within which 95 % of these runs ended. Absent if there is none."),
     run_seconds: z.number().describe("The sum of `run_time` of the runs."),
     total_tokens: z.number().describe("The sum of `request_usage` of the runs."),
     inference_cost_usd: z
@@ -57,11 +83,21 @@ export const UsageResponse = z
     examples: [{ usage: [EXAMPLE] }],
   });
 
-export function usageItem({ creatorId, environmentId, runSeconds, totalTokens, costUsd, ...row }: UsageRow) {
+export function usageItem(row: UsageRow): z.output<typeof UsageItem> {
+  const { creatorId, environmentId, model, successRate, medianSecondsToResult, p95SecondsToResult } = row;
+  const { day, source, repository, agent, runs, succeeded, failed, runSeconds, totalTokens, costUsd } = row;
   return {
-    ...row,
+    ...(day === undefined ? {} : { day }),
+    ...(source === undefined ? {} : { source }),
     ...(creatorId === undefined ? {} : { creator_uid: creatorId }),
     ...(environmentId === undefined ? {} : { environment_id: environmentId }),
+    ...(repository === undefined ? {} : { repository }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model_id: model }),
+    ...{ runs, succeeded, failed },
+    ...(successRate === undefined ? {} : { success_rate: successRate }),
+    ...(medianSecondsToResult === undefined ? {} : { median_seconds_to_result: medianSecondsToResult }),
+    ...(p95SecondsToResult === undefined ? {} : { p95_seconds_to_result: p95SecondsToResult }),
     run_seconds: runSeconds,
     total_tokens: totalTokens,
     inference_cost_usd: costUsd,

@@ -48,11 +48,23 @@ export function describeRunReports(harness: () => StorageHarness): void {
           runs: 2,
           succeeded: 1,
           failed: 0,
+          successRate: 1,
+          medianSecondsToResult: 90,
+          p95SecondsToResult: 90,
           runSeconds: 90,
           totalTokens: 700,
           costUsd: 0.25,
         },
-        { day: "2026-03-02", runs: 2, succeeded: 0, failed: 1, runSeconds: 0, totalTokens: 0, costUsd: 0 },
+        {
+          day: "2026-03-02",
+          runs: 2,
+          succeeded: 0,
+          failed: 1,
+          successRate: 0,
+          runSeconds: 0,
+          totalTokens: 0,
+          costUsd: 0,
+        },
       ]);
     });
 
@@ -74,6 +86,41 @@ export function describeRunReports(harness: () => StorageHarness): void {
           [bob.id, undefined, "SLACK", 1],
         ]),
       );
+    });
+
+    test("usage is grouped by repository, agent and model, with the time to the result", async () => {
+      const teamId = await aTeam(harness());
+      const viewer = { ...aPrincipal({ teamId }), administrator: true };
+      await harness().storage.people.put(viewer);
+      const base = { teamId, creatorId: viewer.id, createdAt: FROM };
+      const ended = (seconds: number) => ({
+        state: "SUCCEEDED" as const,
+        startedAt: FROM,
+        endedAt: new Date(FROM.getTime() + seconds * 1_000),
+      });
+      const acme = { config: { repository: "Acme/Web", model_id: "m-1" }, modelId: "m-1" };
+      await addRun(harness(), { ...base, ...acme, agent: "codex" }, ended(10));
+      await addRun(harness(), { ...base, ...acme, agent: "codex" }, ended(20));
+      await addRun(harness(), { ...base, ...acme, agent: "codex" }, ended(40));
+      await addRun(harness(), { ...base, ...acme, agent: "codex" }, { state: "FAILED" });
+      await addRun(harness(), { ...base, ...acme, agent: "codex" }, { state: "QUEUED" });
+      await addRun(harness(), { ...base, ...acme, agent: "codex", preparesOnly: true }, { state: "FAILED" });
+      await addRun(harness(), { ...base, agent: "demo", config: { harness: { model_id: "m-2" } } }, {});
+
+      const rows = await usage(harness(), viewer, ["repository", "agent", "model"]);
+
+      const codex = rows.find(({ agent }) => agent === "codex");
+      const demo = rows.find(({ agent }) => agent === "demo");
+      expect(rows).toHaveLength(2);
+      expect(codex).toMatchObject({
+        ...{ repository: "acme/web", agent: "codex", model: "m-1", runs: 5, succeeded: 3, failed: 1 },
+        ...{ successRate: 0.75, medianSecondsToResult: 20 },
+      });
+      expect(codex?.p95SecondsToResult).toBeCloseTo(38);
+      expect(demo).toMatchObject({ agent: "demo", model: "m-2", runs: 1 });
+      for (const member of ["repository", "successRate", "medianSecondsToResult", "p95SecondsToResult"]) {
+        expect(demo).not.toHaveProperty(member);
+      }
     });
 
     test("a report for a member counts only visible runs", async () => {

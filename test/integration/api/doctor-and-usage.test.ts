@@ -86,6 +86,26 @@ describe("usage", () => {
     expect(usage[0]).not.toHaveProperty("environment_id");
   });
 
+  test("usage by repository, agent and model has the success rate and the time to the result", async () => {
+    const config = { repository: "acme/web", model_id: "m-1" };
+    const key = await harness.addUser("someone else", { scopes: ["runs:write"] });
+    const id = await createRun(harness, { config, team: false }, { key });
+    await harness.edit(id, (edit) => {
+      edit.moveTo("PENDING");
+      edit.moveTo("CLAIMED");
+      edit.moveTo("INPROGRESS");
+      edit.moveTo("SUCCEEDED");
+    });
+
+    const path = `${USAGE}?group_by=repository&group_by=agent&group_by=model`;
+    const { usage } = (await call(harness, path, { key })).body;
+
+    const row = usage.find(({ repository }: { repository?: string }) => repository === "acme/web");
+    expect(row).toMatchObject({ agent: "demo", model_id: "m-1", runs: 1, succeeded: 1, success_rate: 1 });
+    expect(row.median_seconds_to_result).toBeGreaterThanOrEqual(0);
+    expect(row.p95_seconds_to_result).toBeGreaterThanOrEqual(row.median_seconds_to_result);
+  });
+
   test("usage of a period without runs is empty", async () => {
     expect((await call(harness, `${USAGE}?from=2020-01-01&to=2020-12-31`)).body).toEqual({ usage: [] });
   });

@@ -3,7 +3,9 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import type { RunFilters, RunQuery } from "../../../src/core/runs/run-query.ts";
+import { USAGE_GROUPS } from "../../../src/core/usage/usage.ts";
 import { frequentStatement, listStatement } from "../../../src/storage/run-list.ts";
+import { usageSql } from "../../../src/storage/run-reports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
 const TEAM = randomUUID() as TeamId;
@@ -196,4 +198,21 @@ describe("a list", () => {
       expect(walk.match(/ROW\(updated_at, id\) < |updated_at < /g)).toEqual([place]);
     },
   );
+
+  test.each(USAGE_GROUPS)("usage of a week by %s reads only the runs of that week", async (group) => {
+    const [from, until] = [new Date(Date.now() - 7 * 86_400_000), new Date()];
+    const { text, values } = usageSql({
+      viewer: queryOf({}).viewer,
+      from,
+      until,
+      groups: [group],
+      limit: 100,
+    });
+
+    const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
+
+    const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(plan).toContain("runs_team_id_created_at_id_idx");
+    expect(plan).not.toContain("Seq Scan");
+  });
 });
