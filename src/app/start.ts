@@ -7,6 +7,7 @@ import type { Config } from "../config/config.ts";
 import { AppError, StartupError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import type { Log } from "../core/ports/log.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import { retry, WHILE_UNAVAILABLE } from "../core/retry.ts";
 import { startWebhooks } from "../core/webhooks/webhook-worker.ts";
 import { RESTRICTED } from "../core/workers/worker.ts";
@@ -200,6 +201,7 @@ async function startWorker(
   const schedules = setInterval(() => void scheduler.round(), SCHEDULES_MS);
   undo.defer(() => clearInterval(schedules));
   undo.defer(startWebhooks(webhooks));
+  undo.defer(deps.pubsub.subscribe(CHANNELS.deletedRuns, () => void maintenance.removeDeletedRuns()));
   const pruning = setInterval(() => void maintenance.prune(), PRUNING_MS);
   undo.defer(() => clearInterval(pruning));
 }

@@ -18,6 +18,7 @@ export async function deleteRun(tx: Tx, { checkpoint, id }: Run): Promise<void> 
   await tx.followUp.deleteMany({ where: { runId: id } });
   await tx.runEvent.deleteMany({ where: { runId: id } });
   await tx.artifact.deleteMany({ where: { runId: id } });
+  await tx.repositoryChange.deleteMany({ where: { runId: id } });
   await tx.runInput.deleteMany({ where: { runId: id } });
   await tx.run.delete({ where: { id } });
   await deleteUnusedBlobs(tx, checkpoint === undefined ? blobIds : [...blobIds, checkpoint]);
@@ -27,7 +28,8 @@ async function blobsOf(tx: Tx, runId: string): Promise<readonly string[]> {
   const where = { runId };
   const inputs = await tx.runInput.findMany({ where, select: { blobId: true } });
   const artifacts = await tx.artifact.findMany({ where, select: { blobId: true } });
-  return [...inputs, ...artifacts].flatMap(({ blobId }) => blobId ?? []);
+  const changes = await tx.repositoryChange.findMany({ where, select: { blobId: true } });
+  return [...inputs, ...artifacts, ...changes].flatMap(({ blobId }) => blobId ?? []);
 }
 
 /** The threads are locked as a dispatcher locks them, so that none of these notices is taken meanwhile. */
@@ -67,5 +69,6 @@ async function deleteUnusedBlobs(tx: Tx, ids: readonly string[]): Promise<void> 
   await tx.$executeRaw`
     DELETE FROM blobs WHERE id = ANY (${[...ids]}::uuid[])
       AND NOT EXISTS (SELECT FROM run_inputs WHERE blob_id = blobs.id)
-      AND NOT EXISTS (SELECT FROM artifacts WHERE blob_id = blobs.id)`;
+      AND NOT EXISTS (SELECT FROM artifacts WHERE blob_id = blobs.id)
+      AND NOT EXISTS (SELECT FROM repository_changes WHERE blob_id = blobs.id)`;
 }

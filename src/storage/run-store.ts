@@ -143,7 +143,7 @@ export class PrismaRunStore implements RunStore {
       await deleteRun(tx, run);
     });
     // Open streams of the run end, and its share links leave the caches.
-    pubsub.publish([CHANNELS.run(id), CHANNELS.keys]);
+    pubsub.publish([CHANNELS.run(id), CHANNELS.keys, CHANNELS.deletedRuns]);
   }
 
   look(id: RunId): Promise<RunSubject> {

@@ -32,6 +32,8 @@ export class Maintenance {
   readonly #deps: MaintenanceDeps;
   #isBusy = false;
   #isRecovering = false;
+  #isRemoving = false;
+  #hasDeletedRuns = false;
   /** For each run that the last query found lost: since when every query has found it. */
   #lostSince: ReadonlyMap<RunId, number> = new Map();
 
@@ -71,23 +73,41 @@ export class Maintenance {
     }
   }
 
+  /** Removes this worker's files of runs that were deleted. Calls during a removal lead to one more. */
+  async removeDeletedRuns(): Promise<void> {
+    this.#hasDeletedRuns = true;
+    if (this.#isRemoving) {
+      return;
+    }
+    this.#isRemoving = true;
+    try {
+      while (this.#hasDeletedRuns) {
+        this.#hasDeletedRuns = false;
+        await this.#prune("files of deleted runs", this.#deps.deletedRuns);
+      }
+    } finally {
+      this.#isRemoving = false;
+    }
+  }
+
   /** Runs rarely, because it reads everything. */
   async prune(): Promise<void> {
-    const { blobs, deletedRuns, log, storage } = this.#deps;
-    for (const [what, pruned] of [
-      ["blobs", blobs],
-      ["files of deleted runs", deletedRuns],
-      ["answers", storage.idempotentResponses],
-      ["share links", storage.shareLinks],
-      ["sign-ins", storage.signIns],
-    ] as const) {
-      try {
-        for (let count = await pruned.prune(); count > 0; count = await pruned.prune()) {
-          log.info("maintenance.pruned", { what, count });
-        }
-      } catch (error) {
-        log.warn("maintenance.prune.failed", { what, error });
+    const { blobs, storage } = this.#deps;
+    await this.#prune("blobs", blobs);
+    await this.removeDeletedRuns();
+    await this.#prune("answers", storage.idempotentResponses);
+    await this.#prune("share links", storage.shareLinks);
+    await this.#prune("sign-ins", storage.signIns);
+  }
+
+  async #prune(what: string, pruned: { prune(): Promise<number> }): Promise<void> {
+    const { log } = this.#deps;
+    try {
+      for (let count = await pruned.prune(); count > 0; count = await pruned.prune()) {
+        log.info("maintenance.pruned", { what, count });
       }
+    } catch (error) {
+      log.warn("maintenance.prune.failed", { what, error });
     }
   }
 

@@ -2,7 +2,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LeaseToken, newId, type RunId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { CHANNELS } from "../../../src/core/ports/pubsub.ts";
 import { WebhookFanOut } from "../../../src/core/webhooks/webhook-fan-out.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -40,6 +42,29 @@ async function fanOut(): Promise<void> {
   const { storage } = harness;
   const tools = { redact: (text: string) => text, sessionLink: () => "https://errand.example" };
   await new WebhookFanOut({ storage, log: SILENT_LOG, ...tools }).round();
+}
+
+async function query(
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Record<string, unknown>[]> {
+  const options = { applicationName: "errand tests", queryLimitMs: 30_000 };
+  const { rows } = await withConnection(harness.databaseUrl, options, (client) =>
+    client.query<Record<string, unknown>>(sql, [...values]),
+  );
+  return rows;
+}
+
+/** The number of rows that name the run, in every table that can. */
+async function rowsOfRun(id: string): Promise<Record<string, number>> {
+  const tables = await query(
+    "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'run_id'",
+  );
+  const counts = tables.map(async ({ table_name: name }) => {
+    const [row] = await query(`SELECT count(*)::int AS count FROM ${name} WHERE run_id = $1::uuid`, [id]);
+    return [String(name), Number(row?.count)] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
 }
 
 describe("a changed run", () => {
@@ -123,6 +148,57 @@ describe("a deleted run", () => {
     expect(
       (await at("/runs?limit=500")).body.runs.map((run: { run_id: string }) => run.run_id),
     ).not.toContain(id);
+  });
+
+  test("no table has a row of a deleted run, and its files are deleted with it", async () => {
+    const thread = aThread();
+    const attachments = [{ file_name: "a.txt", mime_type: "text/plain", data: "aGVsbG8=" }];
+    const id = await createRun(harness, { attachments, webhook: WEBHOOK });
+    const headers = { "idempotency-key": randomUUID() };
+    await at(`/runs/${id}/followups`, { body: { message: "And more." }, headers });
+    await at(`/runs/${id}/share-links`, { body: {} });
+    const event = anInboxEvent();
+    await harness.storage.inbox.put(event);
+    await harness.storage.inbox.complete({
+      ...{ inboxId: event.id, disposition: "run_created", runId: id as RunId, teamId: FIRST_TEAM },
+    });
+    const blobs = [randomUUID(), randomUUID()] as const;
+    await query("INSERT INTO blobs (id, bytes) SELECT unnest($1::uuid[]), 'x'", [blobs]);
+    await harness.edit(id, (edit) => {
+      edit.bind({ thread, expected: undefined });
+      const body = { type: "FILE", filePath: "a", fileName: "a", mimeType: "text/plain" } as const;
+      edit.addArtifact({ key: "a", body, file: { blobId: blobs[0], sizeBytes: 1, hash: "a" } });
+      const repository = { owner: "acme", name: "web", turn: 1, base: "ba5e", files: [], isTruncated: false };
+      edit.setChanges([{ ...repository, blobId: blobs[1], sizeBytes: 1 }]);
+      edit.moveTo("CANCELLED");
+    });
+    await fanOut();
+
+    const before = await rowsOfRun(id);
+    const blobsBefore = await query("SELECT count(*)::int AS count FROM blobs");
+    const { status } = await remove(id);
+    const blobsAfter = await query("SELECT count(*)::int AS count FROM blobs");
+
+    // A cursor stands at a position of the log. It is no row of the run.
+    const { event_log_cursors: _position, ...rows } = before;
+    expect(Object.entries(rows).filter(([, count]) => count === 0)).toEqual([]);
+    expect(status).toBe(204);
+    const { event_log_cursors: _same, ...left } = await rowsOfRun(id);
+    expect(Object.entries(left).filter(([, count]) => count > 0)).toEqual([]);
+    expect(Number(blobsBefore[0]?.count) - Number(blobsAfter[0]?.count)).toBe(3);
+  });
+
+  test("workers are notified of a deleted run", async () => {
+    const id = await anEndedRun();
+    let count = 0;
+    const unsubscribe = harness.pubsub.subscribe(CHANNELS.deletedRuns, () => {
+      count += 1;
+    });
+
+    await remove(id);
+    unsubscribe();
+
+    expect(count).toBe(1);
   });
 
   test("nothing of a deleted run stays in its threads and in the inbox, and its thread has no run", async () => {

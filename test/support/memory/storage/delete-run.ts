@@ -28,7 +28,7 @@ export function deleteRun(tables: Tables, id: RunId): void {
       tables.threads.set(place, rest);
     }
   }
-  for (const rows of [tables.threadRuns, tables.inputs, tables.events, tables.runs]) {
+  for (const rows of [tables.threadRuns, tables.inputs, tables.changes, tables.events, tables.runs]) {
     rows.delete(id);
   }
 }

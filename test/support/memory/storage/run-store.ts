@@ -57,7 +57,7 @@ export class InMemoryRunStore implements RunStore {
     return this.#database.transaction((tx) => {
       check(rowOf(tx.tables, id).run);
       deleteRun(tx.tables, id);
-      tx.channels.push(CHANNELS.run(id), CHANNELS.keys);
+      tx.channels.push(CHANNELS.run(id), CHANNELS.keys, CHANNELS.deletedRuns);
     });
   }
 

@@ -8,6 +8,7 @@ import { CoreHarness } from "../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { createInMemoryBlobStore } from "../../../support/memory/storage/blob-store.ts";
+import { waitFor } from "../../../support/wait-for.ts";
 
 describe("a worker", () => {
   const worker = { id: "w1", host: "build-box", slots: 2, sandbox: { name: "local", isolated: false } };
@@ -160,4 +161,29 @@ test("workers of one name are listed as one, from the oldest start to the newest
     { name: "a", connectionCount: 1, connectedAt: at(3), lastSeenAt: at(4) },
     { name: "b", connectionCount: 2, connectedAt: at(1), lastSeenAt: at(9) },
   ]);
+});
+
+test("files of deleted runs are removed once more if another run is deleted meanwhile", async () => {
+  const harness = new CoreHarness();
+  const { clock, queue, storage } = harness;
+  const removals: PromiseWithResolvers<number>[] = [];
+  const prune = () => {
+    const removal = Promise.withResolvers<number>();
+    removals.push(removal);
+    return removal.promise;
+  };
+  const deps = { storage, queue, clock, log: SILENT_LOG, runWorker: harness.worker() };
+  const maintenance = new Maintenance({
+    ...{ ...deps, blobs: createInMemoryBlobStore(clock), deletedRuns: { prune } },
+  });
+
+  const done = maintenance.removeDeletedRuns();
+  await Promise.all([maintenance.removeDeletedRuns(), maintenance.removeDeletedRuns()]);
+  const concurrent = removals.length;
+  removals[0]?.resolve(0);
+  await waitFor(() => removals.length === 2, { what: "the second removal" });
+  removals[1]?.resolve(0);
+  await done;
+
+  expect([concurrent, removals.length]).toEqual([1, 2]);
 });
