@@ -3,6 +3,7 @@ import { describeChangingRuns } from "./storage/changing-runs.ts";
 import { describeCreatingRuns } from "./storage/creating-runs.ts";
 import { describeEventLog } from "./storage/event-log.ts";
 import { describeFiles } from "./storage/files.ts";
+import { describeFollowUps } from "./storage/follow-ups.ts";
 import { describeGeneratedLists } from "./storage/generated-lists.ts";
 import type { OpenStorage, StorageHarness } from "./storage/harness.ts";
 import { describeFirstKey, describeIdentities } from "./storage/identities.ts";
@@ -38,6 +39,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeGeneratedLists(harness);
     describeWalksMeanwhile(harness);
     describeFiles(harness);
+    describeFollowUps(harness);
     describeEventLog(harness);
     describeLeases(harness);
     describeSkillHistory(harness);

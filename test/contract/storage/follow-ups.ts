@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import type { FollowUp } from "../../../src/core/runs/run.ts";
+import { aChange, aFollowUp } from "../../support/run-builders.ts";
+import { aStoredRun, type StorageHarness } from "./harness.ts";
+
+/** Tests of the messages to a run: how they are listed, changed and withdrawn. */
+export function describeFollowUps(harness: () => StorageHarness): void {
+  describe("follow-ups", () => {
+    test("follow-ups are listed in order, in pages, without answers to questions", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const [first, answer, last] = ["first", "yes", "last"].map((message) => aFollowUp(run, { message }));
+      const added = [first, answer && { ...answer, isAnswer: true as const }, last].filter(
+        (one) => one !== undefined,
+      );
+      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+
+      const all = await followUps.list(run.id, 0, 10);
+      const page = await followUps.list(run.id, 0, 1);
+      const rest = await followUps.list(run.id, page[0]?.seq ?? 0, 10);
+
+      expect(all.map(({ message }) => message)).toEqual(["first", "last"]);
+      expect([page, rest].map((rows) => rows.map(({ message }) => message))).toEqual([["first"], ["last"]]);
+      expect((await followUps.find(run.id, answer?.id ?? ""))?.isAnswer).toBe(true);
+    });
+
+    test("a changed follow-up has its new message, and a withdrawn one is listed but waits no more", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const added = ["one", "two"].map((message) => aFollowUp(run, { message }));
+      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+      const [one, two] = await followUps.list(run.id, 0, 10);
+      const at = new Date("2026-03-01T12:00:00.000Z");
+      const changedFollowUps = [
+        { ...(one as FollowUp), message: "one, edited", editedAt: at },
+        { ...(two as FollowUp), withdrawnAt: at },
+      ];
+
+      await runs.change(run.id, (subject) => aChange(subject.run, { changedFollowUps }));
+
+      const rows = await followUps.list(run.id, 0, 10);
+      const waiting = (await runs.look(run.id)).waiting;
+      expect(rows.map(({ editedAt, message, withdrawnAt }) => [message, editedAt, withdrawnAt])).toEqual([
+        ["one, edited", at, undefined],
+        ["two", undefined, at],
+      ]);
+      expect(waiting.map(({ message }) => message)).toEqual(["one, edited"]);
+      expect((await followUps.listFromTurn(run.id, 0)).map(({ message }) => message)).toEqual([
+        "one, edited",
+      ]);
+    });
+  });
+}
