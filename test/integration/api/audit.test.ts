@@ -13,6 +13,7 @@ import {
 import { ROUTES } from "./authorization-table.ts";
 
 const A_RUN = "It changes a run, and the run's own log has an event of it.";
+const A_SIGN_IN = "The list of sign-ins tells who is signed in from where.";
 const A_DELIVERY = "It only sends again what was stored already.";
 const NOTHING = "It changes nothing.";
 
@@ -78,6 +79,9 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   "PATCH /agent/keys/:keyId": ["key.updated"],
   "DELETE /agent/keys/:keyId": ["key.revoked"],
   "POST /agent/keys/:keyId/rotate": ["key.created", "key.revoked"],
+  "DELETE /agent/principals/:uid/keys": "Each revoked key has an entry, as when it is revoked alone.",
+  "DELETE /agent/sign-ins/:signInId": A_SIGN_IN,
+  "DELETE /agent/principals/:uid/sign-ins": A_SIGN_IN,
   "POST /agent/principals": ["principal.created"],
   "PATCH /agent/principals/:uid": ["principal.updated"],
   "DELETE /agent/principals/:uid": ["principal.updated"],

@@ -275,8 +275,10 @@ describe("a deleted run", () => {
       },
       { what: "the delivery of the run that stays" },
     );
+    // The page may begin with events of earlier tests that were not readable before.
     const page = await at(`/events?after=${next_after}`, { headers: { accept: "application/json" } });
-    expect(page.body.events.map((event: { run_id: string }) => event.run_id)).toEqual([kept]);
+    const ids = page.body.events.map((event: { run_id: string }) => event.run_id);
+    expect([ids.at(-1), ids.includes(gone)]).toEqual([kept, false]);
     await at(`/webhooks/${created.body.id}`, { method: "DELETE" });
   });
 
