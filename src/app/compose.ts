@@ -174,7 +174,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     trustProxy: bootstrap.config.trustProxy,
     limits: bootstrap.config.limits,
     tls: bootstrap.tls,
-    ready: () => database.unreachable(),
+    ready: () => database.unusable(),
     adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes),
   };
 }

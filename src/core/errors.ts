@@ -64,6 +64,16 @@ export class AppError extends Error {
   }
 }
 
+/**
+ * The storage cannot be used now: it is unreachable, full or read-only. This is never a result of the work in hand,
+ * which waits and is repeated.
+ */
+export class StorageUnavailable extends AppError {
+  constructor(message: string, options: ErrorOptions = {}) {
+    super("resource_unavailable", message, options);
+  }
+}
+
 /** For a request with an invalid member. `path` names it as the caller does, and `message` continues the sentence. */
 export function invalidMember(path: string, message: string): AppError {
   return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });

@@ -1,9 +1,11 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
-import { AppError } from "../core/errors.ts";
+import { StorageUnavailable } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
-import { Prisma, PrismaClient } from "./generated/client.ts";
+import { isWriteConflict, translateFault, UNREACHABLE, withErrorCodes } from "./database-fault.ts";
+import { type Prisma, PrismaClient } from "./generated/client.ts";
 import { StatementNames } from "./statement-names.ts";
+import { WriteProbe } from "./write-probe.ts";
 
 /** A Prisma transaction, through which the rows of one change are written. */
 export type Tx = Prisma.TransactionClient;
@@ -70,6 +72,7 @@ export class Database implements Statements {
   readonly #adapter: PrismaPg;
   #client: PrismaClient | undefined;
   readonly #names = new StatementNames();
+  readonly #probe: WriteProbe;
 
   constructor({ url, maxConnections, log, statementMs = STATEMENT_TIMEOUT_MS }: DatabaseOptions) {
     this.#pool = new pg.Pool({
@@ -87,7 +90,13 @@ export class Database implements Statements {
     this.#pool.on("error", (error) => log.warn("database.connection.lost", { error: error.message }));
     // A connection that breaks while it is handed out has no listener of the pool any more and none of the borrower
     // yet.
-    this.#pool.on("connect", (client) => client.on("error", () => undefined));
+    this.#pool.on("connect", (client) => {
+      client.on("error", () => undefined);
+      client.query = withErrorCodes(client.query);
+    });
+    this.#pool.query = withErrorCodes(this.#pool.query);
+    this.#pool.connect = withErrorCodes(this.#pool.connect);
+    this.#probe = new WriteProbe((statement) => this.#pool.query(statement));
     this.#adapter = new PrismaPg(this.#pool, {
       statementNameGenerator: ({ sql }) => this.#names.nameOf(sql),
     });
@@ -103,7 +112,7 @@ export class Database implements Statements {
     try {
       return await query(this.#prisma);
     } catch (error) {
-      throw translated(error);
+      throw translateFault(error);
     }
   }
 
@@ -117,13 +126,14 @@ export class Database implements Statements {
     return repeated(async () => (await this.#pool.query<Row>({ name, text, values: [...values] })).rows);
   }
 
-  /** Undefined when the database answers, otherwise the reason. */
-  async unreachable(): Promise<string | undefined> {
+  /** Undefined when the database answers and can be written to, otherwise the reason. */
+  async unusable(): Promise<string | undefined> {
     try {
-      await this.#pool.query("SELECT 1");
+      await this.rows({ text: "SELECT 1", values: [] });
+      await this.#probe.check();
       return undefined;
-    } catch {
-      return "The database cannot be reached.";
+    } catch (error) {
+      return error instanceof StorageUnavailable ? error.message : UNREACHABLE;
     }
   }
 
@@ -140,49 +150,8 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       if (!isWriteConflict(error) || tries === CONFLICT_TRIES) {
-        throw translated(error);
+        throw translateFault(error);
       }
     }
   }
-}
-
-/** PostgreSQL's codes of a serialisation failure and of a deadlock. */
-const CONFLICT_CODES = new Set(["40001", "40P01"]);
-
-/** Prisma has its own code for them, except for raw statements. */
-function isWriteConflict(error: unknown): boolean {
-  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) {
-    return error instanceof pg.DatabaseError && CONFLICT_CODES.has(error.code ?? "");
-  }
-  const { driverAdapterError } = (error.meta ?? {}) as {
-    driverAdapterError?: { cause?: { kind?: unknown } };
-  };
-  return error.code === "P2034" || driverAdapterError?.cause?.kind === "TransactionWriteConflict";
-}
-
-/** Prisma's codes for a database that is unreachable, is starting or does not answer in time. */
-const UNREACHABLE = new Set(["P1000", "P1001", "P1002", "P1008", "P1011", "P1017", "P2024", "P2028"]);
-const LOST_LINK =
-  /ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*\.s\.PGSQL|timeout|Connection terminated|not queryable|server closed|DatabaseNotReachable|ConnectionClosed|SocketTimeout|57P0\d|25P03|canceling statement|terminating connection|closed the connection|starting up|recovery mode|not yet accepting|shutting down|too many clients/i;
-
-/**
- * An unreachable database, or one that is busy with the same rows, is an expected temporary failure. Any other error
- * is a bug.
- */
-function translated(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof AppError) {
-    return error;
-  }
-  if (isWriteConflict(error)) {
-    return unavailable("Others are changing the same.", error);
-  }
-  const code = "code" in error ? String(error.code) : "";
-  if (!UNREACHABLE.has(code) && !LOST_LINK.test(`${code} ${error.message} ${String(error.cause ?? "")}`)) {
-    return error;
-  }
-  return unavailable("The database cannot be reached.", error);
-}
-
-function unavailable(message: string, cause: Error): AppError {
-  return new AppError("resource_unavailable", message, { cause, retryAfterMs: 1_000 });
 }

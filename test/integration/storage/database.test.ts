@@ -1,7 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { StorageUnavailable } from "../../../src/core/errors.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
-import { createTestDatabase } from "../../support/test-database.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 
 const SETTINGS = `
   SELECT current_setting('jit') AS jit, current_setting('max_parallel_workers_per_gather') AS workers`;
@@ -16,17 +17,100 @@ test("no statement uses JIT compilation or parallel workers, which take longer t
   expect(await database.rows({ text: SETTINGS, values: [] })).toEqual([{ jit: "off", workers: "0" }]);
 });
 
-/** The error as Prisma passes it on at the begin or end of a transaction: without its code. */
-test.each([
-  "terminating connection due to administrator command",
-  "Server has closed the connection.",
-  "the database system is in recovery mode",
-  "the database system is not yet accepting connections",
-])("a server that goes away or comes back is no bug: %s", async (message) => {
-  const database = new Database({ url: "postgres://nowhere", maxConnections: 1, log: SILENT_LOG });
-  onTestFinished(() => database.close());
+describe("an error of the database is judged by its code alone:", () => {
+  let database: Database;
+  let testDatabase: TestDatabase;
 
-  const failed = database.query(() => Promise.reject(new Error(message)));
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    database = new Database({
+      url: testDatabase.url,
+      maxConnections: 1,
+      statementMs: 1_000,
+      log: SILENT_LOG,
+    });
+  });
+  afterAll(async () => {
+    await database?.close();
+    await testDatabase?.drop();
+  });
 
-  await expect(failed).rejects.toMatchObject({ code: "resource_unavailable" });
+  const ways = (code: string) => {
+    const text = `DO $$ BEGIN RAISE EXCEPTION 'ein Text' USING ERRCODE = '${code}'; END $$`;
+    return [
+      database.rows({ text, values: [] }),
+      database.query((client) => client.$executeRawUnsafe(text)),
+      database.transaction((tx) => tx.$executeRawUnsafe(text)),
+    ];
+  };
+
+  test.each([
+    ...["08000", "08001", "08003", "08004", "08006", "08P01", "28000", "28P01", "3D000"],
+    ...["53000", "53100", "53200", "53300", "53400", "57P01", "57P02", "57P03", "57P04", "57P05"],
+    ...["58000", "58030", "25006", "25P03", "25P04", "40003"],
+  ])("%s is a storage that cannot be used now", async (code) => {
+    for (const way of ways(code)) {
+      await expect(way).rejects.toBeInstanceOf(StorageUnavailable);
+    }
+  });
+
+  test.each(["40001", "40P01", "57014", "55P03"])("%s may be repeated, but not for long", async (code) => {
+    for (const way of ways(code)) {
+      const error = await way.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "resource_unavailable", retryable: true });
+      expect(error).not.toBeInstanceOf(StorageUnavailable);
+    }
+  });
+
+  test.each(["22012", "23505", "42501", "42P01", "54000", "XX000"])("%s is a bug", async (code) => {
+    for (const way of ways(code)) {
+      await expect(way).rejects.not.toMatchObject({ code: "resource_unavailable" });
+    }
+  });
+
+  test("a connection that ends, and one that is not free in time, are a storage that cannot be used now", async () => {
+    const end = "SELECT pg_terminate_backend(pg_backend_pid())::text";
+    const held = Promise.withResolvers<void>();
+
+    const lost = database.transaction(async (tx) => {
+      await tx.$queryRawUnsafe(end).catch(() => undefined);
+      await tx.$queryRawUnsafe("SELECT 1");
+    });
+    await expect(lost).rejects.toBeInstanceOf(StorageUnavailable);
+    const begun = Promise.withResolvers<void>();
+    const holder = database.transaction(() => {
+      begun.resolve();
+      return held.promise;
+    });
+    await begun.promise;
+    await expect(database.rows({ text: "SELECT 1", values: [] })).rejects.toBeInstanceOf(StorageUnavailable);
+
+    held.resolve();
+    await holder;
+  });
+
+  test.each(["postgres://nobody@127.0.0.1:1/none", "postgres:///none?host=/nowhere"])(
+    "a server that is not there (%s) is a storage that cannot be used now",
+    async (url) => {
+      const away = new Database({ url, maxConnections: 1, log: SILENT_LOG });
+      onTestFinished(() => away.close());
+
+      await expect(away.rows({ text: "SELECT 1", values: [] })).rejects.toBeInstanceOf(StorageUnavailable);
+      await expect(away.query((client) => client.team.count())).rejects.toBeInstanceOf(StorageUnavailable);
+      await expect(away.transaction((tx) => tx.team.count())).rejects.toBeInstanceOf(StorageUnavailable);
+    },
+  );
+});
+
+test("a probe of a database that can be written to leaves nothing behind", async () => {
+  const { drop, url } = await createTestDatabase();
+  onTestFinished(drop);
+  await using undo = new AsyncDisposableStack();
+  const database = new Database({ url, maxConnections: 1, log: SILENT_LOG });
+  undo.defer(() => database.close());
+
+  expect(await database.unusable()).toBeUndefined();
+
+  const tables = "SELECT relname FROM pg_class WHERE relname LIKE 'errand_write_probe%'";
+  expect(await database.rows({ text: tables, values: [] })).toEqual([]);
 });
