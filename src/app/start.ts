@@ -8,7 +8,7 @@ import { AppError, StartupError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import type { Log } from "../core/ports/log.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import { retry, WHILE_UNAVAILABLE } from "../core/retry.ts";
+import { AT_START, retry } from "../core/retry.ts";
 import { startWebhooks } from "../core/webhooks/webhook-worker.ts";
 import { RESTRICTED } from "../core/workers/worker.ts";
 import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
@@ -71,7 +71,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   undo.defer(() => deps.queue.stop(GRACE_MS));
   await deps.queue.start();
   // The database may be busy when many processes start at once.
-  const keyFile = await retry(systemClock, WHILE_UNAVAILABLE, () => keepKey(config, deps));
+  const keyFile = await retry(systemClock, AT_START, () => keepKey(config, deps));
   const worker = config.role === "api" ? undefined : await prepareWorker(bootstrap, deps, undo);
   const server = await listen(bootstrap, deps, undo);
   // Closes before the server, which answers callers that wait for a repository.

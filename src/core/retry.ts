@@ -1,22 +1,36 @@
-import { AppError } from "./errors.ts";
-import { type Clock, type Stop, sleep } from "./ports/clock.ts";
+import { AppError, StorageUnavailable } from "./errors.ts";
+import { type Clock, sleep } from "./ports/clock.ts";
+
+/** The tries so far. All of them have failed. */
+export interface FailedTries {
+  readonly count: number;
+  /** The time since the first failure. */
+  readonly elapsedMs: number;
+}
 
 export interface RetryPolicy {
-  /** The pause before the next try, or undefined to give up. `tries` counts the tries that have failed. */
-  readonly pauseMs: (error: unknown, tries: number) => number | undefined;
-  /** No try begins later than this after the first failure. Default: no limit. */
-  readonly limitMs?: number;
+  /** The pause before the next try, or undefined to give up. */
+  readonly pauseMs: (error: unknown, tries: FailedTries) => number | undefined;
 }
 
 const UNAVAILABLE_PAUSE_MS = 500;
+/** Longer than a restart or a fail-over of a database takes. */
+const RESTART_MS = 60_000;
+/** Long enough for a person to make room on a disk. */
+const REPAIR_MS = 15 * 60_000;
 
-/** For the database: the limit is longer than a restart or a fail-over takes. */
+/** For what a run in work needs. Nothing of the work is lost while the storage is repaired. */
 export const WHILE_UNAVAILABLE: RetryPolicy = {
-  limitMs: 60_000,
-  pauseMs: (error) => {
-    const isUnavailable = error instanceof AppError && error.code === "resource_unavailable";
-    return isUnavailable ? UNAVAILABLE_PAUSE_MS : undefined;
+  pauseMs: (error, { elapsedMs }) => {
+    const limitMs = error instanceof StorageUnavailable ? REPAIR_MS : RESTART_MS;
+    return isUnavailable(error) && elapsedMs < limitMs ? UNAVAILABLE_PAUSE_MS : undefined;
   },
+};
+
+/** For the start of a process, which must say soon that it is not possible. */
+export const AT_START: RetryPolicy = {
+  pauseMs: (error, { elapsedMs }) =>
+    isUnavailable(error) && elapsedMs < RESTART_MS ? UNAVAILABLE_PAUSE_MS : undefined,
 };
 
 const TRIES_MAX = 3;
@@ -26,38 +40,32 @@ const PAUSE_MAX_MS = 20_000;
 
 /** For other systems that refuse for now: after the time they name, else after a pause that doubles. */
 export const THREE_TRIES: RetryPolicy = {
-  pauseMs: (error, tries) => {
-    if (!(error instanceof AppError) || !error.retryable || tries >= TRIES_MAX) {
+  pauseMs: (error, { count }) => {
+    if (!(error instanceof AppError) || !error.retryable || count >= TRIES_MAX) {
       return undefined;
     }
-    const pauseMs = error.options.retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (tries - 1);
+    const pauseMs = error.options.retryAfterMs ?? FIRST_PAUSE_MS * 2 ** (count - 1);
     return pauseMs > PAUSE_MAX_MS ? undefined : pauseMs;
   },
 };
 
 /** Repeats `work` as `policy` says, and throws the last error when it gives up. `work` must be repeatable. */
 export async function retry<T>(clock: Clock, policy: RetryPolicy, work: () => Promise<T>): Promise<T> {
-  let stop: Stop | undefined;
-  let isOver = false;
-  try {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await work();
-      } catch (error) {
-        const pauseMs = policy.pauseMs(error, tries);
-        if (pauseMs === undefined || isOver) {
-          throw error;
-        }
-        // A timer, because a wall clock that jumps must not end the tries.
-        if (policy.limitMs !== undefined) {
-          stop ??= clock.after(policy.limitMs, () => {
-            isOver = true;
-          });
-        }
-        await sleep(clock, pauseMs);
+  let failedAtMs: number | undefined;
+  for (let count = 1; ; count += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      failedAtMs ??= clock.elapsedMs();
+      const pauseMs = policy.pauseMs(error, { count, elapsedMs: clock.elapsedMs() - failedAtMs });
+      if (pauseMs === undefined) {
+        throw error;
       }
+      await sleep(clock, pauseMs);
     }
-  } finally {
-    stop?.();
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === "resource_unavailable";
 }

@@ -30,21 +30,33 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
+export interface PostgresServerOptions {
+  /** For example `max_connections=20`. */
+  readonly settings?: readonly string[];
+  /** Where the tables are stored, instead of beside the write-ahead log. */
+  readonly tables?: string;
+}
+
 type Installation = {
   readonly folder: string;
   readonly cluster: string;
+  readonly settings: readonly string[];
   readonly account: ServerAccount;
   readonly programs: PostgresBinaries;
 };
 
 /** A private PostgreSQL on a free port of the loopback address, for tests that break it. */
-export async function startPostgresServer(): Promise<PostgresServer> {
+export async function startPostgresServer({
+  settings = [],
+  tables,
+}: PostgresServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "errand-pg-"));
   try {
     await chmod(folder, ENTERABLE);
     const account = await chooseServerAccount(undefined);
     const programs = await findPostgresPrograms(account, folder);
-    const installation = { folder, cluster: join(folder, "cluster"), account, programs };
+    const cluster = join(tables ?? folder, "cluster");
+    const installation = { folder, cluster, settings, account, programs };
     await createCluster(installation);
     return await serve(installation, await findFreePort());
   } catch (error) {
@@ -53,9 +65,12 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   }
 }
 
-async function createCluster({ cluster, account, programs }: Installation): Promise<void> {
+async function createCluster({ folder, cluster, account, programs }: Installation): Promise<void> {
+  const log = join(folder, "wal");
   await makePrivateDirectory(cluster, account);
-  const parameters = ["-D", cluster, "-U", "errand", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  await makePrivateDirectory(log, account);
+  const places = ["-D", cluster, "--waldir", log];
+  const parameters = [...places, "-U", "errand", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
   const environment = { ...programs.environment, LC_ALL: "C" };
   await run(programs.initdb, parameters, { ...identityOf(account), cwd: "/", env: environment });
 }
@@ -83,11 +98,12 @@ function startServer(installation: Installation, port: number): Promise<ChildPro
 }
 
 async function attemptStart(
-  { cluster, account, programs }: Installation,
+  { cluster, settings, account, programs }: Installation,
   port: number,
 ): Promise<ChildProcess> {
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "log_line_prefix="];
-  const parameters = ["-D", cluster, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
+  const place = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "log_line_prefix="];
+  const all = [...place, ...settings].flatMap((setting) => ["-c", setting]);
+  const parameters = ["-D", cluster, "-p", String(port), ...all];
   const server = spawn(programs.postgres, parameters, {
     ...identityOf(account),
     cwd: "/",

@@ -1,4 +1,4 @@
-import { AppError } from "../../src/core/errors.ts";
+import { StorageUnavailable } from "../../src/core/errors.ts";
 import type { RunStore } from "../../src/core/runs/run-store.ts";
 import type { Storage } from "../../src/core/storage.ts";
 
@@ -71,6 +71,6 @@ export class StorageFaults {
   }
 }
 
-function away(): AppError {
-  return new AppError("resource_unavailable", "The database cannot be reached.");
+function away(): StorageUnavailable {
+  return new StorageUnavailable("The database cannot be reached.");
 }

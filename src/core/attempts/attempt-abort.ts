@@ -31,9 +31,9 @@ export function runFailureOf(error: unknown, clean = (text: string) => text): Ru
 export type AbortReason =
   /**
    * `lost`: another worker owns the run. `unanswered`: nobody answers the agent's question, so the run waits without
-   * its agent.
+   * its agent. `unstored`: the storage was unavailable for too long, so another attempt continues the run.
    */
-  | { readonly kind: "lost" | "cancelled" | "stopping" | "unanswered" }
+  | { readonly kind: "lost" | "cancelled" | "stopping" | "unanswered" | "unstored" }
   /** A limit was reached, or something failed: the run ends. */
   | { readonly kind: "failed"; readonly failure: RunFailure };
 

@@ -1,7 +1,7 @@
 import type { AgentSession } from "../agents/agent-runner.ts";
 import type { Gateway } from "../agents/gateway.ts";
 import { cleaned } from "../clean-text.ts";
-import { AppError } from "../errors.ts";
+import { AppError, StorageUnavailable } from "../errors.ts";
 import { budgetUsedUp } from "../limits/budget.ts";
 import { LogLimit } from "../limits/log-limit.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
@@ -15,11 +15,17 @@ import { ChangeCollector, type CollectedChanges } from "../workspaces/change-col
 import { InputFiles } from "../workspaces/input-files.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
-import { AttemptAbort, runFailureOf } from "./attempt-abort.ts";
+import { type AbortReason, AttemptAbort, runFailureOf } from "./attempt-abort.ts";
 import { type AttemptContext, type AttemptContextRequest, prepareAttemptContext } from "./attempt-context.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import type { AttemptServices } from "./attempt-services.ts";
-import { decideFailure, decideHandBack, decidePrepared, decideReady } from "./decide-attempt.ts";
+import {
+  decideFailure,
+  decideHandBack,
+  decidePrepared,
+  decideReady,
+  type HandBack,
+} from "./decide-attempt.ts";
 import { EventRecorder, type RecordedUpdate } from "./event-recorder.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
 import { RunWatch } from "./run-watch.ts";
@@ -171,6 +177,11 @@ export class Attempt {
       return;
     }
     const { id: runId, attempt } = deps.run;
+    if (error instanceof StorageUnavailable) {
+      deps.log.warn("attempt.not_stored", { runId, attempt, error });
+      abort.abort({ kind: "unstored" });
+      return;
+    }
     if (!(error instanceof AppError)) {
       deps.log.error("attempt.failed", { runId, attempt, error });
     }
@@ -261,12 +272,11 @@ export class Attempt {
 
   #decideEnd(edit: RunEdit, used: Usage): void {
     const { reason } = this.#services.abort;
-    const isStopping = reason?.kind === "stopping";
     decideUsage(edit, used);
     if (reason?.kind === "failed") {
       decideFailure(edit, reason.failure);
     }
-    decideHandBack(edit, { reason: isStopping ? "Its worker stops." : "The attempt is over.", isStopping });
+    decideHandBack(edit, handBackOf(reason));
   }
 
   /** A failure to store the log must not prevent the end of the run from being stored. */
@@ -290,5 +300,17 @@ export class Attempt {
 
   #warn(message: string, error: unknown): void {
     this.#services.deps.log.warn(message, { runId: this.#services.deps.run.id, error });
+  }
+}
+
+/** Neither a worker that stops nor an unavailable storage says anything about the run. */
+function handBackOf(reason: AbortReason | undefined): HandBack {
+  switch (reason?.kind) {
+    case "stopping":
+      return { reason: "Its worker stops.", isBlameless: true };
+    case "unstored":
+      return { reason: "The database was unavailable.", isBlameless: true };
+    default:
+      return { reason: "The attempt is over.", isBlameless: false };
   }
 }

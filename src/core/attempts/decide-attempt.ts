@@ -143,17 +143,20 @@ export function decideFailure(edit: RunEdit, status: RunFailure): void {
   }
 }
 
-/** The attempt gives up the run. If the worker stops, the next worker continues the open turn. */
-export function decideHandBack(
-  edit: RunEdit,
-  why: { readonly reason: string; readonly isStopping: boolean },
-): void {
+export interface HandBack {
+  readonly reason: string;
+  /** The run did not cause it, so that it does not count as a lost attempt. */
+  readonly isBlameless: boolean;
+}
+
+/** The attempt gives up the run. If it is in the middle of its turn, the next attempt continues the open turn. */
+export function decideHandBack(edit: RunEdit, why: HandBack): void {
   const { attempt, lostAttempts, state } = edit.run;
   edit.record({ kind: "attempt.ended", attempt, reason: why.reason });
   edit.dropLease();
   storeLateAnswer(edit);
-  // An attempt that gives up a run in the middle, and not because its worker stops, counts as one more lost attempt.
-  if (why.isStopping || !needsLease(state)) {
+  // An attempt that gives up a run in the middle counts as one more lost attempt.
+  if (why.isBlameless || !needsLease(state)) {
     edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
   }
   if (needsLease(state)) {

@@ -1,5 +1,5 @@
 import { cleaned } from "../clean-text.ts";
-import { AppError } from "../errors.ts";
+import { AppError, StorageUnavailable } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
@@ -152,6 +152,11 @@ export class InboxProcessor {
   async #fail(event: InboxEvent, error: unknown, known: MessageContext | undefined): Promise<void> {
     const { inbox } = this.#deps.storage;
     const facts = { inboxId: event.id, adapter: event.adapter, error };
+    // Not counted: the event is not the cause, and the job is tried again until the storage is back.
+    if (error instanceof StorageUnavailable) {
+      this.#deps.log.warn("inbox.retried", facts);
+      throw error;
+    }
     const isFinal = error instanceof AppError && !error.retryable;
     const failures = isFinal ? FAILURES_MAX : await inbox.countFailure(event.id, String(error));
     if (failures < FAILURES_MAX) {

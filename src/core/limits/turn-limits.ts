@@ -7,6 +7,8 @@ import { PausableTimer } from "./pausable-timer.ts";
 export interface TurnLimitDeps extends Pick<AttemptDeps, "clock"> {
   readonly settings: Pick<RunSettings, "inactivityMs" | "turnMs">;
   readonly abort: AttemptAbort;
+  /** Whether the agent is silent because its output cannot be stored. */
+  readonly isHeldBack: () => boolean;
 }
 
 /**
@@ -46,9 +48,7 @@ export class TurnLimits {
     }
     const { clock, settings } = this.#deps;
     this.#stopIdle?.();
-    this.#stopIdle = clock.after(settings.inactivityMs, () =>
-      this.#end(`The agent gave no sign of life for ${minutes(settings.inactivityMs)}.`),
-    );
+    this.#stopIdle = clock.after(settings.inactivityMs, () => this.#onSilence());
   }
 
   pause(): void {
@@ -70,6 +70,14 @@ export class TurnLimits {
     this.#turn?.pause();
     this.#turn = undefined;
     this.#stopIdle?.();
+  }
+
+  #onSilence(): void {
+    if (this.#deps.isHeldBack()) {
+      this.onSignOfLife();
+      return;
+    }
+    this.#end(`The agent gave no sign of life for ${minutes(this.#deps.settings.inactivityMs)}.`);
   }
 
   #end(message: string): void {

@@ -58,7 +58,7 @@ export class TurnRunner {
   #isInterrupted = false;
 
   constructor(services: AttemptServices, on: TurnRunnerDeps) {
-    const { abort, lease, deps } = services;
+    const { abort, lease, deps, recorder } = services;
     const { clock, log, run } = deps;
     this.#services = services;
     this.#deps = on;
@@ -67,7 +67,7 @@ export class TurnRunner {
     this.#permissions = new PermissionBroker(lease, clock, idleMs(run), () =>
       abort.abort({ kind: "unanswered" }),
     );
-    this.#limits = new TurnLimits({ ...deps, abort });
+    this.#limits = new TurnLimits({ ...deps, abort, isHeldBack: () => recorder.room() !== undefined });
     this.#steering = new Steering({ lease, log, run, taken: this.#taken });
     this.#unwatch = on.attemptContext.gateway.watch(() => {
       this.#limits.onSignOfLife();

@@ -1,4 +1,5 @@
 import type { RunWorker } from "../attempts/run-worker.ts";
+import { StorageUnavailable } from "../errors.ts";
 import type { RunId } from "../ids.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -67,6 +68,7 @@ export class Maintenance {
         await this.#recover(runId);
       }
     } catch (error) {
+      this.#lostSince = new Map();
       this.#deps.log.warn("maintenance.query.failed", { error });
     } finally {
       this.#isRecovering = false;
@@ -114,7 +116,7 @@ export class Maintenance {
   /**
    * If the database was unreachable for longer than a lease, all leases have expired, and taking runs at once would
    * take them from live workers. So a run counts as lost only after every query has found it so for a while. A failed
-   * query starts this over.
+   * query starts this over, and so does a recovery that could not be stored: leases could not be renewed either.
    */
   async #confirmedLost(): Promise<readonly RunId[]> {
     const { clock, storage } = this.#deps;
@@ -129,9 +131,12 @@ export class Maintenance {
   /** A run that cannot be recovered does not block the others. */
   async #recover(runId: RunId): Promise<void> {
     const { log, runWorker } = this.#deps;
-    await runWorker
-      .recover(runId)
-      .catch((error) => log.error("maintenance.recovery.failed", { runId, error }));
+    await runWorker.recover(runId).catch((error) => {
+      if (error instanceof StorageUnavailable) {
+        throw error;
+      }
+      log.error("maintenance.recovery.failed", { runId, error });
+    });
   }
 
   /** Runs for workers of another name are left to those. */

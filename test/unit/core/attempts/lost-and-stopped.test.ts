@@ -247,6 +247,23 @@ describe("a database that is unavailable for longer than a lease", () => {
     stop();
   });
 
+  test("a storage that could be read and not written takes no run from its live worker", async () => {
+    const { id } = await harness.create();
+    await loseWorker(id);
+    const maintenance = harness.maintenance();
+    await maintenance.recoverLost();
+    await harness.clock.advance(5_000);
+
+    harness.faults.changes.push({ when: "before" });
+    await maintenance.recoverLost();
+    await maintenance.recoverLost();
+
+    expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
+    await harness.clock.advance(5_000);
+    await maintenance.recoverLost();
+    expect(await harness.run(id)).toMatchObject({ state: "QUEUED" });
+  });
+
   test("a worker counts as lost only if its lease expired after the database returned", async () => {
     const { id } = await harness.create();
     await loseWorker(id);

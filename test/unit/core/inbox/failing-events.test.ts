@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AppError } from "../../../../src/core/errors.ts";
+import { AppError, StorageUnavailable } from "../../../../src/core/errors.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { anInboxEvent } from "../../../support/run-builders.ts";
 import { IntakeHarness, KEY } from "./inbox-harness.ts";
@@ -45,6 +45,17 @@ describe("an event that cannot be handled", () => {
     expect(harness.repliesShown()).toEqual([
       "I could not take this up: Something broke while this was handled.",
     ]);
+  });
+
+  test("an event that fails only because of the storage is retried until the storage is back", async () => {
+    harness.adapter.translateFaults.push(
+      ...Array.from({ length: 20 }, () => new StorageUnavailable("The database's disk is full.")),
+    );
+    await harness.put({ text: "one" }, "key-1");
+
+    await harness.clock.advance(1_200_000);
+
+    expect(harness.settled()).toEqual(["run_created"]);
   });
 
   test("an event that fails and does not address the bot ends without a reply", async () => {

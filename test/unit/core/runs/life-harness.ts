@@ -204,7 +204,7 @@ export class LifeHarness {
       return;
     }
     await this.#unlessLost(() =>
-      attempt.writer.write((edit) => decideHandBack(edit, { reason: "over", isStopping: true })),
+      attempt.writer.write((edit) => decideHandBack(edit, { reason: "over", isBlameless: true })),
     );
     this.#attempt = undefined;
   }
