@@ -9,5 +9,11 @@ import { join } from "node:path";
  * stripper, which needs as much memory as everything else in an idle server.
  */
 enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
-const { serve } = await import("./app/serve.ts");
-await serve(process.env);
+const [command, ...names] = process.argv.slice(2);
+if (command === "install-agents") {
+  const { installAgents } = await import("./app/install-agents.ts");
+  process.exitCode = await installAgents(names, process.env);
+} else {
+  const { serve } = await import("./app/serve.ts");
+  await serve(process.env);
+}

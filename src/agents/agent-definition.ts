@@ -37,6 +37,13 @@ export interface NpmPackage {
   readonly name: string;
   /** Pinned, because agents change from one release to the next. */
   readonly version: string;
+  /** The directory with the `package-lock.json` that pins the package and its own dependencies by checksums. */
+  readonly lockDirectory: string;
+}
+
+/** The `package.json` of an agent's installation. */
+export function manifestOf({ name, version }: NpmPackage) {
+  return { name: "agent", private: true, dependencies: { [name]: version } } as const;
 }
 
 /** A model and the API that serves it; undefined: no API of this server. */

@@ -10,7 +10,11 @@ export const claudeAgent: AgentDefinition = {
   displayName: "Claude Code",
   description: "Anthropic's coding agent.",
   license: "Apache-2.0; the runtime that it brings along is under Anthropic's Commercial Terms",
-  npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.100.0" },
+  npmPackage: {
+    name: "@agentclientprotocol/claude-agent-acp",
+    version: "0.100.0",
+    lockDirectory: import.meta.dirname,
+  },
   providers: ["anthropic"],
   models: ANTHROPIC_MODELS,
   reportsCost: true,

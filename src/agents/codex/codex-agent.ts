@@ -24,7 +24,11 @@ export const codexAgent: AgentDefinition = {
   displayName: "Codex",
   description: "OpenAI's coding agent, for models that speak the Responses API.",
   license: "Apache-2.0",
-  npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0" },
+  npmPackage: {
+    name: "@agentclientprotocol/codex-acp",
+    version: "2.6.0",
+    lockDirectory: import.meta.dirname,
+  },
   providers: ["openai"],
   models: OPENAI_MODELS,
   reportsCost: false,

@@ -9,7 +9,7 @@ export const copilotAgent: AgentDefinition = {
   displayName: "GitHub Copilot CLI",
   description: "GitHub's coding agent, with a model of yours instead of GitHub's; it needs no login.",
   license: "GitHub's own, for unmodified use",
-  npmPackage: { name: "@github/copilot", version: "1.0.102" },
+  npmPackage: { name: "@github/copilot", version: "1.0.102", lockDirectory: import.meta.dirname },
   providers: ["openai"],
   models: OPENAI_MODELS,
   reportsCost: false,

@@ -7,7 +7,7 @@ export const geminiAgent: AgentDefinition = {
   displayName: "Gemini CLI",
   description: "Google's coding agent.",
   license: "Apache-2.0",
-  npmPackage: { name: "@google/gemini-cli", version: "0.61.0" },
+  npmPackage: { name: "@google/gemini-cli", version: "0.61.0", lockDirectory: import.meta.dirname },
   providers: ["gemini"],
   models: GEMINI_MODELS,
   reportsCost: false,

@@ -1,7 +1,20 @@
-import { access, chmod, lstat, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import {
+  access,
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import type { AgentDefinition, NpmPackage } from "../agent-definition.ts";
+import { type AgentDefinition, manifestOf, type NpmPackage } from "../agent-definition.ts";
 import type { AgentPrograms } from "../agent-programs.ts";
 import { type LockTiming, whileLocked } from "./install-lock.ts";
 import { npmInstall } from "./npm-install.ts";
@@ -13,6 +26,9 @@ export interface AgentInstallerOptions {
   readonly timing?: LockTiming;
 }
 
+const LOCKFILE = "package-lock.json";
+const HASH_LENGTH = 8;
+
 type Tell = (text: string) => void;
 type Packaged = AgentDefinition & { readonly npmPackage: NpmPackage };
 
@@ -22,9 +38,9 @@ interface Installation {
 }
 
 /**
- * Installs agents on first use, each into `<dataDir>/agents/<name>@<version>`. Such a directory is always complete,
- * because it is filled under another name first. An interrupted installation starts again and finds the downloads in
- * npm's cache.
+ * Installs agents on first use, each into `<dataDir>/agents/<name>@<version>-<hash of its lockfile>`. Such a directory is
+ * always complete, because it is filled under another name first. An interrupted installation starts again and finds the
+ * downloads in npm's cache.
  */
 export class AgentInstaller implements AgentPrograms {
   readonly #options: AgentInstallerOptions;
@@ -38,14 +54,14 @@ export class AgentInstaller implements AgentPrograms {
   }
 
   async isThere(agent: AgentDefinition): Promise<boolean> {
-    return isPackaged(agent) ? exists(this.#directoryOf(agent)) : hasProgram(agent, "");
+    return isPackaged(agent) ? exists(await this.#directoryOf(agent)) : hasProgram(agent, "");
   }
 
   async provide(agent: AgentDefinition, tell: Tell, signal: AbortSignal): Promise<string> {
     if (!isPackaged(agent)) {
       return "";
     }
-    const directory = this.#directoryOf(agent);
+    const directory = await this.#directoryOf(agent);
     if (await exists(directory)) {
       return directory;
     }
@@ -66,8 +82,11 @@ export class AgentInstaller implements AgentPrograms {
     await Promise.allSettled(Array.from(this.#running.values(), ({ ended }) => ended));
   }
 
-  #directoryOf({ name, npmPackage: { version } }: Packaged): string {
-    return join(this.#root, `${name}@${version}`);
+  /** Another lockfile is another installation, even of the same version: an update may repair one dependency alone. */
+  async #directoryOf({ name, npmPackage }: Packaged): Promise<string> {
+    const lockfile = await readFile(lockfileOf(npmPackage));
+    const hash = createHash("sha256").update(lockfile).digest("hex").slice(0, HASH_LENGTH);
+    return join(this.#root, `${name}@${npmPackage.version}-${hash}`);
   }
 
   #begin(agent: Packaged, directory: string): Installation {
@@ -111,6 +130,8 @@ export class AgentInstaller implements AgentPrograms {
     await mkdir(home, { recursive: true });
     // The user of the sandbox may be another one and must be able to read it.
     await chmod(directory, 0o755);
+    await writeFile(join(directory, "package.json"), JSON.stringify(manifestOf(npmPackage)));
+    await copyFile(lockfileOf(npmPackage), join(directory, LOCKFILE));
     const { signal } = this.#closing;
     await npmInstall({ npmPackage, directory, home, variables: this.#options.variables, signal });
     if (!(await hasProgram(agent, directory))) {
@@ -129,6 +150,10 @@ export class AgentInstaller implements AgentPrograms {
 
 function isPackaged(agent: AgentDefinition): agent is Packaged {
   return agent.npmPackage !== undefined;
+}
+
+function lockfileOf({ lockDirectory }: NpmPackage): string {
+  return join(lockDirectory, LOCKFILE);
 }
 
 /** Whether all programs of the launch exist. A package may have none for this machine. */

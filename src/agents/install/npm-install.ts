@@ -7,8 +7,8 @@ import type { NpmPackage } from "../agent-definition.ts";
 const LAST_WORDS_CHARS = 1_000;
 
 export interface NpmInstall {
-  readonly npmPackage: NpmPackage;
-  /** The target directory, which is empty. */
+  readonly npmPackage: Pick<NpmPackage, "name" | "version">;
+  /** The target directory, which contains nothing but `package.json` and `package-lock.json`. */
   readonly directory: string;
   /** npm's home directory for this installation. */
   readonly home: string;
@@ -22,13 +22,15 @@ const TIMEOUT_MINUTES = 15;
 const FLAGS = [
   // npm runs outside of every sandbox, so no program of a package may run.
   "--ignore-scripts",
-  ...["--no-audit", "--no-fund", "--no-update-notifier", "--no-save", "--no-package-lock", "--no-global"],
+  // Also where the operator's settings for npm turn it off.
+  "--package-lock",
+  ...["--no-audit", "--no-fund", "--no-update-notifier", "--no-global"],
   ...["--omit=dev", "--loglevel=error", "--no-progress"],
 ];
 
 /**
- * Installs a package with its dependencies into a directory. Fails with `environment_setup_failed` and npm's last
- * output.
+ * Installs what the lockfile of a directory names, and nothing else: npm refuses a package whose checksum differs. Fails
+ * with `environment_setup_failed` and npm's last output.
  */
 export async function npmInstall(install: NpmInstall): Promise<void> {
   const {
@@ -36,7 +38,7 @@ export async function npmInstall(install: NpmInstall): Promise<void> {
     directory,
     signal,
   } = install;
-  const args = ["install", `${name}@${version}`, "--prefix", directory, ...FLAGS];
+  const args = ["ci", "--prefix", directory, ...FLAGS];
   const ending = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MINUTES * 60_000)]);
   const env = { npm_config_cache: `${install.home}/cache`, ...install.variables, HOME: install.home };
   const options = { cwd: directory, env, signal: ending };

@@ -21,7 +21,7 @@ export const opencodeAgent: AgentDefinition = {
   description:
     "An open agent for any model: every server that speaks OpenAI's API, Anthropic's and Google's.",
   license: "MIT",
-  npmPackage: { name: "opencode-ai", version: "1.18.33" },
+  npmPackage: { name: "opencode-ai", version: "1.18.33", lockDirectory: import.meta.dirname },
   providers: ["openai", "anthropic", "gemini"],
   models: [...OPENAI_MODELS, ...ANTHROPIC_MODELS, ...GEMINI_MODELS],
   reportsCost: false,

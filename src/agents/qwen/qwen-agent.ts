@@ -7,7 +7,7 @@ export const qwenAgent: AgentDefinition = {
   displayName: "Qwen Code",
   description: "Alibaba's coding agent, for models that speak OpenAI's chat API.",
   license: "Apache-2.0",
-  npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4" },
+  npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4", lockDirectory: import.meta.dirname },
   providers: ["openai"],
   models: OPENAI_MODELS,
   reportsCost: false,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { access, chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { aScriptedAgent } from "../../support/agent-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const TIMING = { heartbeatMs: 20, staleMs: 300, lookMs: 10 };
-const INSTALLED = "fake@1.2.3";
+const INSTALLED = expect.stringMatching(/^fake@1\.2\.3-[0-9a-f]{8}$/);
 const signal = new AbortController().signal;
 
 let dataDir: string;
@@ -17,6 +18,7 @@ const open: AgentInstaller[] = [];
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "errand-install-"));
   told = [];
+  await lockIs("{}");
 });
 afterEach(async () => {
   await Promise.all(open.splice(0).map((installer) => installer.close()));
@@ -35,9 +37,14 @@ function anAgent(program = "bin/program"): AgentDefinition {
   return {
     ...aScriptedAgent("fake", ["-"]),
     displayName: "Fake",
-    npmPackage: { name: "@fakes/fake", version: "1.2.3" },
+    npmPackage: { name: "@fakes/fake", version: "1.2.3", lockDirectory: join(dataDir, "lock") },
     launch: ({ directory }) => ({ argv: [join(directory, program)], env: {}, readable: [directory] }),
   };
+}
+
+async function lockIs(text: string): Promise<void> {
+  await mkdir(join(dataDir, "lock"), { recursive: true });
+  await writeFile(join(dataDir, "lock/package-lock.json"), text);
 }
 
 /** An npm that does what the shell lines say, in the directory to install into. */
@@ -60,14 +67,28 @@ test("an agent is installed when it is first needed, whole or not at all, and to
   const directory = await installer.provide(agent, tell, signal);
   await installer.provide(agent, tell, signal);
 
-  expect(directory).toBe(join(dataDir, "agents", INSTALLED));
   expect(await installer.isThere(agent)).toBe(true);
   expect(await list()).toEqual([INSTALLED]);
   expect(told).toEqual([
     "Installing Fake 1.2.3 (@fakes/fake from npm).",
     expect.stringMatching(/^Fake is installed \(\d+ s, 2 MB\)\.$/),
   ]);
-  expect(await calls()).toEqual([expect.stringMatching(/^install @fakes\/fake@1\.2\.3 .*--ignore-scripts/)]);
+  expect(directory).toBe(join(dataDir, "agents", (await list())[0] ?? ""));
+  expect(await calls()).toEqual([expect.stringMatching(/^ci .*--ignore-scripts/)]);
+});
+
+test("npm gets the agent's version and its lockfile, and another lockfile is another installation", async () => {
+  await npmDoes(INSTALLS);
+  const first = await anInstaller().provide(anAgent(), tell, signal);
+
+  await lockIs('{"other":true}');
+  const second = await anInstaller().provide(anAgent(), tell, signal);
+
+  expect(second).not.toBe(first);
+  const read = async (directory: string, file: string) =>
+    JSON.parse(await readFile(join(directory, file), "utf8"));
+  expect(await read(second, "package-lock.json")).toEqual({ other: true });
+  expect(await read(second, "package.json")).toMatchObject({ dependencies: { "@fakes/fake": "1.2.3" } });
 });
 
 test("npm has a home of its own and the operator's settings for it, and nothing else", async () => {
@@ -103,7 +124,8 @@ test("whoever needs it meanwhile waits for the one installation, in this process
 test("what was killed in the middle is done anew, and leaves nothing", async () => {
   await npmDoes(INSTALLS);
   await mkdir(join(dataDir, "agents/.half-fake-x/node_modules"), { recursive: true });
-  const lock = join(dataDir, "agents", `${INSTALLED}.lock`);
+  const hash = createHash("sha256").update("{}").digest("hex").slice(0, 8);
+  const lock = join(dataDir, "agents", `fake@1.2.3-${hash}.lock`);
   await writeFile(lock, "");
   await utimes(lock, 1_000, 1_000);
 
@@ -138,7 +160,7 @@ test("what npm cannot do is told with its last words, without keys, and can be t
     options: { remedy: expect.stringContaining("npm registry") },
   });
   expect((await list()).filter((name) => name.startsWith(".half"))).toEqual([]);
-  await expect(installer.provide(anAgent(), tell, signal)).resolves.toContain(INSTALLED);
+  await expect(installer.provide(anAgent(), tell, signal)).resolves.toContain("fake@1.2.3-");
 });
 
 test("whoever waits for an installation that fails hears of it, and does not begin another", async () => {
