@@ -1,0 +1,173 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Acknowledged, auditAfterKills } from "../../support/kill-audit.ts";
+import { type PostgresServer, startPostgresServer } from "../../support/postgres-server.ts";
+import { waitFor } from "../../support/wait-for.ts";
+import { FaultHarness, type Worker } from "./fault-harness.ts";
+
+const KILLS = 23;
+const CREATES = 60;
+const RUNS_WITH_FOLLOW_UPS = 10;
+const FOLLOW_UPS_EACH = 2;
+const CANCELS = 10;
+const EVENTS = 20;
+/** The longest pause before a kill. The other processes work meanwhile. */
+const PAUSE_MAX_MS = 1_200;
+const ANSWER_MS = 90_000;
+const END_MS = 120_000;
+const LIMIT_MS = 400_000;
+
+/** The same seed gives the same pauses and the same order of requests: `ERRAND_KILL_SEED=17 npm run test:slow`. */
+const seed = Number(process.env.ERRAND_KILL_SEED ?? Math.floor(Math.random() * 1_000_000));
+
+let server: PostgresServer;
+let harness: FaultHarness;
+let api: Worker;
+let worker: Worker;
+const done = {
+  prompts: [] as string[],
+  followUps: [] as string[],
+  cancelled: [] as string[],
+  deliveryIds: [] as string[],
+} satisfies Acknowledged;
+
+beforeAll(async () => {
+  server = await startPostgresServer();
+  harness = await FaultHarness.open({ databaseUrl: server.url, withSlack: true });
+  api = await harness.start({ ERRAND_ROLE: "api" });
+  worker = await harness.start({ ERRAND_ROLE: "worker", ERRAND_CONCURRENCY: "4" });
+});
+
+afterAll(async () => {
+  await harness?.close();
+  await server?.stop();
+});
+
+test(`${KILLS} kills lose, double, block and reorder nothing (seed ${seed})`, {
+  timeout: LIMIT_MS,
+}, async () => {
+  const random = createRandom(seed);
+  const requests = shuffled(allRequests(), random);
+  const perKill = Math.ceil(requests.length / KILLS);
+  const targets = [killWorker, killApi, killDatabase];
+  const sent: Promise<unknown>[] = [];
+
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    sent.push(...requests.slice(kill * perKill, (kill + 1) * perKill).map((request) => request()));
+    await pause(random() * PAUSE_MAX_MS);
+    await targets[kill % targets.length]?.();
+  }
+  await Promise.all(sent);
+
+  let violations: readonly string[] = ["nothing was read"];
+  const isClean = async () => {
+    violations = await auditAfterKills(server.url, done);
+    return violations.length === 0;
+  };
+  await waitFor(isClean, { what: "a clean audit", timeoutMs: END_MS, everyMs: 500 }).catch(() => undefined);
+  expect(violations).toEqual([]);
+  expect([done.prompts.length, done.followUps.length]).toEqual([
+    CREATES,
+    RUNS_WITH_FOLLOW_UPS * FOLLOW_UPS_EACH,
+  ]);
+  expect([done.cancelled.length, done.deliveryIds.length]).toEqual([CANCELS, EVENTS]);
+  await harness.check({ acknowledged: {} });
+});
+
+async function killWorker(): Promise<void> {
+  await worker.end("SIGKILL");
+  worker = await harness.start({ ERRAND_ROLE: "worker", ERRAND_CONCURRENCY: "4" }, worker.dataDir);
+}
+
+async function killApi(): Promise<void> {
+  await api.end("SIGKILL");
+  api = await harness.start({ ERRAND_ROLE: "api" }, api.dataDir);
+}
+
+async function killDatabase(): Promise<void> {
+  await server.kill9();
+  await server.restart();
+}
+
+/** Each one resolves when its last answer has come. Cancels and follow-ups are for runs of the creates. */
+function allRequests(): readonly (() => Promise<void>)[] {
+  const creates = Array.from({ length: CREATES }, (_, index) => async () => {
+    // The runs to cancel do not end by themselves.
+    const isCancelled = index >= CREATES - CANCELS;
+    const runId = await create(`say create ${index}${isCancelled ? "\nhang" : ""}`);
+    if (isCancelled) {
+      await post(`/agent/runs/${runId}/cancel`, {}, `cancel-${index}`);
+      done.cancelled.push(runId);
+    } else if (index < RUNS_WITH_FOLLOW_UPS) {
+      await followUp(runId, index);
+    }
+  });
+  const events = Array.from({ length: EVENTS }, (_, index) => () => mention(index));
+  return [...creates, ...events];
+}
+
+async function create(prompt: string): Promise<string> {
+  const { run_id: runId } = (await post("/agent/runs", { prompt }, prompt.replaceAll(/\W/g, "-"))) as {
+    run_id: string;
+  };
+  done.prompts.push(prompt);
+  return runId;
+}
+
+async function followUp(runId: string, index: number): Promise<void> {
+  for (let number = 0; number < FOLLOW_UPS_EACH; number += 1) {
+    const message = `say follow-up ${index} ${number}`;
+    await post(`/agent/runs/${runId}/followups`, { message }, `follow-up-${index}-${number}`);
+    done.followUps.push(message);
+  }
+}
+
+/** Repeats the request with its idempotency key until it is answered, as the client libraries do. */
+function post(path: string, body: object, key: string): Promise<unknown> {
+  const ask = async () => {
+    const response = await fetch(`${api.url}/api/v1${path}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${api.apiKey}`,
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (!response.ok) {
+      throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    }
+    return { answer: (await response.json()) as unknown };
+  };
+  return waitFor(ask, { what: `an answer to ${path}`, timeoutMs: ANSWER_MS, everyMs: 200 }).then(
+    ({ answer }) => answer,
+  );
+}
+
+/** Delivers a signed event until it is acknowledged, as Slack does. */
+async function mention(index: number): Promise<void> {
+  const { slack } = harness;
+  const { appMention } = await slack.mention(slack.alice, { channel: "work", text: `say event ${index}` });
+  const eventId = `Ev-kill-${index}`;
+  const deliver = async () =>
+    (await slack.sendEvent(`${api.url}/webhooks/slack`, appMention, { eventId })).ok;
+  await waitFor(deliver, { what: "an acknowledgement", timeoutMs: ANSWER_MS, everyMs: 200 });
+  done.deliveryIds.push(eventId);
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+/** A linear congruential generator, the same on every machine. */
+function createRandom(start: number): () => number {
+  let state = start >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
