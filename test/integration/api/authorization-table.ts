@@ -17,6 +17,8 @@ export interface Rule {
   readonly answers?: number;
   /** The status for a member and an object of a colleague. */
   readonly memberAnswers?: number;
+  /** The guests of the run's share links who may use it. An editor may do what a viewer may. Default: none. */
+  readonly guest?: "viewer" | "editor";
   /** True when operators see the objects of all teams. */
   readonly operatorSeesAll?: boolean;
 }
@@ -60,9 +62,13 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "POST /agent/run": { ...runs.write, body: aPrompt },
   "GET /agent/runs": runs.read,
   "GET /agent/tasks": runs.read,
-  "GET /agent/runs/:runId": runs.read,
+  "GET /agent/runs/:runId": { ...runs.read, guest: "viewer" },
   "GET /agent/tasks/:runId": runs.read,
-  "POST /agent/runs/:runId/followups": { ...runs.write, body: () => ({ message: "more" }) },
+  "POST /agent/runs/:runId/followups": {
+    ...runs.write,
+    body: () => ({ message: "more" }),
+    guest: "editor",
+  },
   "GET /agent/runs/:runId/followups": runs.read,
   "PATCH /agent/runs/:runId/followups/:followupId": {
     ...runs.write,
@@ -80,9 +86,9 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/runs/:runId/webhook-deliveries": runs.read,
   "POST /agent/runs/:runId/webhook-deliveries/:deliveryId/replay": runs.write,
   "GET /agent/events": runs.read,
-  "GET /agent/runs/:runId/events": runs.read,
-  "GET /agent/runs/:runId/conversation": runs.read,
-  "GET /agent/runs/:runId/timeline": runs.read,
+  "GET /agent/runs/:runId/events": { ...runs.read, guest: "viewer" },
+  "GET /agent/runs/:runId/conversation": { ...runs.read, guest: "viewer" },
+  "GET /agent/runs/:runId/timeline": { ...runs.read, guest: "viewer" },
   "GET /agent/runs/:runId/transcript": runs.read,
   "GET /agent/runs/:runId/changes": runs.read,
   "GET /agent/runs/:runId/handoff/attachments": runs.read,
