@@ -40,6 +40,7 @@ import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
 import { nextDue } from "./cron.ts";
 import { type Logger, plainLog } from "./logger.ts";
+import { sha256 } from "./sha256.ts";
 import { systemClock } from "./system-clock.ts";
 
 /** What must be known before the application can be composed. `start.ts` provides it. */
@@ -108,6 +109,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const { authorize, pullRequests } = composeRepositories(config, { adapters, secrets, storage, log });
   const skillDeps = composeSkills(config, storage, authorize, log);
   const skills = skillDeps.finder;
+  const blobStore = createPrismaBlobStore(blobs, clock);
   const runs = new RunService({
     storage,
     clock,
@@ -116,6 +118,8 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     skills,
     secretBox: secrets,
     pullRequests,
+    blobs: blobStore,
+    digest: sha256,
     ...rules,
   });
   const inboxProcessor = new InboxProcessor({ storage, runs, adapters: threadAdapters, clock, log });
@@ -124,7 +128,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   return {
     database,
     blobDatabase: blobs,
-    blobs: createPrismaBlobStore(blobs, clock),
+    blobs: blobStore,
     pubsub,
     queue,
     storage,

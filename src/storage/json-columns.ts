@@ -7,10 +7,11 @@ import { ERROR_CODES } from "../core/errors.ts";
 import type { PrincipalId, RunId } from "../core/ids.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/people/share-link.ts";
-import { POLICY_ACTIONS, type PolicyMatch } from "../core/policies/policy.ts";
+import { POLICY_ACTIONS, type PolicyMatch, RELATIONS, ROLES } from "../core/policies/policy.ts";
 import type { RoutingMatch } from "../core/routing/routing-rule.ts";
 import {
   type Approval,
+  type ApprovalInput,
   type Budget,
   CONFIG_LAYERS,
   type McpServerConfig,
@@ -19,11 +20,12 @@ import {
   PULL_REQUEST_SETTINGS,
   type RunConfig,
   type StatusMessage,
+  type WaitingFollowUp,
 } from "../core/runs/run.ts";
 import { RUN_SOURCES } from "../core/runs/sources.ts";
 import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
-import type { Notice, RunCard } from "../core/threads/notice.ts";
+import type { CardApproval, Notice, RunCard } from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
 import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
 import { withCurrentCode } from "./former-error-codes.ts";
@@ -33,6 +35,7 @@ import { withCurrentCode } from "./former-error-codes.ts";
  * another version may have written them, and because callers get back what they sent.
  */
 
+const NIL_ID = "00000000-0000-0000-0000-000000000000";
 const text = z.exactOptional(z.string());
 const texts = z.array(z.string());
 const textByName = recordOf(z.string());
@@ -142,12 +145,36 @@ export const PENDING_PERMISSION: z.ZodType<PendingPermission> = z.looseObject({
   answeredBy: z.exactOptional(principalId),
 } satisfies MembersOf<PendingPermission>);
 
-export const APPROVAL: z.ZodType<Approval> = z.looseObject({
-  policyId: z.string(),
+/** Times are texts in JSON. */
+const time = z.iso.datetime().transform((text) => new Date(text));
+
+const APPROVAL_INPUT: z.ZodType<ApprovalInput> = z.looseObject({
+  followUpId: text,
+  text: z.string(),
+  attachments: z.array(z.looseObject({ name: z.string(), sha256: z.string() })),
+} satisfies MembersOf<ApprovalInput>);
+
+/** The previous version stores approvals without inputs. No hash identifies one of them, so nobody can decide it. */
+export const APPROVAL: z.ZodType<Approval> = z.preprocess(
+  (stored) => (typeof stored === "object" ? { id: NIL_ID, inputsHash: "", inputs: [], ...stored } : stored),
+  z.looseObject({
+    id: z.string(),
+    policyId: z.string(),
+    reason: z.string(),
+    inputsHash: z.string(),
+    inputs: z.array(APPROVAL_INPUT),
+    authorIds: z.exactOptional(z.array(principalId)),
+    approved: z.exactOptional(z.boolean()),
+    decidedBy: z.exactOptional(principalId),
+    decidedAt: z.exactOptional(time),
+  } satisfies MembersOf<Approval>),
+);
+
+export const WAITING_FOLLOW_UP: z.ZodType<WaitingFollowUp> = z.looseObject({
+  followUpId: z.string(),
   reason: z.string(),
-  decidedBy: z.exactOptional(principalId),
-  approved: z.exactOptional(z.boolean()),
-} satisfies MembersOf<Approval>);
+  since: time,
+} satisfies MembersOf<WaitingFollowUp>);
 
 export const ENVIRONMENT_CONFIG: z.ZodType<EnvironmentConfig> = z.looseObject({
   name: z.string(),
@@ -171,6 +198,11 @@ export const POLICY_MATCH: z.ZodType<PolicyMatch> = z.looseObject({
   principalTypes: z.exactOptional(z.array(z.enum(PRINCIPAL_TYPES))),
   environments: someTexts,
   agents: someTexts,
+  roles: z.exactOptional(z.array(z.enum(ROLES))),
+  groups: someTexts,
+  models: someTexts,
+  repositories: someTexts,
+  relation: z.exactOptional(z.enum(RELATIONS)),
 } satisfies MembersOf<PolicyMatch>);
 
 export const ROUTING_MATCH: z.ZodType<RoutingMatch> = z.looseObject({
@@ -211,11 +243,10 @@ export const CHANGED_FILES: z.ZodType<readonly ChangedFile[]> = z.array(
   } satisfies MembersOf<ChangedFile>),
 );
 
-/** Times are texts in JSON. */
 export const WEBHOOK_SECRETS: z.ZodType<readonly WebhookSecret[]> = z.array(
   z.looseObject({
     sealed: z.string(),
-    expiresAt: z.exactOptional(z.iso.datetime().transform((time) => new Date(time))),
+    expiresAt: z.exactOptional(time),
   } satisfies MembersOf<WebhookSecret>),
 );
 
@@ -232,6 +263,13 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
       message: text,
       answer: text,
       question: z.exactOptional(PERMISSION_REQUEST),
+      approval: z.exactOptional(
+        z.looseObject({
+          isFollowUp: z.boolean(),
+          text,
+          inputsHash: text,
+        } satisfies MembersOf<CardApproval>),
+      ),
     } satisfies MembersOf<RunCard>),
   }),
   z.looseObject({

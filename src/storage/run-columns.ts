@@ -11,6 +11,7 @@ import {
   SKILL,
   SKILLS,
   STATUS_MESSAGE,
+  WAITING_FOLLOW_UP,
 } from "./json-columns.ts";
 import { columnOf, parseJson, selectList } from "./rows.ts";
 import { pairsOf } from "./run-filters.ts";
@@ -113,6 +114,7 @@ const PROGRESS: Columns<RunProgress> = {
   checkpoint: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },
   approval: { type: "jsonb", schema: APPROVAL },
+  waitingFollowUp: { type: "jsonb", schema: WAITING_FOLLOW_UP },
   totalTokens: { type: "bigint", fromRow: Number },
   costUsd: { type: "numeric", fromRow: Number },
   artifactTypes: {

@@ -9,7 +9,8 @@ import type {
   RunEvent as RunEventRow,
   Thread as ThreadRow,
 } from "./generated/client.ts";
-import { withoutNulls } from "./rows.ts";
+import { APPROVAL } from "./json-columns.ts";
+import { parseJson, withoutNulls } from "./rows.ts";
 
 /** Rows that belong to runs, as the domain's types. */
 export function eventOf(row: RunEventRow): RunEvent {
@@ -35,6 +36,10 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     withdrawnAt: row.withdrawnAt,
     resumes: row.resumes || null,
     isAnswer: row.isAnswer || null,
+    approval:
+      row.approval === null
+        ? null
+        : parseJson(APPROVAL, row.approval, { table: "follow_ups", id: row.id, column: "approval" }),
   });
 }
 

@@ -18,6 +18,7 @@ import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
+import { toJson } from "./rows.ts";
 import { runOf } from "./run-columns.ts";
 import {
   FIND_SIMILARITY,
@@ -267,15 +268,20 @@ function createdRun(origin: RunDefinition, { events, progress }: RunChange): Run
 
 async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
   const { changedFollowUps = [], followUps, takenFollowUps: takes } = change;
-  for (const { id, message, editedAt, withdrawnAt, resumes = false } of changedFollowUps) {
+  for (const { approval, id, message, editedAt, withdrawnAt, resumes = false } of changedFollowUps) {
     const data = { message, editedAt: editedAt ?? null, withdrawnAt: withdrawnAt ?? null, resumes };
-    await tx.followUp.update({ where: { id }, data });
+    const required = approval === undefined ? {} : { approval: toJson(approval) };
+    await tx.followUp.update({ where: { id }, data: { ...data, ...required } });
   }
   if (followUps.length > 0) {
     const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
     const lastSeq = _max.seq ?? 0;
     await tx.followUp.createMany({
-      data: followUps.map((row, index) => ({ ...row, seq: lastSeq + index + 1 })),
+      data: followUps.map(({ approval, ...row }, index) => ({
+        ...row,
+        seq: lastSeq + index + 1,
+        ...(approval === undefined ? {} : { approval: toJson(approval) }),
+      })),
     });
   }
   if (takes === undefined) {

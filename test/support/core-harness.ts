@@ -1,3 +1,4 @@
+import { sha256 } from "../../src/app/sha256.ts";
 import { RunWorker, type RunWorkerDeps } from "../../src/core/attempts/run-worker.ts";
 import { EnvironmentService } from "../../src/core/environments/environment-service.ts";
 import type { RunId } from "../../src/core/ids.ts";
@@ -87,6 +88,8 @@ export class CoreHarness {
       skills,
       secretBox: this.secretBox,
       pullRequests: this.pullRequests,
+      blobs: this.blobs,
+      digest: sha256,
       ...runRules({ storage, pubsub, clock }),
     });
     this.inboxProcessor = new InboxProcessor({ storage, runs: this.runs, adapters, clock, log });

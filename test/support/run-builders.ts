@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { sha256 } from "../../src/app/sha256.ts";
 import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/ids.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import { newRunSubject } from "../../src/core/runs/new-run.ts";
-import type { FollowUp, Run, RunDefinition } from "../../src/core/runs/run.ts";
+import type { Approval, FollowUp, Run, RunDefinition } from "../../src/core/runs/run.ts";
 import type { RunChange } from "../../src/core/runs/run-change.ts";
 import type { Notice } from "../../src/core/threads/notice.ts";
 import type { ThreadBinding } from "../../src/core/threads/thread.ts";
@@ -42,6 +43,15 @@ export function aPrincipal(changes: Partial<Principal> = {}): Principal {
 export function aRun(changes: Partial<Run> = {}): Run {
   return { ...newRunSubject(anOrigin()).run, ...changes };
 }
+
+export function anApproval(changes: Partial<Approval> = {}): Approval {
+  const inputs = [{ text: "Fix the parser, please", attachments: [] }];
+  const reason = "Production needs a second look.";
+  return { id: randomUUID(), policyId: randomUUID(), reason, inputsHash: randomUUID(), inputs, ...changes };
+}
+
+/** For decisions about words whose author does not matter. */
+export const APPROVAL_TOOLS = { digest: sha256, authorIds: [] } as const;
 
 /** A change that stores only what the test names. */
 export function aChange(run: Run, changes: Partial<RunChange> = {}): RunChange {

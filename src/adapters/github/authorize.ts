@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
+import type { Role } from "../../core/policies/policy.ts";
 import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import { parseProvenance } from "./provenance.ts";
@@ -24,6 +25,8 @@ type Permission = z.infer<typeof permissionAnswer>;
 
 /** Base permissions that include pushing. For custom roles `user.permissions.push` says it. */
 const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
+/** Nobody else is authorized. */
+const WRITER: readonly Role[] = ["write"];
 /** Words in refusals that no retry changes. */
 const FOR_GOOD = /suspended|archived/i;
 
@@ -42,7 +45,12 @@ export async function authorize(client: GithubClient, message: InboundMessage): 
   }
   const displayName = found.user.name ?? found.user.login;
   const author = { subject: `github:${actor.id}`, displayName };
-  const allowed = { allowed: true, permission: found.role_name || found.permission, author } as const;
+  const allowed = {
+    allowed: true,
+    permission: found.role_name || found.permission,
+    roles: WRITER,
+    author,
+  } as const;
   if (object?.in !== "pull_request") {
     return allowed;
   }

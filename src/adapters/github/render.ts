@@ -60,6 +60,7 @@ function cardBody(
     headline(card),
     message === undefined ? "" : quoted(within(message, { limit: MAX_MESSAGE, sessionLink })),
     question === undefined ? "" : `It asks: **${safeLine(question.title)}**`,
+    approvalText(card),
   ]);
   const foot = hint(card, trigger);
   const limit = room - head.length - foot.length - ANSWER_FRAME.length;
@@ -96,7 +97,19 @@ function hint(card: RunCard, trigger: string): string {
   return `\`${trigger} stop\` stops it; \`${trigger}\` and anything else is told to the agent.`;
 }
 
-/** A run that waits for approval has no question here: approvers decide on the run's page. */
+/** A comment has no buttons: approvers decide over the API, with the hash of what they have read. */
+function approvalText({ approval, sessionLink }: RunCard): string {
+  if (approval === undefined) {
+    return "";
+  }
+  if (approval.text === undefined) {
+    return "A private follow-up waits for approval.";
+  }
+  const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
+  return paragraphs([what, quoted(within(approval.text, { limit: MAX_MESSAGE, sessionLink }))]);
+}
+
+/** A run that waits for approval has no question. */
 function isUnapproved({ question, state }: RunCard): boolean {
   return state === "BLOCKED" && question === undefined;
 }

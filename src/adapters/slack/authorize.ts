@@ -21,6 +21,8 @@ export async function authorize(
   return {
     allowed: true,
     permission: permissionOf(user),
+    // Guests, strangers and bots are refused above.
+    roles: ["member"],
     author: { ...author, ...(displayName ? { displayName } : {}) },
     // Slack's events identify users only by id.
     ...(user.name ? { provenance: { actor: { id: userId, login: user.name } } } : {}),

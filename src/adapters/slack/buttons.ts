@@ -6,12 +6,23 @@ import { defuseLine } from "./defuse.ts";
 
 const CANCEL = "errand_cancel";
 const PERMISSION = "errand_permission";
+const APPROVE = "errand_approve";
+const REFUSE = "errand_refuse";
 
 const MAX_LABEL = 75;
 const MAX_VALUE = 2_000;
 
 export function cancelButton(runId: RunId): types.Button {
   return { type: "button", action_id: CANCEL, text: label("Cancel"), value: runId, style: "danger" };
+}
+
+/** The buttons decide only about the words that the message shows. */
+export function approvalButtons(runId: RunId, inputsHash: string): types.Button[] {
+  const value = [runId, inputsHash].map(encode).join("|");
+  return [
+    { type: "button", action_id: APPROVE, text: label("Approve"), value, style: "primary" },
+    { type: "button", action_id: REFUSE, text: label("Refuse"), value },
+  ];
 }
 
 /** One button per option, without options whose ids do not fit. The session page shows all of them. */
@@ -35,7 +46,7 @@ function optionButton(ids: readonly string[], { name, kind }: PermissionOption, 
 
 /** What a button does; undefined if the button is not from Errand. */
 export function parseButton(actionId: string, value: string): ButtonAction | undefined {
-  const [run = "", permissionId, optionId] = value.split("|").map(decode);
+  const [run = "", subject, optionId] = value.split("|").map(decode);
   const runId = parseRunId(run);
   if (runId === undefined) {
     return undefined;
@@ -43,11 +54,16 @@ export function parseButton(actionId: string, value: string): ButtonAction | und
   if (actionId === CANCEL) {
     return { kind: "cancel", runId };
   }
+  if (actionId === APPROVE || actionId === REFUSE) {
+    return subject
+      ? { kind: "approve", runId, inputsHash: subject, approve: actionId === APPROVE }
+      : undefined;
+  }
   const isPermission = actionId === PERMISSION || actionId.startsWith(`${PERMISSION}:`);
-  if (!isPermission || !permissionId || !optionId) {
+  if (!isPermission || !subject || !optionId) {
     return undefined;
   }
-  return { kind: "answer", runId, permissionId, optionId };
+  return { kind: "answer", runId, permissionId: subject, optionId };
 }
 
 /** `|` separates the ids in a value, so an id must not contain it. */

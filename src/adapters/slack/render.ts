@@ -2,7 +2,7 @@ import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
-import { cancelButton, optionButtons } from "./buttons.ts";
+import { approvalButtons, cancelButton, optionButtons } from "./buttons.ts";
 import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
 
 /** What a message shows. `text` is for notifications and screen readers. */
@@ -75,6 +75,7 @@ function renderCard(card: RunCard, blockId: string): Rendered {
     context(status),
     card.message === undefined ? undefined : plainSection(card.message),
     card.question === undefined ? undefined : plainSection(`The agent asks: ${card.question.title}`),
+    ...approvalBlocks(card),
     actions(card),
   ];
   return {
@@ -124,14 +125,31 @@ function closeFence(text: string): string {
 }
 
 function actions(card: RunCard): types.ActionsBlock | undefined {
-  if (isEnded(card.state)) {
-    return undefined;
-  }
-  const options = card.question === undefined ? [] : optionButtons(card.runId, card.question);
-  return { type: "actions", elements: [...options.slice(0, MAX_ACTIONS - 1), cancelButton(card.runId)] };
+  const { approval, question, runId, state } = card;
+  const hash = approval?.inputsHash;
+  const decisions = hash === undefined ? [] : approvalButtons(runId, hash);
+  const options = question === undefined ? [] : optionButtons(runId, question);
+  const shown = [...options.slice(0, MAX_ACTIONS - decisions.length - 1), ...decisions];
+  const elements = isEnded(state) ? decisions : [...shown, cancelButton(runId)];
+  return elements.length === 0 ? undefined : { type: "actions", elements };
 }
 
-/** A run that waits for approval has no question here: approvers decide on the run's page. */
+/** The words that wait for approval. Without all of them here, people decide where they can read them. */
+function approvalBlocks({ approval, sessionLink }: RunCard): types.KnownBlock[] {
+  if (approval === undefined) {
+    return [];
+  }
+  const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
+  const heading = context(
+    `${approval.text === undefined ? "A private follow-up waits for approval." : what}`,
+  );
+  const words = approval.text === undefined ? [] : [plainSection(approval.text)];
+  const rest =
+    approval.inputsHash === undefined ? [context(`Decide about it ${link(sessionLink, "here")}.`)] : [];
+  return [heading, ...words, ...rest];
+}
+
+/** A run that waits for approval has no question. */
 function isUnapproved({ question, state }: RunCard): boolean {
   return state === "BLOCKED" && question === undefined;
 }

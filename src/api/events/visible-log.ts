@@ -63,8 +63,14 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   "followup.steered": whole,
   "permission.requested": whole,
   "permission.answered": whole,
-  "approval.requested": ({ kind }) => ({ kind, policyId: HIDDEN, reason: HIDDEN }),
-  "approval.decided": ({ kind, approved }) => ({ kind, approved, decidedBy: HIDDEN }),
+  "approval.requested": ({ kind, followUpId }) => ({
+    ...{ kind, policyId: HIDDEN, reason: HIDDEN },
+    ...(followUpId === undefined ? {} : { followUpId }),
+  }),
+  "approval.decided": ({ kind, approved, followUpId }) => ({
+    ...{ kind, approved, decidedBy: HIDDEN },
+    ...(followUpId === undefined ? {} : { followUpId }),
+  }),
   "thread.bound": ({ kind, adapter }) => ({ kind, adapter, threadId: HIDDEN }),
   "artifact.added": whole,
   "artifact.left_out": whole,

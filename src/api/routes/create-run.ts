@@ -60,12 +60,12 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             const availabilityOf = await deps.capacity.look();
             const availability = availabilityOf(prepared.definition.config.worker_host);
             // Only now, because a refused request must not leave files.
-            const inputs = await storeInputs(deps.blobs, files);
+            const withFiles = await deps.runs.withFiles(prepared, await storeInputs(deps.blobs, files));
             const endpoint = webhook && runWebhook(webhook, prepared.definition, deps.secrets);
             const sharing = new RunSharing(deps, holderOf(request), prepared);
             return {
               perform: async (extras) => ({
-                run: await sharing.store({ ...prepared, inputs, webhook: endpoint }, extras),
+                run: await sharing.store({ ...withFiles, webhook: endpoint }, extras),
                 followUpId: undefined,
               }),
               answer: (result) => ({

@@ -1,6 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { PrincipalId, TeamId } from "../../core/ids.ts";
 import { getPrincipal } from "../../core/people/principal-service.ts";
+import {
+  BUILTIN_POLICIES,
+  findBuiltinPolicy,
+  requireChangeable,
+} from "../../core/policies/builtin-policies.ts";
 import { type ActionRequest, evaluatePolicies } from "../../core/policies/evaluate-policies.ts";
 import type { Policy } from "../../core/policies/policy.ts";
 import { inOrder } from "../../core/rules/rule.ts";
@@ -42,14 +47,16 @@ export function policyRoutes(
     list: {
       operationId: "listPolicies",
       summary: "List policies",
+      description:
+        "The built-in policies come last. They say what applies where no policy of the team matches.",
       member: "policies",
       response: ListPoliciesResponse,
-      run: (rules, { teamId }) => rules.list(teamId),
+      run: async (rules, { teamId }) => [...(await rules.list(teamId)), ...BUILTIN_POLICIES],
     },
     get: {
       operationId: "getPolicy",
       summary: "Get a policy",
-      run: (rules, { teamId }, id) => rules.get(teamId, id),
+      run: async (rules, { teamId }, id) => findBuiltinPolicy(id) ?? (await rules.get(teamId, id)),
     },
     create: {
       operationId: "createPolicy",
@@ -61,14 +68,24 @@ export function policyRoutes(
     replace: {
       operationId: "replacePolicy",
       summary: "Replace a policy",
-      description: "Members that are left out get their default value.",
+      description:
+        "Members that are left out get their default value. Replacing a built-in policy is a conflict.",
       body: PolicyRequest,
-      run: (rules, { teamId }, id, body) => rules.replace(teamId, id, policyEditOf(body)),
+      problems: [409],
+      run: async (rules, { teamId }, id, body) => {
+        requireChangeable(id);
+        return rules.replace(teamId, id, policyEditOf(body));
+      },
     },
     remove: {
       operationId: "deletePolicy",
       summary: "Delete a policy",
-      run: (rules, { teamId }, id) => rules.remove(teamId, id),
+      description: "Deleting a built-in policy is a conflict.",
+      problems: [409],
+      run: async (rules, { teamId }, id) => {
+        requireChangeable(id);
+        return rules.remove(teamId, id);
+      },
     },
   });
   return async (app) => {
@@ -95,11 +112,12 @@ async function actionRequestOf(
   request: EvaluatePolicyRequest,
 ): Promise<ActionRequest> {
   const { principal_uid: uid, environment_id: environmentId, source = "API", ...about } = request;
-  const action = { ...about, source, environmentId, isAdministrator: false } as ActionRequest;
+  const action = { ...about, source, environmentId } as ActionRequest;
   if (uid === undefined) {
     return action;
   }
   const principalId = requireId<PrincipalId>(uid, "principal");
   const { id, type, administrator } = await getPrincipal(storage, teamId, principalId);
-  return { ...action, principalId: id, principalType: type, isAdministrator: administrator };
+  const roles = [...(action.roles ?? []), ...(administrator ? (["administrator"] as const) : [])];
+  return { ...action, principalId: id, principalType: type, roles };
 }

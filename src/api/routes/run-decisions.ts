@@ -22,10 +22,12 @@ const PERMISSION = {
 };
 const APPROVAL = {
   operationId: "decideApproval",
-  summary: "Approve or refuse a run that waits for approval",
+  summary: "Approve or refuse what waits for approval",
   description:
-    "Allowed to administrators and to principals that a policy allows to approve, but not for their own " +
-    "requests. Repeating the same decision is not an error; a different decision is a conflict.",
+    "`inputs_hash` says what the decision is about: the inputs of a run before its start, or one follow-up. If the " +
+    "inputs have changed since, the response is a conflict. Allowed to administrators, and to principals that a policy " +
+    "allows to approve, except for their own words. Repeating the same decision is not an error; a different decision " +
+    "is a conflict.",
   tags: ["runs"],
   params: RunParams,
   body: ApprovalRequest,
@@ -54,8 +56,8 @@ export function runDecisionRoutes(
     });
     app.post("/agent/runs/:runId/approval", { schema: APPROVAL, config }, async (request, reply) => {
       const id = requireRunId(request.params.runId);
-      const { approve, comment } = request.body;
-      const decision = comment === undefined ? { approve } : { approve, comment };
+      const { approve, comment, inputs_hash: inputsHash } = request.body;
+      const decision = { approve, inputsHash, ...(comment === undefined ? {} : { comment }) };
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.approve",
         target: id,

@@ -3,10 +3,13 @@ import type { PrincipalId } from "../../core/ids.ts";
 import { PRINCIPAL_TYPES } from "../../core/people/principal.ts";
 import type { Condition, Considered, Verdict } from "../../core/policies/evaluate-policies.ts";
 import {
+  ACTIONS_WITH_WORDS,
   type PolicyMatch as Match,
   POLICY_ACTIONS,
   POLICY_EFFECTS,
   type Policy,
+  RELATIONS,
+  ROLES,
 } from "../../core/policies/policy.ts";
 import {
   MatchedText,
@@ -37,14 +40,35 @@ const EXAMPLE = {
   updated_at: "2026-03-01T09:00:00.000Z",
 };
 
+const VERDICT_EXAMPLE = {
+  effect: "require_approval" as const,
+  reason: REQUEST_EXAMPLE.reason,
+  policy: { id: EXAMPLE.id, name: EXAMPLE.name },
+  considered: [{ id: EXAMPLE.id, name: EXAMPLE.name, effect: "require_approval" as const, matches: true }],
+};
+
 const PolicyEffect = z
   .enum(POLICY_EFFECTS)
-  .describe("`require_approval` applies only to new runs: they are BLOCKED until a person approves them.");
+  .describe(
+    "`require_approval` applies only to words for an agent (`create`, `follow_up`, `steer`). A new run is BLOCKED " +
+      "until a person approves it. A follow-up waits, and the run keeps its state.",
+  );
 const PolicyAction = z
   .enum(POLICY_ACTIONS)
   .describe(
-    "The action on a run. `approve` is allowed to administrators, and to principals that a policy allows by name.",
+    "The action on a run. `steer` is a follow-up with the delivery `interrupt` or `steer`: a policy for `follow_up` " +
+      "also applies to it, unless a policy that names `steer` matches. `approve` is allowed to administrators, and to " +
+      "principals that a policy allows by name.",
   );
+
+const PolicyRole = z
+  .enum(ROLES)
+  .describe(
+    "Integrations prove `write`, `read`, `member`, `guest`, `external`, `bot` and `outside` about the author of a " +
+      "message. A caller of the API has none of these; the guest of a share link is a `guest`. `administrator`: an " +
+      "administrator of the team, wherever the request comes from.",
+  );
+const PolicyRelation = z.enum(RELATIONS);
 
 /** Strict, unlike other bodies: ignoring a misspelt condition would allow or forbid more than intended. */
 const PolicyMatch = z
@@ -63,6 +87,22 @@ const PolicyMatch = z
       .describe("`user` (people), `service_account` (programs), or both."),
     environments: oneOf(MatchedText).optional().describe("The uids of the run's environments."),
     agents: oneOf(MatchedText).optional().describe("Names of the agent catalogue."),
+    roles: oneOf(PolicyRole).optional().describe("What the caller is. One of the caller's roles is enough."),
+    groups: oneOf(MatchedText)
+      .optional()
+      .describe("Groups of the caller. No integration of this version reports groups."),
+    models: oneOf(MatchedText)
+      .optional()
+      .describe("Ids of models, as the configuration of the run names them. A default model is not known."),
+    repositories: oneOf(MatchedText)
+      .optional()
+      .describe(
+        "Repositories as `owner/name`; `*` matches any characters. A policy that allows matches if all repositories of " +
+          "the run do; any other policy matches if one does.",
+      ),
+    relation: PolicyRelation.optional().describe(
+      "`own`: the caller created, requested or executes the run. `others`: every other run.",
+    ),
   })
   .meta({
     id: "PolicyMatch",
@@ -82,9 +122,9 @@ export const PolicyRequest = z
       .optional()
       .describe("Shown to callers that are refused or must wait."),
   })
-  .refine(isAboutNewRuns, {
+  .refine(isAboutWords, {
     path: ["match", "actions"],
-    message: "must be only create, or absent, with the effect require_approval",
+    message: `must be only ${ACTIONS_WITH_WORDS.join(", ")}, or absent, with the effect require_approval`,
   })
   .meta({ id: "PolicyRequest", description: "A new or replaced policy.", examples: [REQUEST_EXAMPLE] });
 export type PolicyRequest = z.output<typeof PolicyRequest>;
@@ -95,12 +135,19 @@ export const PolicyItem = z
     effect: PolicyEffect,
     match: PolicyMatch,
     reason: z.string().optional().describe("Shown to callers that are refused or must wait."),
+    builtin: z
+      .literal(true)
+      .optional()
+      .describe("One of the defaults, which come after all others. It cannot be changed or deleted."),
+    created_by: ruleMembers.created_by
+      .optional()
+      .describe("The uid of the principal that created the rule. Absent for a built-in one."),
   })
   .meta({
     id: "Policy",
     description:
-      "A rule about who may do what, and from where. The first policy that matches decides. If none matches, the " +
-      "action is allowed.",
+      "A rule about who may do what, and from where. The first policy that matches decides. The built-in ones come " +
+      "last and match every action.",
     examples: [EXAMPLE],
   });
 export type PolicyItem = z.output<typeof PolicyItem>;
@@ -109,7 +156,7 @@ export const ListPoliciesResponse = z
   .object({ policies: z.array(PolicyItem).describe("In the order of evaluation.") })
   .meta({
     id: "ListPoliciesResponse",
-    description: "All policies of the team, including disabled ones.",
+    description: "All policies of the team, including disabled ones, and the built-in ones after them.",
     examples: [{ policies: [EXAMPLE] }],
   });
 
@@ -123,6 +170,11 @@ export const EvaluatePolicyRequest = z
     place: MatchedText.optional().describe("The channel or repository."),
     environment_id: MatchedText.optional().describe("The environment of the run."),
     agent: MatchedText.optional().describe("The agent of the run."),
+    roles: oneOf(PolicyRole).optional().describe("The roles of the caller."),
+    groups: oneOf(MatchedText).optional().describe("The groups of the caller."),
+    model: MatchedText.optional().describe("The model that the configuration of the run names."),
+    repositories: oneOf(MatchedText).optional().describe("The repositories of the run, as `owner/name`."),
+    relation: PolicyRelation.optional().describe("Whether the run is the caller's own. Unknown if absent."),
   })
   .meta({
     id: "EvaluatePolicyRequest",
@@ -145,14 +197,13 @@ export const PolicyVerdict = z
     reason: z.string().describe("The reason that the caller would see."),
     policy: z
       .object({ id: z.uuid().describe("The policy's id."), name: z.string().describe("The policy's name.") })
-      .optional()
-      .describe("The policy that decides. Absent if none matches."),
+      .describe("The policy that decides. It may be a built-in one."),
     considered: z.array(ConsideredPolicy).describe("All evaluated policies, in order."),
   })
   .meta({
     id: "PolicyVerdict",
     description: "The decision of the policies and its reason. The action itself is not performed.",
-    examples: [{ effect: "allow", reason: "No policy matches, so it is allowed.", considered: [] }],
+    examples: [VERDICT_EXAMPLE],
   });
 type PolicyVerdict = z.output<typeof PolicyVerdict>;
 
@@ -163,14 +214,16 @@ export function policyEditOf(request: PolicyRequest) {
 }
 
 export function policyItem(policy: Policy): PolicyItem {
-  const { effect, match, reason } = policy;
+  const { builtin, effect, match, reason } = policy;
   const reasonMember = reason === undefined ? {} : { reason };
-  return { ...ruleItem(policy), effect, match: matchItem(match), ...reasonMember };
+  const item = { effect, match: matchItem(match), ...reasonMember };
+  const { created_by, ...rule } = ruleItem(policy);
+  return builtin === true ? { ...rule, ...item, builtin } : { ...rule, created_by, ...item };
 }
 
 export function verdictItem({ effect, reason, policy, considered }: Verdict): PolicyVerdict {
-  const decided = policy === undefined ? {} : { policy: { id: policy.id, name: policy.name } };
-  return { effect, reason, ...decided, considered: considered.map(consideredItem) };
+  const { id, name } = policy;
+  return { effect, reason, policy: { id, name }, considered: considered.map(consideredItem) };
 }
 
 function consideredItem({ policy: { id, name, effect }, mismatch }: Considered) {
@@ -203,7 +256,10 @@ interface EffectAndMatch {
   readonly match?: { readonly actions?: readonly string[] | undefined } | undefined;
 }
 
-function isAboutNewRuns({ effect, match }: EffectAndMatch): boolean {
+function isAboutWords({ effect, match }: EffectAndMatch): boolean {
   const actions = match?.actions ?? [];
-  return effect !== "require_approval" || actions.every((action) => action === "create");
+  return (
+    effect !== "require_approval" ||
+    actions.every((action) => ACTIONS_WITH_WORDS.some((name) => name === action))
+  );
 }

@@ -56,6 +56,12 @@ const Question = z
   })
   .describe("The question. `GET /agent/runs/{runId}` also contains it while the run waits.");
 
+const APPROVAL_SUBJECT = {
+  approval_id: maybe("The approval's id. Absent in events of earlier versions."),
+  inputs_hash: maybe("The hash of the inputs. Absent in events of earlier versions."),
+  followup_id: maybe("The follow-up that the approval is about. Absent for the run as a whole."),
+};
+
 const variant = <Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) =>
   z.object(shape).meta({ id, description });
 
@@ -257,12 +263,15 @@ export const RUN_EVENT_KINDS: Kinds = {
     },
   },
   "approval.requested": {
-    says: "A policy requires approval before the run starts.",
-    members: { policy_id: text("The policy's id."), ...REASON },
+    says:
+      "A policy requires approval before the run starts or before a follow-up is given; or the inputs of an open " +
+      "approval have changed.",
+    members: { ...APPROVAL_SUBJECT, policy_id: text("The policy's id."), ...REASON },
   },
   "approval.decided": {
-    says: "The run was approved or refused.",
+    says: "The run or a follow-up was approved or refused.",
     members: {
+      ...APPROVAL_SUBJECT,
       approved: flag("false: the run was refused."),
       decided_by: text("The uid of the principal that decided."),
       comment: maybe("A comment on the decision."),

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { Principal } from "../../core/people/principal.ts";
+import { isWaitingForApproval } from "../../core/runs/approval.ts";
 import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/runs/run.ts";
+import { approvalMember, RunApproval } from "./approval.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { creatorInfo, PageInfo, RunCreatorInfo, RunSourceType } from "./run-item.ts";
 import { FollowupMessage } from "./run-requests.ts";
@@ -43,11 +45,14 @@ export const RunFollowup = z
     status: z
       .enum(STATUSES)
       .describe(
-        "`held`: it waits for the next turn. `given`: a turn has taken it. `withdrawn`: the agent never gets it. " +
-          "`waiting_approval` and `refused` are reserved for follow-ups that a policy wants approved.",
+        "`held`: it waits for the next turn. `waiting_approval`: a policy requires its approval; no later follow-up is " +
+          "given before it. `given`: a turn has taken it. `withdrawn`, `refused`: the agent never gets it.",
       ),
     mode: z.enum(RUN_MODES).optional().describe("The mode that it asks for."),
     turn: z.int().optional().describe("The turn that has taken it."),
+    approval: RunApproval.optional().describe(
+      "The approval that a policy requires of this follow-up alone. Before a run starts, its follow-ups are approved with it.",
+    ),
     edited_at: Timestamp.optional().describe("When its text was last changed."),
   })
   .meta({ id: "RunFollowup", description: "A message to a run after its creation.", examples: [EXAMPLE] });
@@ -71,7 +76,7 @@ export const ListRunFollowupsResponse = z
 
 export const UpdateRunFollowupRequest = z.object({ message: FollowupMessage }).meta({
   id: "UpdateRunFollowupRequest",
-  description: "The new text of a follow-up that is held.",
+  description: "The new text of a follow-up that is held or waits for approval.",
   examples: [{ message: "Leave the old tests as they are" }],
 });
 
@@ -88,13 +93,18 @@ export function runFollowupOf(followUp: FollowUp, author: Principal | undefined)
     status: statusOf(followUp),
     ...(mode === undefined ? {} : { mode }),
     ...(turn === undefined ? {} : { turn }),
+    ...approvalMember(followUp.approval),
     ...(editedAt === undefined ? {} : { edited_at: editedAt.toISOString() }),
   };
 }
 
-function statusOf({ turn, withdrawnAt }: FollowUp): RunFollowup["status"] {
+function statusOf(followUp: FollowUp): RunFollowup["status"] {
+  const { approval, turn, withdrawnAt } = followUp;
   if (withdrawnAt !== undefined) {
-    return "withdrawn";
+    return approval?.approved === false ? "refused" : "withdrawn";
+  }
+  if (isWaitingForApproval(followUp)) {
+    return "waiting_approval";
   }
   return turn === undefined ? "held" : "given";
 }

@@ -10,6 +10,7 @@ import type { RunResult } from "../../core/runs/run-result.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
 import type { WaitingFor } from "../../core/runs/waiting-for.ts";
 import type { Skill } from "../../core/skills/skill.ts";
+import { approvalMember, RunApproval } from "./approval.ts";
 import { ArtifactItem, artifactItemOf } from "./artifact.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
 import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
@@ -99,13 +100,6 @@ const RunSchedule = z.object({
   cron_schedule: z.string().describe("The cron expression at that time."),
 });
 
-const RunApproval = z.object({
-  policy_id: z.uuid().describe("The policy that requires the approval."),
-  reason: z.string().describe("Why the approval is required."),
-  approved: z.boolean().optional().describe("The decision. Absent while the run waits."),
-  decided_by: z.uuid().optional().describe("The uid of the principal that decided."),
-});
-
 const RunPermission = z.object({
   permission_id: z.string().describe("The id in the path of the request that answers the question."),
   title: z.string().describe("The question of the agent."),
@@ -185,7 +179,9 @@ export const RunItem = z
     agent_skill: RunSkill.optional().describe("The skill that started the run, as it was at that time."),
     artifacts: z.array(ArtifactItem).optional().describe("The artifacts of the run, the oldest first."),
     schedule: RunSchedule.optional().describe("The schedule that started the run, as it was at that time."),
-    approval: RunApproval.optional().describe("The approval that the run needs or needed before it starts."),
+    approval: RunApproval.optional().describe(
+      "The approval that the run needs or needed before it starts. A later follow-up has one of its own.",
+    ),
     permission: RunPermission.optional().describe(
       "The question that the run waits for. To answer, use `POST …/permissions/{permissionId}` or send a follow-up.",
     ),
@@ -329,7 +325,7 @@ function optionalMembers(run: Run, now: Date): Partial<RunItem> {
     ...(skill === undefined ? {} : { agent_skill: skillOf(skill) }),
     ...(triggerUrl === undefined ? {} : { trigger_url: triggerUrl }),
     ...scheduleOf(run),
-    ...approvalOf(run),
+    ...approvalMember(run.approval),
     ...permissionOf(run),
     ...(warnings === undefined ? {} : { warnings: [...warnings] }),
     ...(parentId === undefined ? {} : { parent_run_id: parentId }),
@@ -367,18 +363,6 @@ function skillOf({ description, name, path }: Skill): RunItem["agent_skill"] {
 function scheduleOf({ scheduleId, provenance }: Run): Pick<RunItem, "schedule"> {
   const { data } = RunSchedule.safeParse(provenance.schedule);
   return scheduleId === undefined || data === undefined ? {} : { schedule: data };
-}
-
-function approvalOf({ approval }: Run): Pick<RunItem, "approval"> {
-  if (approval === undefined) {
-    return {};
-  }
-  const { policyId, reason, approved, decidedBy } = approval;
-  const decision = {
-    ...(approved === undefined ? {} : { approved }),
-    ...(decidedBy && { decided_by: decidedBy }),
-  };
-  return { approval: { policy_id: policyId, reason, ...decision } };
 }
 
 function statusOf({

@@ -7,7 +7,7 @@ export const RunWaitingFor = z
     reason: z
       .enum(WAIT_REASONS)
       .describe(
-        "`approval`: a person must approve the run. `question`: a person must answer the agent. `worker_host`: no " +
+        "`approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no " +
           "worker with the name `worker_host` is connected. `capacity`: no worker is free.",
       ),
     message: z.string().describe("A text for people."),

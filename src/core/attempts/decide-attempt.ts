@@ -76,9 +76,9 @@ export interface TurnStart {
 }
 
 /**
- * Starts the next turn, or the open one again, with all waiting follow-ups. Undefined when the run was taken away, or
- * when someone other than its creator has written since an agent with the creator's personal secrets was started. The
- * next agent will not have them.
+ * Starts the next turn, or the open one again, with all follow-ups that may be given. Undefined when the run was taken
+ * away, or when someone other than its creator has written since an agent with the creator's personal secrets was
+ * started. The next agent will not have them.
  */
 export function decideTurnStart(edit: RunEdit, hasPersonalSecrets: boolean): TurnStart | undefined {
   if (!isWorkedOn(edit.run.state) || (edit.run.othersWrote === true && hasPersonalSecrets)) {
@@ -98,7 +98,7 @@ export function decideTurnStart(edit: RunEdit, hasPersonalSecrets: boolean): Tur
 }
 
 /**
- * Ends a turn. Waiting follow-ups start the next turn; without any the run ends. True: there is another turn. Only
+ * Ends a turn. Follow-ups that may be given start the next turn; without any the run ends. True: there is another turn. Only
  * `end_turn` is a success, with the message `success`. A turn that was interrupted for a follow-up continues with
  * that follow-up.
  */
@@ -110,7 +110,7 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, succe
   }
   edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
   edit.setAnswer(answer);
-  if (edit.waitingCount > 0) {
+  if (edit.deliverable.length > 0) {
     // The agent continued without the answer to its question, so the run no longer waits for a person.
     if (edit.run.state === "BLOCKED") {
       edit.moveTo("INPROGRESS");
@@ -138,7 +138,7 @@ export function decideFailure(edit: RunEdit, status: RunFailure): void {
   const wasInTurn = edit.run.turnOpen;
   edit.set({ turnOpen: false, lostAttempts: 0, answer: undefined });
   edit.moveTo(endStateOf(status.errorCode), { status });
-  if (wasInTurn && edit.waitingCount > 0) {
+  if (wasInTurn && edit.deliverable.length > 0) {
     edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
   }
 }

@@ -1,8 +1,10 @@
 import type { Stop } from "../ports/clock.ts";
 import { CHANNELS, type Unsubscribe } from "../ports/pubsub.ts";
+import { deliverable } from "../runs/approval.ts";
 import type { FollowUp } from "../runs/run.ts";
 import type { RunSubject } from "../runs/run-store.ts";
 import { isWorkedOn, type RunState } from "../runs/states.ts";
+import { steerable } from "../turns/steering.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 
 /** What can happen to a run from outside while an attempt works on it. */
@@ -96,8 +98,8 @@ export class RunWatch {
     } else if (run.permission?.answer !== undefined) {
       this.#changes.answered(run.permission.permissionId, run.permission.answer);
     } else {
-      this.#changes.steered(waiting.filter(({ delivery }) => delivery === "steer"));
-      this.#reportInterrupt(run.state, waiting);
+      this.#changes.steered(steerable(waiting));
+      this.#reportInterrupt(run.state, deliverable(waiting));
     }
   }
 

@@ -96,8 +96,13 @@ export class RunSteps {
       case "attempt.ended":
         step.closeActions("failed");
         break;
-      case "approval.requested":
       case "approval.decided":
+        if (!body.approved && body.followUpId !== undefined) {
+          this.#waiting.delete(body.followUpId);
+        }
+        addSystemEvent(step, body, at);
+        break;
+      case "approval.requested":
         addSystemEvent(step, body, at);
         break;
       case "permission.requested":

@@ -86,8 +86,11 @@ async function applyButton(
   if (action.kind === "cancel") {
     return cancel(context, deps, action.runId);
   }
+  const extras = completing(context, "answered");
   try {
-    await deps.runs.answerPermission(action.runId, context.author, action, completing(context, "answered"));
+    await (action.kind === "approve"
+      ? deps.runs.approve(action.runId, context.author, action, extras)
+      : deps.runs.answerPermission(action.runId, context.author, action, extras));
     return "answered";
   } catch (error) {
     return replyWith(error, context, deps);
@@ -130,7 +133,7 @@ async function statusText({ author, thread }: AuthorizedContext, { runs }: Inbox
 }
 
 /** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
-function completing(context: MessageContext, disposition: Disposition): TransactionExtras {
+function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
   const says = { threadId: context.thread.id, notices: seenNotice(context) };
   return {
     from: requestOriginOf(context),
@@ -139,9 +142,12 @@ function completing(context: MessageContext, disposition: Disposition): Transact
   };
 }
 
-function requestOriginOf({ adapter, message: { installation, place } }: MessageContext): RequestOrigin {
+function requestOriginOf(context: AuthorizedContext): RequestOrigin {
+  const { adapter, message, roles } = context;
+  const { installation, place } = message;
   const { source } = adapter.traits;
-  return { source, integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
+  const where = { integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
+  return { source, ...where, roles };
 }
 
 /** A button stands on a message of the bot's own, which needs no 👀. */

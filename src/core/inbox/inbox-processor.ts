@@ -99,7 +99,7 @@ export class InboxProcessor {
       return this.#refuse(context, DISABLED);
     }
     const proven = { ...authorization.provenance, permission: authorization.permission };
-    return this.#decide({ ...context, author, proven });
+    return this.#decide({ ...context, author, proven, roles: authorization.roles ?? [] });
   }
 
   /** Decides again with the thread as it is now if another change took the thread first. */

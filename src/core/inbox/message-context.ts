@@ -1,5 +1,6 @@
 import type { Installation } from "../people/installation.ts";
 import type { Principal } from "../people/principal.ts";
+import type { Role } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { RunService } from "../runs/run-service.ts";
@@ -31,6 +32,7 @@ export interface AuthorizedContext extends MessageContext {
   readonly author: Principal;
   /** What the platform confirmed: the author's permission, and more about the place. */
   readonly proven: Readonly<Record<string, unknown>>;
+  readonly roles: readonly Role[];
 }
 
 /** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */

@@ -4,23 +4,35 @@ import type { PrincipalType } from "../people/principal.ts";
 import { isAmong, matchesOneGlob } from "../rules/conditions.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import { CLAIMED_SOURCES } from "../runs/sources.ts";
-import type { Policy, PolicyAction, PolicyEffect, PolicyMatch } from "./policy.ts";
+import { BUILTIN_POLICIES } from "./builtin-policies.ts";
+import {
+  ACTIONS_WITH_WORDS,
+  type Policy,
+  type PolicyAction,
+  type PolicyEffect,
+  type PolicyMatch,
+  type Relation,
+} from "./policy.ts";
 
 /** An action that a principal requests. Unknown members are left out. */
 export interface ActionRequest extends Partial<RequestOrigin> {
   readonly action: PolicyAction;
   readonly principalId?: PrincipalId;
   readonly principalType?: PrincipalType | undefined;
-  readonly isAdministrator: boolean;
   readonly environmentId?: string | undefined;
   readonly agent?: string;
+  readonly groups?: readonly string[] | undefined;
+  readonly model?: string | undefined;
+  /** `owner/name` of each repository of the run. */
+  readonly repositories?: readonly string[] | undefined;
+  readonly relation?: Relation | undefined;
 }
 
 export interface Verdict {
   readonly effect: PolicyEffect;
   readonly reason: string;
   /** The policy that decided. */
-  readonly policy?: Policy;
+  readonly policy: Policy;
   /** All evaluated policies in order. The last one decided, unless it has a mismatch. */
   readonly considered: readonly Considered[];
 }
@@ -35,8 +47,8 @@ export type Condition = keyof PolicyMatch;
 
 type Check = (match: PolicyMatch, action: ActionRequest, effect: PolicyEffect) => boolean;
 
-const CHECKS: Readonly<Record<Condition, Check>> = {
-  actions: ({ actions }, { action }) => isAmong(actions, action),
+/** The conditions besides `actions`. */
+const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
   sources: ({ sources }, { source }, effect) =>
     isAmong(sources, source) || isClaimOf(sources, source, effect),
   integrations: ({ integrations }, { integration }) => isAmong(integrations, integration),
@@ -46,21 +58,30 @@ const CHECKS: Readonly<Record<Condition, Check>> = {
   principalTypes: ({ principalTypes }, { principalType }) => isAmong(principalTypes, principalType),
   environments: ({ environments }, { environmentId }) => isAmong(environments, environmentId),
   agents: ({ agents }, { agent }) => isAmong(agents, agent),
+  roles: ({ roles }, action) => containsAny(roles, action.roles),
+  groups: ({ groups }, action) => containsAny(groups, action.groups),
+  models: ({ models }, { model }) => isAmong(models, model),
+  repositories: ({ repositories }, action, effect) => concernsAny(repositories, action.repositories, effect),
+  relation: (match, { relation }) => match.relation === undefined || match.relation === relation,
 };
-const CONDITIONS = Object.keys(CHECKS) as readonly Condition[];
+const OTHER_CONDITIONS = Object.keys(CHECKS) as readonly (keyof typeof CHECKS)[];
 
-/** The first policy that matches decides. `policies` must be in order. */
+/**
+ * The first policy that matches decides. `policies` are those of the team, in order; the built-in ones follow them. A
+ * policy that names `follow_up` also applies to `steer`, unless a policy that names `steer` matches.
+ */
 export function evaluatePolicies(policies: readonly Policy[], action: ActionRequest): Verdict {
+  const all = [...policies, ...BUILTIN_POLICIES];
+  const covered = coveredActions(policies, action);
   const considered: Considered[] = [];
-  for (const policy of policies) {
-    const mismatch = mismatchOf(policy, action);
+  for (const policy of all) {
+    const mismatch = mismatchOf(policy, action, covered);
     considered.push(mismatch === undefined ? { policy } : { policy, mismatch });
-    if (mismatch !== undefined) {
-      continue;
+    if (mismatch === undefined) {
+      return { effect: policy.effect, reason: reasonOf(policy), policy, considered };
     }
-    return { effect: policy.effect, reason: reasonOf(policy), policy, considered };
   }
-  return { ...unmatched(action), considered };
+  throw new Error("One of the built-in policies matches every action.");
 }
 
 const STRICTNESS: readonly PolicyEffect[] = ["allow", "require_approval", "deny"];
@@ -80,11 +101,48 @@ export function requireAllowed({ effect, reason }: Verdict): void {
   });
 }
 
-function mismatchOf({ effect, match }: Policy, action: ActionRequest): Condition | undefined {
-  if (!concerns(effect, match, action.action)) {
+/** The names under which a policy may list the action. */
+function coveredActions(policies: readonly Policy[], request: ActionRequest): readonly PolicyAction[] {
+  const { action } = request;
+  if (action !== "steer") {
+    return [action];
+  }
+  const isNamed = policies.some(
+    (policy) =>
+      policy.match.actions?.includes(action) === true && mismatchOf(policy, request, [action]) === undefined,
+  );
+  return isNamed ? [action] : [action, "follow_up"];
+}
+
+function mismatchOf(
+  { effect, match }: Policy,
+  request: ActionRequest,
+  covered: readonly PolicyAction[],
+): Condition | undefined {
+  const isNamed = covered.some((action) => isAmong(match.actions, action));
+  if (!isNamed || !concerns(effect, match, request.action)) {
     return "actions";
   }
-  return CONDITIONS.find((condition) => !CHECKS[condition](match, action, effect));
+  return OTHER_CONDITIONS.find((condition) => !CHECKS[condition](match, request, effect));
+}
+
+function containsAny<T>(wanted: readonly T[] | undefined, values: readonly T[] = []): boolean {
+  return wanted === undefined || values.some((value) => wanted.includes(value));
+}
+
+/** A policy that allows one repository must not allow a run that also uses another one. */
+function concernsAny(
+  globs: readonly string[] | undefined,
+  repositories: readonly string[] = [],
+  effect: PolicyEffect,
+): boolean {
+  if (globs === undefined) {
+    return true;
+  }
+  const matches = (repository: string) => matchesOneGlob(globs, repository);
+  return effect === "allow"
+    ? repositories.length > 0 && repositories.every(matches)
+    : repositories.some(matches);
 }
 
 /**
@@ -99,20 +157,12 @@ function isClaimOf(
   return effect !== "allow" && source !== undefined && CLAIMED_SOURCES.has(source) && isAmong(sources, "API");
 }
 
-/** Only new runs wait for approval. A policy grants the right to approve only if it names that action. */
+/** Only words for an agent wait for approval. A policy grants the right to approve only if it names that action. */
 function concerns(effect: PolicyEffect, { actions }: PolicyMatch, action: PolicyAction): boolean {
   if (effect === "require_approval") {
-    return action === "create";
+    return ACTIONS_WITH_WORDS.some((name) => name === action);
   }
   return action !== "approve" || effect === "deny" || actions !== undefined;
-}
-
-function unmatched({ action, isAdministrator }: ActionRequest): Pick<Verdict, "effect" | "reason"> {
-  if (action !== "approve") {
-    return { effect: "allow", reason: "No policy matches, so it is allowed." };
-  }
-  const reason = "Without a policy that allows it by name, only administrators approve.";
-  return { effect: isAdministrator ? "allow" : "deny", reason };
 }
 
 function reasonOf({ name, reason }: Policy): string {

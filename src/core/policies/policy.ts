@@ -3,20 +3,45 @@ import type { PrincipalType } from "../people/principal.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { RunSource } from "../runs/sources.ts";
 
-/** The actions on runs that policies distinguish. */
-export const POLICY_ACTIONS = ["create", "follow_up", "cancel", "answer", "approve"] as const;
+/** The actions on runs that policies distinguish. `steer` is a follow-up that acts on the running turn. */
+export const POLICY_ACTIONS = ["create", "follow_up", "steer", "cancel", "answer", "approve"] as const;
 export type PolicyAction = (typeof POLICY_ACTIONS)[number];
+
+/** The actions that give an agent words. Only these can wait for approval. */
+export const ACTIONS_WITH_WORDS = ["create", "follow_up", "steer"] as const satisfies readonly PolicyAction[];
+
+/**
+ * What a caller is in the place of the request. Adapters prove all of them except `administrator`, which is an
+ * administrator of the team, and `guest`, which is also the guest of a share link.
+ */
+export const ROLES = [
+  "write",
+  "read",
+  "member",
+  "guest",
+  "external",
+  "bot",
+  "outside",
+  "administrator",
+] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Whether the run is the caller's own: the caller created, requested or executes it. */
+export const RELATIONS = ["own", "others"] as const;
+export type Relation = (typeof RELATIONS)[number];
 
 export const POLICY_EFFECTS = ["allow", "deny", "require_approval"] as const;
 export type PolicyEffect = (typeof POLICY_EFFECTS)[number];
 
-/** Says who may do what from where. An action that no policy matches is allowed. */
+/** Says who may do what from where. The first policy that matches decides; the built-in ones come last. */
 export interface Policy extends Rule {
-  /** `require_approval` applies only to new runs: they wait for approval before they start. */
+  /** `require_approval` applies only to words for an agent: they wait for approval before the agent gets them. */
   readonly effect: PolicyEffect;
   readonly match: PolicyMatch;
   /** Shown to the caller who is refused or has to wait. */
   readonly reason?: string;
+  /** One of the defaults. It cannot be changed. */
+  readonly builtin?: true;
 }
 
 /**
@@ -37,4 +62,12 @@ export interface PolicyMatch {
   readonly environments?: readonly string[] | undefined;
   /** Names of the agent catalogue. */
   readonly agents?: readonly string[] | undefined;
+  readonly roles?: readonly Role[] | undefined;
+  /** Names of groups, as the integration names them. */
+  readonly groups?: readonly string[] | undefined;
+  /** Ids of models that the configuration names. */
+  readonly models?: readonly string[] | undefined;
+  /** Globs on `owner/name`. A policy that allows needs all repositories of the run to match, any other one of them. */
+  readonly repositories?: readonly string[] | undefined;
+  readonly relation?: Relation | undefined;
 }

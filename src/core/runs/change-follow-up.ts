@@ -1,32 +1,107 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
-import type { FollowUp } from "./run.ts";
+import {
+  type ApprovalTools,
+  deliverable,
+  hashed,
+  inputOf,
+  isWaitingForApproval,
+  needsApproval,
+  newApproval,
+  type RequiredApproval,
+} from "./approval.ts";
+import { releaseFollowUps } from "./decide-approval.ts";
+import type { Approval, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, isWorkedOn } from "./states.ts";
 
-/** Gives a follow-up that is held another text. */
-export function decideRewrite(edit: RunEdit, id: string, message: string, editedBy: PrincipalId): FollowUp {
-  const followUp = requireHeld(edit, id);
-  return edit.rewriteFollowUp(followUp, message, editedBy);
+export interface Rewrite {
+  readonly message: string;
+  readonly editedBy: PrincipalId;
+  /** What the policies require of this author. */
+  readonly required: RequiredApproval | undefined;
 }
 
-/** Withdraws a follow-up that is held. A run that has nothing else to do is cancelled. */
+/**
+ * Gives a follow-up that is held another text. An approval is for the words that it names: other words need one again,
+ * whoever writes them.
+ */
+export function decideRewrite(edit: RunEdit, id: string, rewrite: Rewrite, tools: ApprovalTools): FollowUp {
+  const followUp = requireHeld(edit, id);
+  const { message } = rewrite;
+  const required = approvalBefore(edit.run, followUp) ?? rewrite.required;
+  if (required === undefined || needsApproval(edit.run) || message === followUp.message) {
+    return edit.rewriteFollowUp(followUp, rewrite);
+  }
+  if (isWaitingForApproval(followUp)) {
+    return edit.rewriteFollowUp(followUp, {
+      ...rewrite,
+      approval: changedApproval(followUp, message, tools),
+    });
+  }
+  requireFree(edit, followUp);
+  const inputs = [inputOf({ id, message })];
+  const authorIds = [followUp.authorId, ...tools.authorIds];
+  const approval = newApproval(edit.newId(), required, inputs, { ...tools, authorIds });
+  const rewritten = edit.rewriteFollowUp(followUp, { ...rewrite, approval });
+  stopIfIdle(edit, followUp, "The follow-up was changed and waits for approval.");
+  return rewritten;
+}
+
+/** The approval that the follow-up has, alone or together with its run. */
+function approvalBefore({ approval }: Run, followUp: FollowUp): RequiredApproval | undefined {
+  const wasAmong = approval?.inputs.some(({ followUpId }) => followUpId === followUp.id);
+  return followUp.approval ?? (wasAmong === true ? approval : undefined);
+}
+
+/** An open approval keeps its id and gets the new text. */
+function changedApproval(
+  { approval, id }: FollowUp,
+  message: string,
+  { authorIds, digest }: ApprovalTools,
+): Approval | undefined {
+  const authors = new Set([...(approval?.authorIds ?? []), ...authorIds]);
+  return approval && { ...approval, ...hashed([inputOf({ id, message })], digest), authorIds: [...authors] };
+}
+
+/** Withdraws a follow-up that is held or waits for approval. A run that has nothing else to do is cancelled. */
 export function decideWithdrawal(edit: RunEdit, id: string, withdrawnBy: PrincipalId): FollowUp {
   const followUp = requireHeld(edit, id);
+  if (isWaitingForApproval(followUp)) {
+    edit.withdrawFollowUp(followUp, withdrawnBy);
+    releaseFollowUps(edit, "A follow-up before the next one was withdrawn.");
+    return followUp;
+  }
+  requireFree(edit, followUp);
+  edit.withdrawFollowUp(followUp, withdrawnBy);
+  stopIfIdle(edit, followUp, "The follow-up was withdrawn.");
+  return followUp;
+}
+
+/** Cancels the run if it was to continue only for this follow-up. What waits for approval can continue it again. */
+function stopIfIdle(edit: RunEdit, followUp: FollowUp, message: string): void {
+  const [next] = edit.deliverable;
+  if (next !== undefined) {
+    if (followUp.resumes === true && next.resumes !== true) {
+      edit.markResuming(next);
+    }
+    return;
+  }
+  if (!hasNothingToDo(edit, followUp)) {
+    return;
+  }
+  const [later] = edit.waiting;
+  if (later !== undefined && later.resumes !== true) {
+    edit.markResuming(later);
+  }
+  edit.set({ turnOpen: false });
+  edit.moveTo("CANCELLED", { status: { message } });
+}
+
+function requireFree(edit: RunEdit, followUp: FollowUp): void {
   if (isNeededByAttempt(edit, followUp)) {
     throw notHeld("The running attempt already acts on the follow-up.");
   }
-  edit.withdrawFollowUp(followUp, withdrawnBy);
-  const next = edit.subject.waiting.find((other) => other.id !== id);
-  if (next !== undefined) {
-    if (followUp.resumes === true) {
-      edit.markResuming(next);
-    }
-  } else if (hasNothingToDo(edit, followUp)) {
-    edit.set({ turnOpen: false });
-    edit.moveTo("CANCELLED", { status: { message: "The follow-up was withdrawn." } });
-  }
-  return followUp;
 }
 
 /**
@@ -35,7 +110,8 @@ export function decideWithdrawal(edit: RunEdit, id: string, withdrawnBy: Princip
  */
 function requireHeld({ run, subject }: RunEdit, id: string): FollowUp {
   const followUp = subject.waiting.find((waiting) => waiting.id === id);
-  const isOffered = followUp?.delivery === "steer" && run.turnOpen && isWorkedOn(run.state);
+  const mayBeGiven = deliverable(subject.waiting).some((waiting) => waiting.id === id);
+  const isOffered = mayBeGiven && followUp?.delivery === "steer" && run.turnOpen && isWorkedOn(run.state);
   if (followUp === undefined || isOffered) {
     throw notHeld("The follow-up is no longer held.");
   }

@@ -1,60 +1,139 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
-import type { Approval, Run, StatusMessage } from "./run.ts";
+import {
+  type ApprovalTools,
+  approvalMessage,
+  hashed,
+  inputOf,
+  needsApproval,
+  newApproval,
+  wordsOfRequest,
+} from "./approval.ts";
+import type { Approval, ApprovalInput, FollowUp } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
-import { STATE_PHRASES } from "./states.ts";
+import { isEnded, STATE_PHRASES } from "./states.ts";
 
 export interface ApprovalDecision {
   readonly approve: boolean;
+  /** The hash of the inputs that the person has seen. */
+  readonly inputsHash: string;
   readonly comment?: string;
   readonly decidedBy: PrincipalId;
   /** The name of the person who decided. */
   readonly name: string | undefined;
 }
 
-/** The status message of a run that waits for approval. */
-export function approvalMessage({ reason }: Approval): StatusMessage {
-  return { message: `Waits for approval. ${reason}` };
-}
-
-/** Whether the run may not start or restart before it is approved. */
-export function needsApproval({ approval }: Pick<Run, "approval">): boolean {
-  return approval !== undefined && approval.approved !== true;
-}
-
 /** A run that was never approved and restarts needs approval again, so that a follow-up cannot bypass it. */
-export function requireApprovalAgain(edit: RunEdit): void {
+export function requireApprovalAgain(edit: RunEdit, tools: ApprovalTools): void {
   const { approval } = edit.run;
   if (approval === undefined) {
     return;
   }
-  const { policyId, reason } = approval;
-  edit.set({ approval: { policyId, reason } });
   edit.moveTo("BLOCKED", { status: approvalMessage(approval) });
-  edit.record({ kind: "approval.requested", policyId, reason });
+  edit.requestApproval(newApproval(edit.newId(), approval, inputsNow(edit, approval), tools));
 }
 
-/** An approved run is queued, a refused one is cancelled. The same decision again changes nothing. */
-export function decideApproval(edit: RunEdit, decision: ApprovalDecision): void {
-  const { approve, comment, decidedBy } = decision;
+/** Gives the open approval of the run the inputs that there are after a change. */
+export function updateApproval(edit: RunEdit, { authorIds, digest }: ApprovalTools): void {
   const { approval, state } = edit.run;
-  if (approval === undefined) {
-    throw conflict("The run does not wait for approval.");
+  if (state !== "BLOCKED" || approval === undefined || approval.approved !== undefined) {
+    return;
   }
+  const now = hashed(inputsNow(edit, approval), digest);
+  if (now.inputsHash !== approval.inputsHash) {
+    const authors = new Set([...(approval.authorIds ?? []), ...authorIds]);
+    edit.requestApproval({ ...approval, ...now, authorIds: [...authors] });
+  }
+}
+
+/** The request itself never changes, so the digests of its files are still true. */
+function inputsNow({ run, waiting }: RunEdit, { inputs }: Approval): readonly ApprovalInput[] {
+  const files = inputs.find(({ followUpId }) => followUpId === undefined)?.attachments ?? [];
+  const followUps = waiting.filter(({ isAnswer }) => isAnswer !== true);
+  return [...wordsOfRequest(run, files), ...followUps.map(inputOf)];
+}
+
+/** What a decision is about: the run, or one follow-up. */
+export interface ApprovalTarget {
+  readonly approval: Approval;
+  readonly followUp?: FollowUp;
+}
+
+/** Throws a conflict if nothing with this hash waits or was decided lately. */
+export function findApproval({ run, subject }: RunEdit, inputsHash: string): ApprovalTarget {
+  if (run.approval?.inputsHash === inputsHash) {
+    return { approval: run.approval };
+  }
+  for (const followUp of [...subject.waiting, ...subject.taken]) {
+    if (followUp.approval?.inputsHash === inputsHash) {
+      return { approval: followUp.approval, followUp };
+    }
+  }
+  const isOpen =
+    (run.state === "BLOCKED" && needsApproval(run) && run.permission === undefined) ||
+    run.waitingFollowUp !== undefined;
+  throw isOpen
+    ? conflict("What waits for approval has changed. It is not what you have seen.", LOOK_AGAIN)
+    : conflict("Nothing waits for approval here any more, or it has changed.");
+}
+
+/**
+ * An approved run is queued, a refused one is cancelled. An approved follow-up is held like any other, a refused one is
+ * withdrawn alone. The same decision again changes nothing.
+ */
+export function decideApproval(
+  edit: RunEdit,
+  { approval, followUp }: ApprovalTarget,
+  decision: ApprovalDecision,
+): void {
+  const { approve, comment, decidedBy } = decision;
   if (approval.approved === approve) {
     return;
   }
   if (approval.approved !== undefined) {
     throw conflict("It was decided otherwise already.");
   }
+  const decided = { ...approval, approved: approve, decidedBy, decidedAt: edit.now };
+  const said = comment === undefined ? {} : { comment };
+  if (followUp === undefined) {
+    requireBlocked(edit);
+    edit.decideApproval(decided, said);
+    moveRun(edit, decision);
+  } else {
+    edit.decideApproval(decided, said, followUp);
+    const reason = approve ? "A follow-up was approved." : "The follow-up before the next one was refused.";
+    releaseFollowUps(edit, reason);
+  }
+}
+
+/**
+ * Continues a run that has ended if a follow-up may be given now that had to wait for an approval. A cancelled run
+ * continues only for what was sent after the cancellation.
+ */
+export function releaseFollowUps(edit: RunEdit, reason: string): void {
+  const free = edit.deliverable.filter(({ isAnswer }) => isAnswer !== true);
+  const [first] = free;
+  if (!isEnded(edit.run.state) || first === undefined) {
+    return;
+  }
+  if (!free.some(({ resumes }) => resumes === true)) {
+    if (edit.run.state === "CANCELLED") {
+      return;
+    }
+    edit.markResuming(first);
+  }
+  edit.moveTo("QUEUED", { reason });
+}
+
+function requireBlocked({ run: { state } }: RunEdit): void {
   if (state !== "BLOCKED") {
     throw conflict(`The run no longer waits for approval: it ${STATE_PHRASES[state]}.`);
   }
-  edit.set({ approval: { ...approval, approved: approve, decidedBy } });
-  const said = comment === undefined ? {} : { comment };
-  edit.record({ kind: "approval.decided", approved: approve, decidedBy, ...said });
+}
+
+function moveRun(edit: RunEdit, decision: ApprovalDecision): void {
   const message = told(decision);
-  if (approve) {
+  if (decision.approve) {
     edit.moveTo("QUEUED", { reason: message });
   } else {
     edit.moveTo("CANCELLED", { status: { message } });
@@ -67,7 +146,9 @@ function told({ approve, comment, name }: ApprovalDecision): string {
   return `${approve ? "Approved" : "Refused"}${by}${words}`;
 }
 
-function conflict(message: string): AppError {
-  const remedy = "Look at the run: there is nothing to decide any more.";
+const LOOK_AGAIN = "Read the run's approval again, and decide about the inputs that it has now.";
+const LOOK = "Look at the run: there is nothing to decide any more.";
+
+function conflict(message: string, remedy = LOOK): AppError {
   return new AppError("conflict", message, { retryable: false, remedy });
 }

@@ -2,8 +2,15 @@ import type { PermissionOption } from "../agents/agent-runner.ts";
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { PolicyAction } from "../policies/policy.ts";
-import { needsApproval, requireApprovalAgain } from "./decide-approval.ts";
-import type { FollowUpDelivery, PendingPermission, Run, RunMode } from "./run.ts";
+import {
+  type ApprovalTools,
+  inputOf,
+  needsApproval,
+  newApproval,
+  type RequiredApproval,
+} from "./approval.ts";
+import { requireApprovalAgain } from "./decide-approval.ts";
+import type { Approval, FollowUpDelivery, PendingPermission, Run, RunMode } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import type { RunSource } from "./sources.ts";
 import { isEnded } from "./states.ts";
@@ -31,41 +38,75 @@ export interface FollowUpEffect {
   readonly questionOpen?: true;
 }
 
+export interface FollowUpRules extends ApprovalTools {
+  /** What the policies require of this author. A run that itself waits for approval is approved as a whole. */
+  readonly required?: RequiredApproval | undefined;
+}
+
 /**
  * What a follow-up does depends on the state of its run. Queued or moving: it is held for the next turn. Blocked by a
  * question: it answers the question if it is plainly an answer and no guest wrote it, otherwise it is held and the
- * question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
+ * question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again. A
+ * follow-up that waits for an approval of its own changes no state.
  */
-export function decideFollowUp(edit: RunEdit, input: FollowUpInput): FollowUpEffect {
+export function decideFollowUp(edit: RunEdit, input: FollowUpInput, rules: FollowUpRules): FollowUpEffect {
   const { permission, state } = edit.run;
   if (state === "BLOCKED" && permission !== undefined) {
     const answer = input.byGuest === true ? undefined : answerIn(permission, input.message);
     return answer === undefined
-      ? { followUpId: hold(edit, input), questionOpen: true }
+      ? { followUpId: holdWith(edit, input, rules), questionOpen: true }
       : answerByText(edit, answer, input.authorId);
   }
+  if (needsApproval(edit.run)) {
+    return { followUpId: holdUnapproved(edit, input, rules) };
+  }
   if (!isEnded(state)) {
-    return { followUpId: hold(edit, input) };
+    return { followUpId: holdWith(edit, input, rules) };
+  }
+  const followUpId = holdWith(edit, { ...input, resumes: true }, rules);
+  if (edit.deliverable.some(({ resumes }) => resumes === true)) {
+    edit.moveTo("QUEUED", { reason: "A follow-up came." });
+  }
+  return { followUpId };
+}
+
+/** The follow-up becomes one of the inputs that are approved together with the run. */
+function holdUnapproved(edit: RunEdit, input: FollowUpInput, rules: FollowUpRules): string {
+  if (!isEnded(edit.run.state)) {
+    return hold(edit, input);
   }
   const followUpId = hold(edit, { ...input, resumes: true });
   edit.moveTo("QUEUED", { reason: "A follow-up came." });
-  if (needsApproval(edit.run)) {
-    requireApprovalAgain(edit);
+  requireApprovalAgain(edit, rules);
+  return followUpId;
+}
+
+/** Holds the follow-up, with an approval of its own if the policies require one. */
+function holdWith(edit: RunEdit, input: HeldFollowUp, { required, ...tools }: FollowUpRules): string {
+  if (required === undefined) {
+    return hold(edit, input);
   }
-  return { followUpId };
+  const id = edit.newId();
+  const inputs = [inputOf({ id, message: input.message })];
+  return hold(edit, input, { id, approval: newApproval(edit.newId(), required, inputs, tools) });
 }
 
 /** The action that a follow-up performs on the run. */
 export function actionOf(
   { permission, state }: Run,
-  { byGuest, message }: Pick<FollowUpInput, "byGuest" | "message">,
+  { byGuest, delivery, message }: Pick<FollowUpInput, "byGuest" | "delivery" | "message">,
 ): PolicyAction {
   const isAnswer =
     state === "BLOCKED" &&
     permission !== undefined &&
     byGuest !== true &&
     answerIn(permission, message) !== undefined;
-  return isAnswer ? "answer" : "follow_up";
+  return isAnswer ? "answer" : actionOfDelivery(delivery);
+}
+
+/** What gives words to the running turn is more than a follow-up. */
+export function actionOfDelivery(delivery: FollowUpDelivery = "queue"): PolicyAction {
+  return delivery === "queue" ? "follow_up" : "steer";
 }
 
 export function requireOption({ options }: PendingPermission, id: string): PermissionOption {
@@ -207,13 +248,19 @@ interface HeldFollowUp extends FollowUpInput {
   readonly isAnswer?: true;
 }
 
-function hold(edit: RunEdit, input: HeldFollowUp): string {
+function hold(
+  edit: RunEdit,
+  input: HeldFollowUp,
+  { approval, id }: { readonly approval?: Approval; readonly id?: string } = {},
+): string {
   const { delivery = "queue", private: isPrivate = false, source = "API", ...others } = input;
-  return edit.addFollowUp({
+  const followUp = {
     ...others,
     // A guest's message never reaches a turn whose agent may have personal secrets.
     delivery: input.byGuest === true && delivery === "steer" ? "queue" : delivery,
     private: isPrivate,
     source,
-  });
+    ...(approval === undefined ? {} : { approval }),
+  } as const;
+  return edit.addFollowUp(followUp, id);
 }

@@ -70,13 +70,21 @@ export type RunEventBody =
   | { readonly kind: "followup.steered"; readonly followUpId: string }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
   | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }
-  | { readonly kind: "approval.requested"; readonly policyId: string; readonly reason: string }
-  | {
+  /**
+   * A policy requires approval, or the inputs of an open approval have changed: then the id is the same. Events of
+   * earlier versions have neither id nor hash.
+   */
+  | ({
+      readonly kind: "approval.requested";
+      readonly policyId: string;
+      readonly reason: string;
+    } & ApprovalSubject)
+  | ({
       readonly kind: "approval.decided";
       readonly approved: boolean;
       readonly decidedBy: string;
       readonly comment?: string;
-    }
+    } & ApprovalSubject)
   | { readonly kind: "thread.bound"; readonly adapter: string; readonly threadId: string }
   | {
       readonly kind: "artifact.added";
@@ -90,6 +98,14 @@ export type RunEventBody =
     }
   | WorkspaceStep
   | AgentUpdate;
+
+/** What an approval is about. */
+interface ApprovalSubject {
+  readonly approvalId?: string;
+  readonly inputsHash?: string;
+  /** Absent: the run as a whole. */
+  readonly followUpId?: string;
+}
 
 export type RunEventKind = RunEventBody["kind"];
 

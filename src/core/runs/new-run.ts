@@ -3,7 +3,7 @@ import type { RunInput } from "../inputs/run-input.ts";
 import type { NamedAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
-import { approvalMessage } from "./decide-approval.ts";
+import { approvalMessage } from "./approval.ts";
 import type { Approval, ConfigLayer, Provenance, Run, RunConfig, RunDefinition, RunMode } from "./run.ts";
 import type { RunSubject } from "./run-store.ts";
 import type { RunSource } from "./sources.ts";

@@ -1,3 +1,4 @@
+import type { Role } from "../policies/policy.ts";
 import type { RunSource } from "./sources.ts";
 
 /** Where a request, a follow-up or another action comes from. */
@@ -8,4 +9,6 @@ export interface RequestOrigin {
   readonly installation?: string;
   /** The place as the adapter names it, such as a channel or a repository. Only the patterns of rules match it. */
   readonly place?: string;
+  /** What the adapter proved about the caller. */
+  readonly roles?: readonly Role[];
 }

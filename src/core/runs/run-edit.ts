@@ -11,8 +11,17 @@ import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
+import { deliverable, isWaitingForApproval } from "./approval.ts";
 import type { RunEventBody } from "./events.ts";
-import type { FollowUp, Run, RunDetails, RunProgress, StatusMessage } from "./run.ts";
+import type {
+  Approval,
+  FollowUp,
+  Run,
+  RunDetails,
+  RunProgress,
+  StatusMessage,
+  WaitingFollowUp,
+} from "./run.ts";
 import type { LeaseGrant, RunChange } from "./run-change.ts";
 import { runJob } from "./run-job.ts";
 import type { RunSubject } from "./run-store.ts";
@@ -34,7 +43,7 @@ export class RunEdit {
   readonly #tools: EditTools;
   readonly #events: { turn: number; body: RunEventBody }[] = [];
   readonly #followUps: Omit<FollowUp, "seq">[] = [];
-  readonly #changedFollowUps: FollowUp[] = [];
+  readonly #changedFollowUps = new Map<string, FollowUp>();
   readonly #notices: { threadId: string; notice: Notice }[] = [];
   readonly #jobs: Job[] = [];
   readonly #threads: Thread[];
@@ -59,6 +68,14 @@ export class RunEdit {
     this.#tools = tools;
     this.#progress = subject.run;
     this.#threads = [...subject.threads];
+  }
+
+  get now(): Date {
+    return this.#tools.now;
+  }
+
+  newId(): string {
+    return newId(this.#tools.now);
   }
 
   /** The run after this decision. */
@@ -99,7 +116,8 @@ export class RunEdit {
    * never is.
    */
   get isPrivate(): boolean {
-    const { run, taken, waiting } = this.subject;
+    const { run, taken } = this.subject;
+    const waiting = deliverable(this.subject.waiting);
     const joining = waiting.filter(({ id }) => this.#takes?.ids.includes(id));
     const followUps = run.turnOpen ? [...taken, ...joining] : waiting;
     const isFirst = run.turn === 0 || (run.turn === 1 && run.turnOpen);
@@ -112,8 +130,7 @@ export class RunEdit {
     const { approval, state } = this.#progress;
     this.record({ kind: "run.created", state, ...files });
     if (approval !== undefined) {
-      const { policyId, reason } = approval;
-      this.record({ kind: "approval.requested", policyId, reason });
+      this.requestApproval(approval);
     }
     this.#inputs = inputs;
     this.#showCard = true;
@@ -164,20 +181,56 @@ export class RunEdit {
     this.#lease = null;
   }
 
-  addFollowUp(followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">): string {
-    const id = newId(this.#tools.now);
+  /** The run waits for this approval. An open one gets new inputs. */
+  requestApproval(approval: Approval): void {
+    this.set({ approval });
+    this.#recordRequest(approval);
+  }
+
+  /** Stores the decision about the run, or about one follow-up. A refused follow-up is withdrawn. */
+  decideApproval(approval: Approval, said: { readonly comment?: string }, followUp?: FollowUp): void {
+    const { approved = false, decidedBy = "", id: approvalId, inputsHash } = approval;
+    const about = followUp === undefined ? {} : { followUpId: followUp.id };
+    this.record({ kind: "approval.decided", approvalId, inputsHash, ...about, approved, decidedBy, ...said });
+    if (followUp === undefined) {
+      this.set({ approval });
+    } else {
+      this.#changed({ ...followUp, approval, ...(approved ? {} : { withdrawnAt: this.#tools.now }) });
+    }
+    this.#showCard = true;
+  }
+
+  addFollowUp(
+    followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">,
+    id: string = this.newId(),
+  ): string {
     this.#followUps.push({ ...followUp, id, runId: this.subject.run.id, createdAt: this.#tools.now });
-    const { message, authorId, byGuest, delivery } = followUp;
+    const { approval, message, authorId, byGuest, delivery } = followUp;
     const author = byGuest === true ? ({ authorId, authorType: "guest" } as const) : { authorId };
     this.record({ kind: "followup.received", followUpId: id, message, ...author, delivery });
+    if (approval !== undefined) {
+      this.#recordRequest(approval, id);
+    }
     this.#noteAuthor(byGuest === true ? undefined : authorId);
     return id;
   }
 
-  rewriteFollowUp(followUp: FollowUp, message: string, editedBy: PrincipalId): FollowUp {
+  /** With another text the follow-up needs `approval`, if that is given. */
+  rewriteFollowUp(
+    followUp: FollowUp,
+    {
+      approval,
+      editedBy,
+      message,
+    }: { approval?: Approval | undefined; editedBy: PrincipalId; message: string },
+  ): FollowUp {
     this.record({ kind: "followup.edited", followUpId: followUp.id, message, editedBy });
+    if (approval !== undefined) {
+      this.#recordRequest(approval, followUp.id);
+    }
     this.#noteAuthor(editedBy);
-    return this.#changed({ ...followUp, message, editedAt: this.#tools.now });
+    const required = approval === undefined ? {} : { approval };
+    return this.#changed({ ...followUp, message, editedAt: this.#tools.now, ...required });
   }
 
   /** Undefined: a guest. */
@@ -214,10 +267,12 @@ export class RunEdit {
   }
 
   /**
-   * Starts the next turn, or continues the open one, with all waiting follow-ups. Returns all follow-ups of the turn.
+   * Starts the next turn, or continues the open one, with all follow-ups that may be given. Returns all follow-ups of
+   * the turn.
    */
   takeWaiting(): readonly FollowUp[] {
-    const { taken, waiting } = this.subject;
+    const { taken } = this.subject;
+    const waiting = deliverable(this.subject.waiting);
     const isOpen = this.#progress.turnOpen;
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
     if (waiting.length > 0) {
@@ -236,12 +291,20 @@ export class RunEdit {
     this.record({ kind: "followup.steered", followUpId });
   }
 
-  /** The number of follow-ups that wait for a turn after this decision. */
-  get waitingCount(): number {
-    const withdrawn = this.#changedFollowUps.filter(({ withdrawnAt }) => withdrawnAt !== undefined);
-    const gone = new Set([...(this.#takes?.ids ?? []), ...withdrawn.map(({ id }) => id)]);
-    const left = this.subject.waiting.filter(({ id }) => !gone.has(id));
-    return this.#followUps.length + left.length;
+  /** The follow-ups that wait for a turn after this decision, in order. */
+  get waiting(): readonly FollowUp[] {
+    const taken = new Set(this.#takes?.ids ?? []);
+    const left = this.subject.waiting
+      .filter(({ id }) => !taken.has(id))
+      .map((followUp) => this.#changedFollowUps.get(followUp.id) ?? followUp)
+      .filter(({ withdrawnAt }) => withdrawnAt === undefined);
+    const last = left.at(-1)?.seq ?? 0;
+    return [...left, ...this.#followUps.map((added, index) => ({ ...added, seq: last + index + 1 }))];
+  }
+
+  /** Those of them that the next turn may take. */
+  get deliverable(): readonly FollowUp[] {
+    return deliverable(this.waiting);
   }
 
   bind(binding: ThreadBinding): void {
@@ -288,6 +351,7 @@ export class RunEdit {
   }
 
   done(): RunChange {
+    this.set({ waitingFollowUp: this.#waitingFollowUp() });
     this.#postCards();
     return {
       progress: this.#progress,
@@ -303,7 +367,9 @@ export class RunEdit {
       ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
       ...(this.#signInId === undefined ? {} : { signInId: this.#signInId }),
       ...(this.#author === undefined ? {} : { author: this.#author }),
-      ...(this.#changedFollowUps.length === 0 ? {} : { changedFollowUps: this.#changedFollowUps }),
+      ...(this.#changedFollowUps.size === 0
+        ? {}
+        : { changedFollowUps: [...this.#changedFollowUps.values()] }),
       ...(this.#inputs.length === 0 ? {} : { inputs: this.#inputs }),
       ...(this.#artifacts.length === 0 ? {} : { artifacts: this.#artifacts }),
       ...(this.#changes === undefined ? {} : { changes: this.#changes }),
@@ -313,8 +379,25 @@ export class RunEdit {
   }
 
   #changed(followUp: FollowUp): FollowUp {
-    this.#changedFollowUps.push(followUp);
+    this.#changedFollowUps.set(followUp.id, followUp);
     return followUp;
+  }
+
+  #recordRequest({ id: approvalId, inputsHash, policyId, reason }: Approval, followUpId?: string): void {
+    const about = followUpId === undefined ? {} : { followUpId };
+    this.record({ kind: "approval.requested", approvalId, inputsHash, ...about, policyId, reason });
+    this.#showCard = true;
+  }
+
+  #waitingFollowUp(): WaitingFollowUp | undefined {
+    const first = this.waiting.find(isWaitingForApproval);
+    if (first?.approval === undefined) {
+      return undefined;
+    }
+    const { reason } = first.approval;
+    const before = this.subject.run.waitingFollowUp;
+    const since = before?.followUpId === first.id ? before.since : this.#tools.now;
+    return { followUpId: first.id, reason, since };
   }
 
   #stamps(to: RunState): Partial<RunProgress> {
@@ -346,15 +429,15 @@ export class RunEdit {
     if (shown.length === 0) {
       return;
     }
-    const card = this.#tools.writer.card(this.run);
+    const card = this.#tools.writer.card(this.run, this.waiting);
     for (const { id } of shown) {
       this.#notices.push({ threadId: id, notice: { kind: "card", card } });
     }
   }
 
   /**
-   * A thread gets a card when it is bound and whenever the card changes. A quiet thread gets one only for a question
-   * and at the end.
+   * A thread gets a card when it is bound and whenever the card changes. A quiet thread gets one only for a question,
+   * for an approval and at the end.
    */
   #isSpared({ id, verbosity }: Thread): boolean {
     if (id === this.#binding?.thread.id) {
@@ -366,8 +449,9 @@ export class RunEdit {
     if (verbosity !== "quiet") {
       return false;
     }
-    const { state } = this.#progress;
-    return state !== "BLOCKED" && this.subject.run.state !== "BLOCKED" && !isEnded(state);
+    const { state, waitingFollowUp } = this.#progress;
+    const asks = [waitingFollowUp, this.subject.run.waitingFollowUp].some((asked) => asked !== undefined);
+    return !asks && state !== "BLOCKED" && this.subject.run.state !== "BLOCKED" && !isEnded(state);
   }
 
   /** A queued run without a lease gets a job, whatever queued it or released the lease. */

@@ -2,17 +2,20 @@ import { type AuditContext, auditContextOf } from "../audit/audit-log.ts";
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
-import type { PrincipalId, RunId, TeamId } from "../ids.ts";
+import { newId, type PrincipalId, type RunId, type TeamId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
+import type { RunInput } from "../inputs/run-input.ts";
 import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
 import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
 import { type KeptValues, withSealedValues } from "../mcp-servers/sealed-values.ts";
 import { agentConfig, findExecutingAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import { allowsSharing, type ShareAccess } from "../people/share-link.ts";
-import { evaluatePolicies, requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
-import type { PolicyAction } from "../policies/policy.ts";
+import { requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
+import { type RunJudge, runJudge } from "../policies/run-judge.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Digest } from "../ports/digest.ts";
 import type { PullRequests } from "../pull-requests/pull-requests.ts";
 import { requirePullRequestAccess } from "../pull-requests/require-access.ts";
 import { requireRunRepository } from "../repositories/run-repository.ts";
@@ -28,11 +31,19 @@ import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import { requireSandbox } from "../workers/require-sandbox.ts";
+import { type ApprovalTools, hashed, inputsOfRequest, newApproval, requiredApproval } from "./approval.ts";
 import { decideRewrite, decideWithdrawal } from "./change-follow-up.ts";
-import { type ApprovalDecision, decideApproval } from "./decide-approval.ts";
+import {
+  type ApprovalDecision,
+  type ApprovalTarget,
+  decideApproval,
+  findApproval,
+  updateApproval,
+} from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
 import {
   actionOf,
+  actionOfDelivery,
   decideFollowUp,
   decidePermission,
   type FollowUpEffect,
@@ -63,6 +74,8 @@ export interface RunServiceDeps extends RunRules {
   readonly skills: Pick<SkillFinder, "find">;
   readonly secretBox: Pick<SecretBox, "seal">;
   readonly pullRequests: Pick<PullRequests, "isAllowed">;
+  readonly blobs: Pick<BlobStore, "get">;
+  readonly digest: Digest;
 }
 
 /** The origin of a change, and what must be stored in the same transaction as the change. */
@@ -159,11 +172,23 @@ export class RunService {
     await requireSandbox(storage.workers, agents, origin);
     const verdict = await this.#judgeNew(origin, routed, from);
     requireAllowed(verdict);
-    return {
-      ...{ definition: origin, inputs: request.inputs, approval: approvalOf(verdict) },
-      othersWrote: request.othersWrote === true,
-      ...(await this.#sharing(request)),
-    };
+    const required = requiredApproval(verdict);
+    const { inputs = [] } = request;
+    const approval = required && newApproval(newId(clock.now()), required, [], this.#approvalTools());
+    const othersWrote = request.othersWrote === true;
+    const sharing = await this.#sharing(request);
+    const prepared = { definition: origin, inputs, approval, othersWrote, ...sharing };
+    return this.withFiles(prepared, inputs);
+  }
+
+  /** The same run with these files. Whoever approves it approves their contents, which are read here. */
+  async withFiles(prepared: PreparedRun, inputs: readonly RunInput[]): Promise<PreparedRun> {
+    const { approval, definition } = prepared;
+    if (approval === undefined) {
+      return { ...prepared, inputs };
+    }
+    const words = await inputsOfRequest(definition, inputs, this.#deps);
+    return { ...prepared, inputs, approval: { ...approval, ...hashed(words, this.#deps.digest) } };
   }
 
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
@@ -222,10 +247,12 @@ export class RunService {
     }
     const run = await this.#change(id, viewer, (edit) => {
       requireAgent(edit.run);
-      for (const judged of judges) {
-        requireAllowed(judged(actionOf(edit.run, input), edit.run));
-      }
-      effect = decideFollowUp(edit, { source: from.source, ...input });
+      const verdict = judges
+        .map((judged) => judged(actionOf(edit.run, input), edit.run))
+        .reduce((one, other) => stricter(one, other));
+      requireAllowed(verdict);
+      const rules = { ...this.#approvalTools(viewer), required: requiredApproval(verdict) };
+      effect = decideFollowUp(edit, { source: from.source, ...input }, rules);
       if (from.integration === undefined && input.private !== true) {
         edit.post(followUpNotice(viewer, input));
       }
@@ -255,8 +282,11 @@ export class RunService {
     const judged = await this.#judge(viewer, extras.from);
     let effect: Omit<FollowUpResult, "run"> = {};
     const run = await this.#change(target.runId, viewer, (edit) => {
-      requireAllowed(judged("follow_up", edit.run));
-      const followUp = decideRewrite(edit, target.followUpId, message, viewer.id);
+      const before = edit.waiting.find(({ id }) => id === target.followUpId);
+      const verdict = judged(actionOfDelivery(before?.delivery), edit.run);
+      requireAllowed(verdict);
+      const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
+      const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#approvalTools(viewer));
       if (!followUp.private) {
         edit.post(changeNotice(viewer, "changed a message that waits", message));
       }
@@ -355,19 +385,23 @@ export class RunService {
     });
   }
 
-  /** Allowed to administrators and to principals whom a policy allows to approve, except for their own requests. */
+  /**
+   * Decides about the inputs with this hash: those of the run before its start, or one follow-up. Allowed to
+   * administrators and to principals whom a policy allows to approve, except for their own words.
+   */
   async approve(
     id: RunId,
     viewer: Viewer,
-    decision: Pick<ApprovalDecision, "approve" | "comment">,
+    decision: Pick<ApprovalDecision, "approve" | "comment" | "inputsHash">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
     const judged = await this.#judge(viewer, extras.from);
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("approve", edit.run));
-      requireOthersRun(edit.run, viewer);
+      const target = findApproval(edit, decision.inputsHash);
+      requireOthersWords(edit.run, target, viewer);
       edit.nameAuthor(extras.author ?? auditContextOf(viewer));
-      decideApproval(edit, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
+      decideApproval(edit, target, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       this.#add(edit, extras);
     });
   }
@@ -471,14 +505,15 @@ export class RunService {
   }
 
   /** Evaluates the team's policies. Every change of a run goes through here. */
-  async #judge(
-    { id, teamId, type, administrator }: Viewer,
-    from: RequestOrigin = OVER_THE_API,
-  ): Promise<(action: PolicyAction, run: Pick<Run, "agent" | "config">) => Verdict> {
-    const policies = await this.#deps.policies.of(teamId);
-    const who = { principalId: id, principalType: type, isAdministrator: administrator };
-    return (action, { agent, config }) =>
-      evaluatePolicies(policies, { ...from, ...who, action, agent, environmentId: config.environment_id });
+  #judge(viewer: Parameters<typeof runJudge>[1], from: RequestOrigin = OVER_THE_API): Promise<RunJudge> {
+    const { policies, storage } = this.#deps;
+    return runJudge({ policies, environments: storage.environments }, viewer, from);
+  }
+
+  /** A guest's words are also those of the member who invited the guest. */
+  #approvalTools(author?: Viewer): ApprovalTools {
+    const authorIds = [author?.id, author?.invitation?.by.id].filter((id) => id !== undefined);
+    return { digest: this.#deps.digest, authorIds };
   }
 
   async #tryCancel(id: RunId, viewer: Viewer): Promise<CancelStatus> {
@@ -500,6 +535,7 @@ export class RunService {
       requireVisible(subject.run, viewer);
       const edit = this.#edit(subject);
       decide(edit);
+      updateApproval(edit, this.#approvalTools(viewer));
       return edit.done();
     });
   }
@@ -546,23 +582,18 @@ export class RunService {
 }
 
 /**
- * Nobody approves a run of their own, except an administrator. A member in whose name another principal requested the
- * run never approves it.
+ * Nobody approves words of their own, except an administrator. A member in whose name another principal requested the
+ * run never approves anything of it.
  */
-function requireOthersRun({ creatorId, executorId, requesterId }: Run, viewer: Viewer): void {
+function requireOthersWords(run: Run, { approval, followUp }: ApprovalTarget, viewer: Viewer): void {
+  const { creatorId, executorId, requesterId } = run;
   if (requesterId !== undefined && creatorId === viewer.id) {
     throw new AppError("not_authorized", "The member in whose name a run was requested does not approve it.");
   }
-  if (!viewer.administrator && [creatorId, executorId, requesterId].includes(viewer.id)) {
-    throw new AppError("not_authorized", "Nobody but an administrator approves a run of their own.");
+  const ofRun = followUp === undefined ? [creatorId, executorId, requesterId] : [followUp.authorId];
+  if (!viewer.administrator && [...ofRun, ...(approval.authorIds ?? [])].includes(viewer.id)) {
+    throw new AppError("not_authorized", "Nobody but an administrator approves their own words.");
   }
-}
-
-function approvalOf({ effect, policy, reason }: Verdict): Approval | undefined {
-  if (effect !== "require_approval" || policy === undefined) {
-    return undefined;
-  }
-  return { policyId: policy.id, reason };
 }
 
 /** What a refused cancellation says about the run. Any other failure is thrown. */

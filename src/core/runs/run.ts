@@ -173,6 +173,8 @@ export interface RunProgress {
   readonly lastWrite?: string;
   /** The approval that the run needs before it starts, and its outcome. */
   readonly approval?: Approval;
+  /** The first follow-up that waits for an approval of its own, while there is one. */
+  readonly waitingFollowUp?: WaitingFollowUp | undefined;
   /** The total of all turns. Of the values that agent and gateway report, the larger counts. */
   readonly totalTokens: number;
   readonly costUsd?: number;
@@ -184,6 +186,12 @@ export interface RunProgress {
   readonly answer?: string | undefined;
   /** What the service noticed and the user of the run should know, the oldest first. Absent when there is nothing. */
   readonly warnings?: readonly string[];
+}
+
+export interface WaitingFollowUp {
+  readonly followUpId: string;
+  readonly reason: string;
+  readonly since: Date;
 }
 
 export interface PendingPermission extends PermissionRequest {
@@ -199,12 +207,28 @@ export interface Run extends RunDefinition, RunProgress {
   readonly lastSeq: number;
 }
 
-/** A policy requires approval before the run starts. */
+/**
+ * A policy requires approval of what an agent would get. `inputsHash` identifies the inputs: a decision names it, so
+ * that nobody approves words that they have not seen.
+ */
 export interface Approval {
+  readonly id: string;
   readonly policyId: string;
   readonly reason: string;
-  readonly decidedBy?: PrincipalId;
+  readonly inputsHash: string;
+  readonly inputs: readonly ApprovalInput[];
+  /** The principals who wrote follow-ups among the inputs, or invited the guest who did. */
+  readonly authorIds?: readonly PrincipalId[];
   readonly approved?: boolean;
+  readonly decidedBy?: PrincipalId;
+  readonly decidedAt?: Date;
+}
+
+export interface ApprovalInput {
+  /** Absent: a part of the request of the run. */
+  readonly followUpId?: string;
+  readonly text: string;
+  readonly attachments: readonly { readonly name: string; readonly sha256: string }[];
 }
 
 export interface FollowUp {
@@ -227,8 +251,10 @@ export interface FollowUp {
   readonly turn?: number;
   /** When its message was last rewritten. */
   readonly editedAt?: Date;
-  /** When it was withdrawn. No turn takes it. */
+  /** When it was withdrawn or refused. No turn takes it. */
   readonly withdrawnAt?: Date;
+  /** The approval that a policy requires of this follow-up. Without an approval, no turn takes it. */
+  readonly approval?: Approval;
   /** True if it continues a run that had ended. Without it, the run has nothing to do. */
   readonly resumes?: boolean;
   /** True for the answer to a question, which reaches the agent with the next turn. It is not a message of its own. */

@@ -1,5 +1,6 @@
 import type { Availability } from "../workers/capacity.ts";
 import type { Run } from "./run.ts";
+import { isEnded } from "./states.ts";
 
 export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity"] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
@@ -20,6 +21,11 @@ export function waitingFor(
   availability: Availability | undefined,
   now: Date,
 ): WaitingFor | undefined {
+  const followUp = run.waitingFollowUp;
+  if (followUp !== undefined && isEnded(run.state)) {
+    const { reason, since } = followUp;
+    return { reason: "approval", message: `A follow-up must be approved. ${reason}`, since };
+  }
   const since = run.stateSince ?? run.updatedAt;
   const isRecent = now.getTime() - since.getTime() < MOMENT_MS;
   const reason = run.state === "BLOCKED" ? decisionOf(run) : workerFor(run, availability, isRecent);

@@ -89,7 +89,7 @@ function joined(texts: readonly (string | undefined)[]): string | undefined {
 }
 
 /** The request for the first turn. A skill without a prompt is a request too. */
-export function requestOf({ prompt, skillSnapshot: skill }: Run): string {
+export function requestOf({ prompt, skillSnapshot: skill }: Pick<Run, "prompt" | "skillSnapshot">): string {
   if (prompt.trim() !== "" || skill === undefined) {
     return prompt;
   }

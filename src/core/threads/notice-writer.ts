@@ -1,7 +1,11 @@
-import type { Run } from "../runs/run.ts";
+import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
+import type { Approval, FollowUp, Run } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
-import type { Notice, RunCard } from "./notice.ts";
+import type { CardApproval, Notice, RunCard } from "./notice.ts";
 import type { AdapterTraits } from "./thread-adapter.ts";
+
+/** Adapters can show a text of this length as a whole. */
+const APPROVAL_LENGTH_MAX = 2_000;
 
 /** Describes runs for threads as plain data. The adapter renders it. */
 export class NoticeWriter {
@@ -18,11 +22,13 @@ export class NoticeWriter {
     return `${this.#publicUrl()}/sessions/${run.sessionId}`;
   }
 
-  card(run: Run): RunCard {
+  /** `waiting` are the follow-ups that no turn has taken. */
+  card(run: Run, waiting: readonly FollowUp[] = []): RunCard {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
     const message = question === undefined ? run.statusMessage?.message : undefined;
     const answer = isEnded(run.state) ? run.answer : undefined;
+    const approval = approvalOn(run, waiting);
     return {
       runId: run.id,
       title: run.title,
@@ -32,6 +38,7 @@ export class NoticeWriter {
       ...(message === undefined ? {} : { message }),
       ...(question === undefined ? {} : { question }),
       ...(answer === undefined ? {} : { answer }),
+      ...(approval === undefined ? {} : { approval }),
     };
   }
 
@@ -42,4 +49,32 @@ export class NoticeWriter {
     }
     return this.#traits.get(adapter)?.closingWords === "card";
   }
+}
+
+/** The run's own approval comes first, then that of the first follow-up that waits. */
+function approvalOn(run: Run, waiting: readonly FollowUp[]): CardApproval | undefined {
+  if (run.state === "BLOCKED" && run.permission === undefined && needsApproval(run)) {
+    return run.approval && shownApproval(run.approval, waiting, false);
+  }
+  const approval = waiting.find(isWaitingForApproval)?.approval;
+  return approval && shownApproval(approval, waiting, true);
+}
+
+function shownApproval(
+  { inputs, inputsHash }: Approval,
+  waiting: readonly FollowUp[],
+  isFollowUp: boolean,
+): CardApproval {
+  const secret = new Set(waiting.filter((followUp) => followUp.private).map(({ id }) => id));
+  if (inputs.some(({ followUpId }) => followUpId !== undefined && secret.has(followUpId))) {
+    return { isFollowUp };
+  }
+  const texts = inputs.flatMap(({ attachments, text }) => [
+    text,
+    ...attachments.map(({ name, sha256 }) => `File: ${name} (SHA-256 ${sha256})`),
+  ]);
+  const text = texts.join("\n\n");
+  return text.length > APPROVAL_LENGTH_MAX
+    ? { isFollowUp, text: `${text.slice(0, APPROVAL_LENGTH_MAX).toWellFormed()}…` }
+    : { isFollowUp, text, inputsHash };
 }

@@ -30,6 +30,17 @@ export interface RunCard {
   /** The closing words, on a card of a run that has ended. */
   readonly answer?: string;
   readonly question?: PermissionRequest;
+  /** What a person must approve before the agent gets it. */
+  readonly approval?: CardApproval;
+}
+
+export interface CardApproval {
+  /** True: a follow-up waits. False: the run itself does. */
+  readonly isFollowUp: boolean;
+  /** The words that wait and the names of their files. Absent if they are private. */
+  readonly text?: string;
+  /** Absent if the card does not show all of the words. Then nobody decides here. */
+  readonly inputsHash?: string;
 }
 
 /** Notices with the same message key edit the same message: all cards of a run have one key. */

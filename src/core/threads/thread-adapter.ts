@@ -1,4 +1,5 @@
 import type { RunId, ThreadKey } from "../ids.ts";
+import type { Role } from "../policies/policy.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
 import type { ThreadAddress } from "./thread.ts";
@@ -82,6 +83,13 @@ export type ButtonAction =
       readonly runId: RunId;
       readonly permissionId: string;
       readonly optionId: string;
+    }
+  | {
+      readonly kind: "approve";
+      readonly runId: RunId;
+      /** The hash of the words that the button was shown with. */
+      readonly inputsHash: string;
+      readonly approve: boolean;
     };
 
 export interface Author {
@@ -94,6 +102,8 @@ export type Authorization =
   | {
       readonly allowed: true;
       readonly permission: string;
+      /** What the platform proved about the author, in the words of policies. */
+      readonly roles?: readonly Role[];
       readonly author: Author;
       /** What the platform said now about the place. It is stored with a run that the message starts. */
       readonly provenance?: Readonly<Record<string, unknown>>;

@@ -2,14 +2,16 @@ import type { RunEvent } from "../runs/events.ts";
 
 /**
  * What the log tells about the turns before `before`, line by line: who asked for what, and the final answers. A
- * follow-up that was rewritten has its new text, and a withdrawn one is missing. Follow-ups in `now` are left out,
- * because they are the turn itself.
+ * follow-up that was rewritten has its new text. A follow-up that no turn has taken is missing, because it may have
+ * been withdrawn, or never approved. Follow-ups in `now` are left out, because they are the turn itself.
  */
 export class Digest {
   readonly #before: number;
   readonly #now: ReadonlySet<string>;
   /** By the id of the follow-up, or the number of the event. */
   readonly #lines = new Map<string | number, string>();
+  /** The texts of follow-ups that no turn has taken so far. */
+  readonly #waiting = new Map<string, string>();
   #length = 0;
 
   constructor(before: number, now: ReadonlySet<string>) {
@@ -25,12 +27,15 @@ export class Digest {
     switch (body.kind) {
       case "followup.received":
       case "followup.edited":
-        if (!this.#now.has(body.followUpId)) {
-          this.#set(body.followUpId, `Follow-up: ${body.message}`);
+        this.#waiting.set(body.followUpId, body.message);
+        break;
+      case "turn.started":
+        for (const id of body.followUpIds) {
+          this.#take(id);
         }
         break;
-      case "followup.withdrawn":
-        this.#delete(body.followUpId);
+      case "followup.steered":
+        this.#take(body.followUpId);
         break;
       case "turn.ended":
         if (turn < this.#before) {
@@ -50,6 +55,14 @@ export class Digest {
         return;
       }
       this.#delete(key);
+    }
+  }
+
+  #take(followUpId: string): void {
+    const message = this.#waiting.get(followUpId);
+    this.#waiting.delete(followUpId);
+    if (message !== undefined && !this.#now.has(followUpId)) {
+      this.#set(followUpId, `Follow-up: ${message}`);
     }
   }
 

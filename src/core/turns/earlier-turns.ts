@@ -1,6 +1,7 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { readLog } from "../attempts/read-log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
+import { needsApproval } from "../runs/approval.ts";
 import type { Run } from "../runs/run.ts";
 import { Digest } from "./digest.ts";
 
@@ -8,7 +9,13 @@ type EventLogDeps = Pick<AttemptDeps, "clock" | "storage">;
 
 /** Only the end of a long log is read. */
 const EVENTS_MAX = 5_000;
-const KINDS = ["followup.received", "followup.edited", "followup.withdrawn", "turn.ended"] as const;
+const KINDS = [
+  "followup.received",
+  "followup.edited",
+  "followup.steered",
+  "turn.started",
+  "turn.ended",
+] as const;
 const DIGEST_LENGTH = 16_000;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -28,8 +35,11 @@ export async function earlierTurns(
     if (before === undefined) {
       break;
     }
-    const earlier = await digestOf(deps, before, Infinity, NONE);
-    told = told === undefined ? earlier : `${earlier}\n${told}`;
+    // Nobody has approved the request of such a run.
+    if (!needsApproval(before)) {
+      const earlier = await digestOf(deps, before, Infinity, NONE);
+      told = told === undefined ? earlier : `${earlier}\n${told}`;
+    }
     id = before.continuesId;
   }
   return told?.slice(-DIGEST_LENGTH).toWellFormed();

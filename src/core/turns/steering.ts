@@ -1,6 +1,7 @@
 import type { AgentSession } from "../agents/agent-runner.ts";
 import type { LeaseWriter } from "../attempts/lease-writer.ts";
 import type { Log } from "../ports/log.ts";
+import { deliverable } from "../runs/approval.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isWorkedOn } from "../runs/states.ts";
@@ -55,7 +56,7 @@ export class Steering {
   }
 
   async #giveAll(turn: RunningTurn): Promise<void> {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+    for (let next = await this.#next(); next !== undefined; next = await this.#next()) {
       if (this.#turn === turn && (await this.#give(turn.session, next))) {
         continue;
       }
@@ -66,8 +67,25 @@ export class Steering {
     }
   }
 
-  #next(): FollowUp | undefined {
-    return this.#offered.find(({ id }) => !this.#deps.taken.has(id));
+  /**
+   * The offer may be older than a change of the follow-up, which may need approval now. While a turn is open, an
+   * offered follow-up cannot be changed, so what is read here holds until the agent has it.
+   */
+  async #next(): Promise<FollowUp | undefined> {
+    const { lease, log, run, taken } = this.#deps;
+    const isNew = ({ id }: FollowUp) => !taken.has(id);
+    try {
+      while (this.#offered.some(isNew)) {
+        const offered = this.#offered;
+        const next = steerable((await lease.look()).waiting).find(isNew);
+        if (next !== undefined || this.#offered === offered) {
+          return next;
+        }
+      }
+    } catch (error) {
+      log.warn("agent.steer.failed", { runId: run.id, error });
+    }
+    return undefined;
   }
 
   async #give(session: AgentSession, { id, message }: FollowUp): Promise<boolean> {
@@ -87,6 +105,11 @@ export class Steering {
   }
 }
 
+/** The follow-ups for the running turn that it may be given, in order. */
+export function steerable(waiting: readonly FollowUp[]): readonly FollowUp[] {
+  return deliverable(waiting).filter(({ delivery }) => delivery === "steer");
+}
+
 interface RunningTurn {
   readonly session: AgentSession;
   /** Set while the turn is given follow-ups. */
@@ -98,7 +121,7 @@ export function decideSteered(edit: RunEdit, followUpId: string): void {
   if (!isWorkedOn(edit.run.state) || !edit.run.turnOpen) {
     return;
   }
-  if (edit.subject.waiting.some(({ id }) => id === followUpId)) {
+  if (deliverable(edit.subject.waiting).some(({ id }) => id === followUpId)) {
     edit.takeSteered(followUpId);
   }
 }

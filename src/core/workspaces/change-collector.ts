@@ -5,6 +5,7 @@ import { LeaseLost } from "../attempts/lease-writer.ts";
 import { type PublishedBranch, PullRequestPublisher } from "../pull-requests/pull-request-publisher.ts";
 import { isSameRepository } from "../repositories/repository-name.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
+import { deliverable } from "../runs/approval.ts";
 import type { Run, StatusMessage } from "../runs/run.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
@@ -71,7 +72,7 @@ export class ChangeCollector {
 
   async #collect({ turn }: Run, { stopReason }: TurnEnd): Promise<CollectedChanges> {
     const { waiting } = await this.#services.lease.look();
-    const isLast = waiting.length === 0;
+    const isLast = deliverable(waiting).length === 0;
     const ofTurn = await this.#files.ofTurn(turn);
     const isDone = isLast && stopReason === "end_turn";
     const { handedOver, url } = await this.#pullRequests.settle(isDone, ofTurn?.repositories);

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
+import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
 import { EVENTS_LENGTH_MAX, eventPages } from "../../../src/core/runs/event-pages.ts";
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
 import type { Run, RunProgress } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
 import type { RunStore, RunSubject } from "../../../src/core/runs/run-store.ts";
-import { aChange, aFollowUp } from "../../support/run-builders.ts";
+import { aChange, aFollowUp, anApproval } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
 export function describeChangingRuns(harness: () => StorageHarness): void {
@@ -276,7 +276,13 @@ const PROGRESS: RunProgress = {
   lastWrite: "019cb000-0000-7000-8000-000000000000",
   totalTokens: 1_234,
   costUsd: 0.25,
-  approval: { policyId: "p", reason: "Costly", approved: true },
+  approval: anApproval({
+    reason: "Costly",
+    approved: true,
+    decidedBy: "019cb000-0000-7000-8000-000000000001" as PrincipalId,
+    decidedAt: new Date("2026-03-01T12:00:00.000Z"),
+  }),
+  waitingFollowUp: { followUpId: "f", reason: "Costly", since: new Date("2026-03-01T12:00:00.000Z") },
   answer: "Done",
 };
 

@@ -7,6 +7,7 @@ import { PrincipalCache } from "../../../src/api/auth/principal-cache.ts";
 import { type ApiDeps, type ApiLimits, createServer } from "../../../src/api/server.ts";
 import { nextDue } from "../../../src/app/cron.ts";
 import { createLogger } from "../../../src/app/logger.ts";
+import { sha256 } from "../../../src/app/sha256.ts";
 import { systemClock } from "../../../src/app/system-clock.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import type { Check } from "../../../src/core/doctor/check.ts";
@@ -171,6 +172,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     findToken: createGitTokens(storage.secrets, secrets),
     openWithToken: async () => ({ open: async () => undefined, find: async () => undefined }),
   });
+  const blobs = createPrismaBlobStore(database, clock);
   const runs = new RunService({
     storage,
     clock,
@@ -179,6 +181,8 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     skills,
     secretBox: secrets,
     pullRequests,
+    blobs,
+    digest: sha256,
     ...rules,
   });
   const hashKey = createKeyHasher(secret);
@@ -202,7 +206,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       ...storage,
       idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,
     },
-    blobs: createPrismaBlobStore(database, clock),
+    blobs,
     secrets,
     webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),
     pubsub: usedPubsub,

@@ -113,7 +113,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   },
   "POST /agent/runs/:runId/approval": {
     ...runs.write,
-    body: () => ({ approve: true }),
+    body: () => ({ approve: true, inputs_hash: "none" }),
     answers: 409,
     memberAnswers: 403,
   },

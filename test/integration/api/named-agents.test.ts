@@ -362,8 +362,12 @@ describe("a run on behalf of a member", () => {
       aPolicy({ name: randomUUID(), effect: "require_approval", match: { principals: [uid as never] } }),
     );
     const id = await createRun(harness, { on_behalf_of: uid });
+    const { inputs_hash } = (await ask(`/runs/${id}`)).body.approval;
     const approve = (by?: string) =>
-      ask(`/runs/${id}/approval`, { body: { approve: true }, ...(by === undefined ? {} : { key: by }) });
+      ask(`/runs/${id}/approval`, {
+        body: { approve: true, inputs_hash },
+        ...(by === undefined ? {} : { key: by }),
+      });
 
     const [byMember, byAdministrator] = [await approve(key), await approve()];
 

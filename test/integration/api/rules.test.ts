@@ -21,7 +21,10 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 beforeEach(async () => {
-  for (const { id } of (await call(harness, POLICIES)).body.policies) {
+  for (const { builtin, id } of (await call(harness, POLICIES)).body.policies) {
+    if (builtin === true) {
+      continue;
+    }
     await call(harness, `${POLICIES}/${id}`, { method: "DELETE" });
   }
 });
@@ -100,7 +103,8 @@ describe.each([
     await harness.storage.people.put({ ...chief, id: chiefId, administrator: true });
 
     expect((await call(harness, root, { key: ann })).status).toBe(403);
-    expect((await call(harness, root, { key })).body[list]).toEqual([]);
+    const listed: { builtin?: true }[] = (await call(harness, root, { key })).body[list];
+    expect(listed.filter(({ builtin }) => builtin !== true)).toEqual([]);
     for (const method of ["GET", "DELETE"]) {
       expect((await call(harness, `${root}/${id}`, { key, method })).status).toBe(404);
     }
@@ -136,7 +140,7 @@ describe("a policy", () => {
     expect((await call(harness, `${RUNS}/${runId}/followups`, { body: { message: "x" } })).status).toBe(200);
   });
 
-  test("a policy that requires approval applies to new runs only", async () => {
+  test("a policy that requires approval applies only to what gives an agent words", async () => {
     const body = { name: "x", effect: "require_approval", match: { actions: ["create", "cancel"] } };
 
     const answer = await call(harness, POLICIES, { body });

@@ -39,7 +39,8 @@ describe("a run that waits for approval", () => {
       approval: { reason: "Costs." },
       status_message: { message: "Waits for approval. Costs." },
     });
-    expect(body.approval).not.toHaveProperty("approved");
+    expect(body.approval).not.toHaveProperty("decided");
+    expect(body.approval.inputs).toEqual([{ text: "x", attachments: [] }]);
   });
 
   test("a run starts when an administrator approves it, and a second approval changes nothing", async () => {
@@ -54,7 +55,7 @@ describe("a run that waits for approval", () => {
     ]);
     expect([other.status, other.body.code, other.body.retryable]).toEqual([409, "conflict", false]);
     expect(other.headers.get("x-should-retry")).toBe("false");
-    expect((await call(harness, `${RUNS}/${id}`)).body.approval).toMatchObject({ approved: true });
+    expect((await call(harness, `${RUNS}/${id}`)).body.approval).toMatchObject({ decided: "approved" });
     const kinds = (await harness.runs.readEvents(id as RunId, 0, 100)).map(({ body }) => body.kind);
     expect(kinds).toEqual(["run.created", "approval.requested", "approval.decided", "run.state"]);
     const { events } = (await call(harness, `${RUNS}/${id}/timeline`)).body;
@@ -96,7 +97,7 @@ describe("a run that waits for approval", () => {
   test("an approval must be stated, and an omitted decision is invalid", async () => {
     const id = await createRun(harness, {}, { key: ann });
 
-    for (const body of [{}, { approve: "yes" }, ""]) {
+    for (const body of [{}, { approve: "yes", inputs_hash: "x" }, { approve: true }, ""]) {
       expect((await call(harness, `${RUNS}/${id}/approval`, { body })).status).toBe(400);
     }
   });
@@ -189,8 +190,11 @@ describe("a question of a run", () => {
   });
 });
 
-function decide(id: string, approve: boolean, more: object = {}, key = harness.key) {
-  return call(harness, `${RUNS}/${id}/approval`, { body: { approve, ...more }, key });
+/** Decides about the inputs that the run has now. */
+async function decide(id: string, approve: boolean, more: object = {}, key = harness.key) {
+  const { approval } = (await call(harness, `${RUNS}/${id}`)).body;
+  const body = { approve, inputs_hash: approval?.inputs_hash ?? "none", ...more };
+  return call(harness, `${RUNS}/${id}/approval`, { body, key });
 }
 
 function answerOf(

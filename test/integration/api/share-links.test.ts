@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { decideApproval } from "../../../src/core/runs/decide-approval.ts";
+import { decideApproval, findApproval } from "../../../src/core/runs/decide-approval.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
+import { anApproval } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
@@ -134,13 +135,15 @@ describe("a share link", () => {
   test("a share link hides decisions and their reasons, the cost and the worker", async () => {
     const [refused, failed] = [await share(), await share()];
     await harness.edit(refused.runId, (edit) => {
-      edit.set({ approval: { policyId: "canary-1", reason: "canary-2" } });
-      edit.record({ kind: "approval.requested", policyId: "canary-1", reason: "canary-2" });
+      edit.requestApproval(anApproval({ policyId: "canary-1", reason: "canary-2", inputsHash: "canary-8" }));
       edit.moveTo("BLOCKED", { status: { message: "Waits for approval. canary-2" } });
     });
     const decidedBy = "canary-3" as PrincipalId;
-    const decision = { approve: false, decidedBy, comment: "canary-4", name: "canary-5" };
-    await harness.edit(refused.runId, (edit) => decideApproval(edit, decision));
+    const inputsHash = "canary-8";
+    const decision = { approve: false, inputsHash, decidedBy, comment: "canary-4", name: "canary-5" };
+    await harness.edit(refused.runId, (edit) =>
+      decideApproval(edit, findApproval(edit, inputsHash), decision),
+    );
     await harness.edit(failed.runId, (edit) => {
       edit.moveTo("PENDING", { reason: "canary-6" });
       edit.record({ kind: "attempt.started", attempt: 1, worker: "canary-7" });
@@ -512,7 +515,7 @@ describe("the guest of a share link for editing", () => {
     const answers = [
       await send(`${shared.runId}/cancel`),
       await send(`${shared.runId}/retry`),
-      await send(`${shared.runId}/approval`, { approve: true }),
+      await send(`${shared.runId}/approval`, { approve: true, inputs_hash: "none" }),
       await send(`${shared.runId}/permissions/p`, { option_id: "allow" }),
       await send(`${shared.runId}/share-links`),
       await send(`${other.runId}/followups`, { message: "x" }),
@@ -536,7 +539,7 @@ describe("the guest of a share link for editing", () => {
       edit.moveTo("BLOCKED");
     });
     await harness.edit(waiting.runId, (edit) => {
-      edit.set({ approval: { policyId: randomUUID(), reason: "Because." } });
+      edit.set({ approval: anApproval() });
       edit.moveTo("BLOCKED");
     });
 

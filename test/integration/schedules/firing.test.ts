@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { nextDue } from "../../../src/app/cron.ts";
+import { sha256 } from "../../../src/app/sha256.ts";
 import { systemClock } from "../../../src/app/system-clock.ts";
 import type { Principal } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
@@ -206,6 +207,8 @@ function openProcess(): Process {
     skills,
     secretBox: createSecretBox([Buffer.alloc(32, 1).toString("base64url")]),
     pullRequests: { isAllowed: async () => true },
+    blobs: { get: () => Promise.reject(new Error("No run has a file.")) },
+    digest: sha256,
     ...runRules({ storage, pubsub, clock }),
   });
   const scheduler = new Scheduler({

@@ -76,8 +76,15 @@ const TAKE = {
     log.put(`agent:${seq}`, { kind: "line", text: `Agent: ${[agent, version].filter(Boolean).join(" ")}` }),
   "followup.received": (log, { followup_id: followUpId, message }) =>
     log.put(`followup:${followUpId}`, { kind: "followup", text: message }),
-  "approval.requested": (log, { seq, reason }) =>
-    log.put(`approval:${seq}`, { kind: "line", text: withReason("Waits for approval", reason) }),
+  "approval.requested": (log, { seq, reason, followup_id: followUpId }) => {
+    const waits = followUpId === undefined ? "Waits for approval" : "The follow-up waits for approval";
+    return log.put(`approval:${seq}`, { kind: "line", text: withReason(waits, reason) });
+  },
+  "approval.decided": (log, { seq, approved, comment, followup_id: followUpId }) => {
+    const what = followUpId === undefined ? "The run" : "A follow-up";
+    const text = withReason(`${what} was ${approved ? "approved" : "refused"}`, comment);
+    return log.put(`approval:${seq}`, { kind: "line", text });
+  },
   "changes.not_kept": (log, { seq, reason }) =>
     log.put(`kept:${seq}`, { kind: "line", text: reason || "What it changed could not be kept." }),
   "workspace.step": (log, { step_id: stepId, title, status, output = "" }) => {

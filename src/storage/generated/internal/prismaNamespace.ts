@@ -3199,6 +3199,7 @@ export const RunScalarFieldEnum = {
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
+  waitingFollowUp: 'waitingFollowUp',
   othersWrote: 'othersWrote',
   answer: 'answer',
   warnings: 'warnings',
@@ -3257,7 +3258,8 @@ export const FollowUpScalarFieldEnum = {
   editedAt: 'editedAt',
   withdrawnAt: 'withdrawnAt',
   resumes: 'resumes',
-  isAnswer: 'isAnswer'
+  isAnswer: 'isAnswer',
+  approval: 'approval'
 } as const
 
 export type FollowUpScalarFieldEnum = (typeof FollowUpScalarFieldEnum)[keyof typeof FollowUpScalarFieldEnum]

@@ -223,6 +223,7 @@ export const RunScalarFieldEnum = {
   checkpoint: 'checkpoint',
   permission: 'permission',
   approval: 'approval',
+  waitingFollowUp: 'waitingFollowUp',
   othersWrote: 'othersWrote',
   answer: 'answer',
   warnings: 'warnings',
@@ -281,7 +282,8 @@ export const FollowUpScalarFieldEnum = {
   editedAt: 'editedAt',
   withdrawnAt: 'withdrawnAt',
   resumes: 'resumes',
-  isAnswer: 'isAnswer'
+  isAnswer: 'isAnswer',
+  approval: 'approval'
 } as const
 
 export type FollowUpScalarFieldEnum = (typeof FollowUpScalarFieldEnum)[keyof typeof FollowUpScalarFieldEnum]

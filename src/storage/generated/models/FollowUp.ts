@@ -91,6 +91,7 @@ export type FollowUpCountAggregateOutputType = {
   withdrawnAt: number
   resumes: number
   isAnswer: number
+  approval: number
   _all: number
 }
 
@@ -160,6 +161,7 @@ export type FollowUpCountAggregateInputType = {
   withdrawnAt?: true
   resumes?: true
   isAnswer?: true
+  approval?: true
   _all?: true
 }
 
@@ -266,6 +268,7 @@ export type FollowUpGroupByOutputType = {
   withdrawnAt: Date | null
   resumes: boolean
   isAnswer: boolean
+  approval: runtime.JsonValue | null
   _count: FollowUpCountAggregateOutputType | null
   _avg: FollowUpAvgAggregateOutputType | null
   _sum: FollowUpSumAggregateOutputType | null
@@ -308,6 +311,7 @@ export type FollowUpWhereInput = {
   withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
+  approval?: Prisma.JsonNullableFilter<"FollowUp">
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }
 
@@ -328,6 +332,7 @@ export type FollowUpOrderByWithRelationInput = {
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  approval?: Prisma.SortOrderInput | Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
 }
 
@@ -352,6 +357,7 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
+  approval?: Prisma.JsonNullableFilter<"FollowUp">
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }, "id" | "runId_seq">
 
@@ -372,6 +378,7 @@ export type FollowUpOrderByWithAggregationInput = {
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  approval?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.FollowUpCountOrderByAggregateInput
   _avg?: Prisma.FollowUpAvgOrderByAggregateInput
   _max?: Prisma.FollowUpMaxOrderByAggregateInput
@@ -399,6 +406,7 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   withdrawnAt?: Prisma.DateTimeNullableWithAggregatesFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
+  approval?: Prisma.JsonNullableWithAggregatesFilter<"FollowUp">
 }
 
 export type FollowUpCreateInput = {
@@ -417,6 +425,7 @@ export type FollowUpCreateInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   run: Prisma.RunCreateNestedOneWithoutFollowUpsInput
 }
 
@@ -437,6 +446,7 @@ export type FollowUpUncheckedCreateInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpUpdateInput = {
@@ -455,6 +465,7 @@ export type FollowUpUpdateInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   run?: Prisma.RunUpdateOneRequiredWithoutFollowUpsNestedInput
 }
 
@@ -475,6 +486,7 @@ export type FollowUpUncheckedUpdateInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpCreateManyInput = {
@@ -494,6 +506,7 @@ export type FollowUpCreateManyInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpUpdateManyMutationInput = {
@@ -512,6 +525,7 @@ export type FollowUpUpdateManyMutationInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpUncheckedUpdateManyInput = {
@@ -531,6 +545,7 @@ export type FollowUpUncheckedUpdateManyInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpListRelationFilter = {
@@ -565,6 +580,7 @@ export type FollowUpCountOrderByAggregateInput = {
   withdrawnAt?: Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  approval?: Prisma.SortOrder
 }
 
 export type FollowUpAvgOrderByAggregateInput = {
@@ -673,6 +689,7 @@ export type FollowUpCreateWithoutRunInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpUncheckedCreateWithoutRunInput = {
@@ -691,6 +708,7 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpCreateOrConnectWithoutRunInput = {
@@ -739,6 +757,7 @@ export type FollowUpScalarWhereInput = {
   withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
+  approval?: Prisma.JsonNullableFilter<"FollowUp">
 }
 
 export type FollowUpCreateManyRunInput = {
@@ -757,6 +776,7 @@ export type FollowUpCreateManyRunInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpUpdateWithoutRunInput = {
@@ -775,6 +795,7 @@ export type FollowUpUpdateWithoutRunInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpUncheckedUpdateWithoutRunInput = {
@@ -793,6 +814,7 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type FollowUpUncheckedUpdateManyWithoutRunInput = {
@@ -811,6 +833,7 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 
@@ -832,6 +855,7 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  approval?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
 
@@ -852,6 +876,7 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  approval?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
 
@@ -872,6 +897,7 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  approval?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
 
@@ -892,9 +918,10 @@ export type FollowUpSelectScalar = {
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  approval?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -945,6 +972,10 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * It is the answer to a question that came too late for its turn.
      */
     isAnswer: boolean
+    /**
+     * The approval that a policy requires of it, with its inputs and its outcome.
+     */
+    approval: runtime.JsonValue | null
   }, ExtArgs["result"]["followUp"]>
   composites: {}
 }
@@ -1385,6 +1416,7 @@ export interface FollowUpFieldRefs {
   readonly withdrawnAt: Prisma.FieldRef<"FollowUp", 'DateTime'>
   readonly resumes: Prisma.FieldRef<"FollowUp", 'Boolean'>
   readonly isAnswer: Prisma.FieldRef<"FollowUp", 'Boolean'>
+  readonly approval: Prisma.FieldRef<"FollowUp", 'Json'>
 }
     
 

@@ -210,6 +210,7 @@ export type RunCountAggregateOutputType = {
   checkpoint: number
   permission: number
   approval: number
+  waitingFollowUp: number
   othersWrote: number
   answer: number
   warnings: number
@@ -414,6 +415,7 @@ export type RunCountAggregateInputType = {
   checkpoint?: true
   permission?: true
   approval?: true
+  waitingFollowUp?: true
   othersWrote?: true
   answer?: true
   warnings?: true
@@ -567,6 +569,7 @@ export type RunGroupByOutputType = {
   checkpoint: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
+  waitingFollowUp: runtime.JsonValue | null
   othersWrote: boolean | null
   answer: string | null
   warnings: string[]
@@ -656,6 +659,7 @@ export type RunWhereInput = {
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -730,6 +734,7 @@ export type RunOrderByWithRelationInput = {
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
+  waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
@@ -807,6 +812,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -881,6 +887,7 @@ export type RunOrderByWithAggregationInput = {
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
+  waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
@@ -955,6 +962,7 @@ export type RunScalarWhereWithAggregatesInput = {
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
+  waitingFollowUp?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   othersWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -1020,6 +1028,7 @@ export type RunCreateInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -1094,6 +1103,7 @@ export type RunUncheckedCreateInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -1166,6 +1176,7 @@ export type RunUpdateInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1240,6 +1251,7 @@ export type RunUncheckedUpdateInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1313,6 +1325,7 @@ export type RunCreateManyInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -1378,6 +1391,7 @@ export type RunUpdateManyMutationInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1444,6 +1458,7 @@ export type RunUncheckedUpdateManyInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1520,6 +1535,7 @@ export type RunCountOrderByAggregateInput = {
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
+  waitingFollowUp?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   warnings?: Prisma.SortOrder
@@ -1954,6 +1970,7 @@ export type RunCreateWithoutCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2026,6 +2043,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2128,6 +2146,7 @@ export type RunScalarWhereInput = {
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -2193,6 +2212,7 @@ export type RunCreateWithoutEventsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2266,6 +2286,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2353,6 +2374,7 @@ export type RunUpdateWithoutEventsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2426,6 +2448,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2497,6 +2520,7 @@ export type RunCreateWithoutFollowUpsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2570,6 +2594,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2657,6 +2682,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2730,6 +2756,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2801,6 +2828,7 @@ export type RunCreateWithoutCurrentInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2874,6 +2902,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2961,6 +2990,7 @@ export type RunUpdateWithoutCurrentInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3034,6 +3064,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3105,6 +3136,7 @@ export type RunCreateWithoutThreadsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3178,6 +3210,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3265,6 +3298,7 @@ export type RunUpdateWithoutThreadsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3338,6 +3372,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3409,6 +3444,7 @@ export type RunCreateWithoutInputsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3482,6 +3518,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3569,6 +3606,7 @@ export type RunUpdateWithoutInputsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3642,6 +3680,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3713,6 +3752,7 @@ export type RunCreateWithoutArtifactsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3786,6 +3826,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3873,6 +3914,7 @@ export type RunUpdateWithoutArtifactsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3946,6 +3988,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4017,6 +4060,7 @@ export type RunCreateWithoutChangesInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -4090,6 +4134,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -4177,6 +4222,7 @@ export type RunUpdateWithoutChangesInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4250,6 +4296,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4321,6 +4368,7 @@ export type RunCreateManyCreatorInput = {
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -4386,6 +4434,7 @@ export type RunUpdateWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4458,6 +4507,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4530,6 +4580,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4681,6 +4732,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  waitingFollowUp?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -4756,6 +4808,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  waitingFollowUp?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -4823,6 +4876,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  waitingFollowUp?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -4890,6 +4944,7 @@ export type RunSelectScalar = {
   checkpoint?: boolean
   permission?: boolean
   approval?: boolean
+  waitingFollowUp?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -4908,7 +4963,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5050,6 +5105,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The approval that a policy requires before the run begins, and the decision.
      */
     approval: runtime.JsonValue | null
+    /**
+     * The first follow-up that waits for an approval of its own, while there is one.
+     */
+    waitingFollowUp: runtime.JsonValue | null
     /**
      * Whether a guest of a share link has sent a follow-up.
      */
@@ -5565,6 +5624,7 @@ export interface RunFieldRefs {
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
+  readonly waitingFollowUp: Prisma.FieldRef<"Run", 'Json'>
   readonly othersWrote: Prisma.FieldRef<"Run", 'Boolean'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
   readonly warnings: Prisma.FieldRef<"Run", 'String[]'>

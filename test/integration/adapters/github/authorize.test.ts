@@ -36,7 +36,7 @@ describe("an author", () => {
 
     const { id } = login === "olivia" ? github.owner : github.writer;
     const author = { subject: `github:${id}`, displayName: login };
-    expect(authorization).toEqual({ allowed: true, permission, author });
+    expect(authorization).toEqual({ allowed: true, permission, roles: ["write"], author });
   });
 
   test.each(["rob", "sam"])("%s, who may not write, is refused with the needed permission", async (login) => {

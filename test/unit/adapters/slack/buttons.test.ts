@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { cancelButton, optionButtons, parseButton } from "../../../../src/adapters/slack/buttons.ts";
+import {
+  approvalButtons,
+  cancelButton,
+  optionButtons,
+  parseButton,
+} from "../../../../src/adapters/slack/buttons.ts";
 import { translate } from "../../../../src/adapters/slack/translate.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
 import type { Translation } from "../../../../src/core/threads/thread-adapter.ts";
@@ -12,6 +17,17 @@ function options(...ids: string[]) {
 }
 
 describe("buttons", () => {
+  test("the buttons of an approval contain the hash of the words", () => {
+    const actions = approvalButtons(runId, "abc").map(({ action_id: actionId = "", value = "" }) =>
+      parseButton(actionId, value),
+    );
+
+    expect(actions).toEqual([
+      { kind: "approve", runId, inputsHash: "abc", approve: true },
+      { kind: "approve", runId, inputsHash: "abc", approve: false },
+    ]);
+  });
+
   test("a cancel button contains its run", () => {
     const { action_id: actionId = "", value = "" } = cancelButton(runId);
 

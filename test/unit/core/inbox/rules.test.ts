@@ -83,13 +83,35 @@ test("a refused run gets a notice in its thread", async () => {
   await harness.receive({});
   const chief = { ...(await harness.person("Chief")), administrator: true };
 
-  await harness.runs.approve((await harness.currentRun()).id, chief, { approve: false, comment: "too dear" });
+  const { approval, id } = await harness.currentRun();
+  const inputsHash = approval?.inputsHash ?? "";
+  await harness.runs.approve(id, chief, { approve: false, inputsHash, comment: "too dear" });
   await quiet();
 
   expect(harness.cardsShown()).toMatchObject([{ state: "CANCELLED" }]);
   expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toContainEqual(
     expect.objectContaining({ purpose: "outcome", text: "Refused by Chief: too dear" }),
   );
+});
+
+test("a button approves the words that its card shows, and after a change it is refused in words", async () => {
+  await forbid({ effect: "require_approval", reason: "It costs." });
+  await harness.receive({});
+  await harness.storage.policies.add(
+    aPolicy({ effect: "allow", match: { actions: ["approve"] }, priority: 1 }),
+  );
+  const run = await harness.currentRun();
+  const hash = run.approval?.inputsHash ?? "";
+  expect(harness.cardsShown()).toMatchObject([{ approval: { inputsHash: hash, text: run.prompt } }]);
+  await harness.receive({ text: "and more" });
+  const buttonAction = { kind: "approve", runId: run.id, inputsHash: hash, approve: true } as const;
+
+  expect(await harness.receive({ buttonAction })).toBe("replied");
+
+  expect(harness.repliesShown()).toEqual([
+    "What waits for approval has changed. It is not what you have seen.",
+  ]);
+  expect((await harness.currentRun()).state).toBe("BLOCKED");
 });
 
 test("a disabled user may do nothing and gets the reason", async () => {

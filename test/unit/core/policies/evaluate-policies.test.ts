@@ -17,17 +17,21 @@ const REQUEST: ActionRequest = {
   place: "C-prod",
   principalId: ADA,
   principalType: "user",
-  isAdministrator: false,
   environmentId: "env-1",
   agent: "codex",
+  roles: ["member"],
+  groups: ["platform"],
+  model: "big",
+  repositories: ["Acme/parser", "acme/lexer"],
+  relation: "own",
 };
 
 describe("policies", () => {
   test("without policies everything is allowed except approving, which administrators may do", () => {
     const effects = POLICY_ACTIONS.map((action) => evaluatePolicies([], { ...REQUEST, action }).effect);
 
-    expect(effects).toEqual(["allow", "allow", "allow", "allow", "deny"]);
-    expect(evaluatePolicies([], { ...REQUEST, action: "approve", isAdministrator: true }).effect).toBe(
+    expect(effects).toEqual(["allow", "allow", "allow", "allow", "allow", "deny"]);
+    expect(evaluatePolicies([], { ...REQUEST, action: "approve", roles: ["administrator"] }).effect).toBe(
       "allow",
     );
   });
@@ -54,7 +58,7 @@ describe("policies", () => {
         return policy?.effect;
       });
 
-      expect(effects).toEqual(["deny", "require_approval", undefined]);
+      expect(effects).toEqual(["deny", "require_approval", "allow"]);
     },
   );
 
@@ -68,28 +72,31 @@ describe("policies", () => {
     ["principalTypes", { principalTypes: ["user"] }, { principalTypes: ["service_account"] }],
     ["environments", { environments: ["env-1"] }, { environments: ["env-2"] }],
     ["agents", { agents: ["codex"] }, { agents: ["demo"] }],
+    ["roles", { roles: ["guest", "member"] }, { roles: ["guest"] }],
+    ["groups", { groups: ["platform"] }, { groups: ["sales"] }],
+    ["models", { models: ["big"] }, { models: ["small"] }],
+    ["repositories", { repositories: ["acme/lex*"] }, { repositories: ["acme/printer"] }],
+    ["relation", { relation: "own" }, { relation: "others" }],
   ])("a policy with several %s matches if one of them does", (condition, holding, failing) => {
     expect(evaluatePolicies([aPolicy({ match: holding })], REQUEST).effect).toBe("deny");
     const verdict = evaluatePolicies([aPolicy({ match: failing })], REQUEST);
     expect(verdict.effect).toBe("allow");
-    expect(verdict.considered).toMatchObject([{ mismatch: condition }]);
+    expect(verdict.considered[0]).toMatchObject({ mismatch: condition });
   });
 
   test("a condition on an unknown value does not match", () => {
     const match = { environments: ["env-1"], places: ["*"] };
 
-    expect(
-      evaluatePolicies([aPolicy({ match })], { action: "create", source: "API", isAdministrator: false })
-        .effect,
-    ).toBe("allow");
+    expect(evaluatePolicies([aPolicy({ match })], { action: "create", source: "API" }).effect).toBe("allow");
   });
 
-  test("a policy that requires approval applies to new runs only", () => {
+  test("a policy that requires approval applies to new runs, follow-ups and steering only", () => {
     const policies = [aPolicy({ effect: "require_approval" })];
 
     const effects = POLICY_ACTIONS.map((action) => evaluatePolicies(policies, { ...REQUEST, action }).effect);
 
-    expect(effects).toEqual(["require_approval", "allow", "allow", "allow", "deny"]);
+    const waits = "require_approval";
+    expect(effects).toEqual([waits, waits, waits, "allow", "allow", "deny"]);
   });
 
   test("a policy that allows everything permits no approving, and one that names approving does", () => {
@@ -105,9 +112,50 @@ describe("policies", () => {
 
   test("a policy that denies everything denies approving to administrators too", () => {
     expect(
-      evaluatePolicies([aPolicy()], { ...REQUEST, action: "approve", isAdministrator: true }).effect,
+      evaluatePolicies([aPolicy()], { ...REQUEST, action: "approve", roles: ["administrator"] }).effect,
     ).toBe("deny");
   });
+});
+
+describe("a policy for follow-ups", () => {
+  const steer = { ...REQUEST, action: "steer" } as const;
+  const forFollowUps = aPolicy({ match: { actions: ["follow_up"] } });
+
+  test("a policy for follow-ups applies to steering", () => {
+    const everything = aPolicy({ effect: "allow" });
+
+    expect(evaluatePolicies([forFollowUps, everything], steer).policy).toBe(forFollowUps);
+  });
+
+  test("a policy for follow-ups does not apply to steering where a policy for steering matches", () => {
+    const forSteering = aPolicy({ effect: "allow", match: { actions: ["steer"], principals: [ADA] } });
+
+    const { considered, effect } = evaluatePolicies([forFollowUps, forSteering], steer);
+
+    expect(effect).toBe("allow");
+    expect(considered).toEqual([{ policy: forFollowUps, mismatch: "actions" }, { policy: forSteering }]);
+  });
+
+  test("a policy for steering that does not match leaves the one for follow-ups in force", () => {
+    const forOthers = aPolicy({ effect: "allow", match: { actions: ["steer"], relation: "others" } });
+
+    expect(evaluatePolicies([forFollowUps, forOthers], steer).policy).toBe(forFollowUps);
+  });
+
+  test("a policy for steering does not beat an earlier policy for everything", () => {
+    const everything = aPolicy();
+    const forSteering = aPolicy({ effect: "allow", match: { actions: ["steer"] } });
+
+    expect(evaluatePolicies([everything, forSteering], steer).policy).toBe(everything);
+  });
+});
+
+test("a policy that allows a repository does not allow a run with another one too", () => {
+  const allows = aPolicy({ effect: "allow", match: { repositories: ["acme/parser"] } });
+
+  expect(evaluatePolicies([allows, aPolicy()], REQUEST).effect).toBe("deny");
+  const alone = { ...REQUEST, repositories: ["acme/parser"] };
+  expect(evaluatePolicies([allows, aPolicy()], alone).effect).toBe("allow");
 });
 
 describe("a refusal", () => {

@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { PrincipalId } from "../../../../src/core/ids.ts";
-import { decideApproval } from "../../../../src/core/runs/decide-approval.ts";
+import { decideApproval, findApproval } from "../../../../src/core/runs/decide-approval.ts";
 import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
 import { decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
 import { newRunSubject } from "../../../../src/core/runs/new-run.ts";
 import type { Approval, Run } from "../../../../src/core/runs/run.ts";
-import { anOrigin } from "../../../support/run-builders.ts";
+import { APPROVAL_TOOLS, anApproval, anOrigin } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
 
 const ADA = "019cb000-0000-7000-8000-000000000001" as PrincipalId;
-const APPROVAL: Approval = { policyId: "p1", reason: "Production needs a second look." };
+const APPROVAL = anApproval();
+const SUBJECT = { approvalId: APPROVAL.id, inputsHash: APPROVAL.inputsHash };
+const REQUESTED = { ...SUBJECT, policyId: APPROVAL.policyId, reason: APPROVAL.reason };
 const WAITING = { state: "BLOCKED", approval: APPROVAL } as const;
 
 describe("a new run that needs approval", () => {
@@ -24,7 +26,7 @@ describe("a new run that needs approval", () => {
     expect(change.progress).toMatchObject({ ...WAITING, statusMessage: { message } });
     expect(change.events.map(({ body }) => body)).toEqual([
       { kind: "run.created", state: "BLOCKED" },
-      { kind: "approval.requested", ...APPROVAL },
+      { kind: "approval.requested", ...REQUESTED },
     ]);
     expect(change.jobs).toEqual([]);
   });
@@ -84,7 +86,7 @@ describe("a follow-up to a run that waits for approval", () => {
     (message) => {
       const edit = anEdit(WAITING);
 
-      const { followUpId: id } = decideFollowUp(edit, { message, authorId: ADA });
+      const { followUpId: id } = decideFollowUp(edit, { message, authorId: ADA }, APPROVAL_TOOLS);
 
       const change = edit.done();
       expect(change.followUps).toMatchObject([{ id, message }]);
@@ -99,11 +101,13 @@ describe("a follow-up to a run that waits for approval", () => {
   ])("a follow-up to a run whose approval was %s requests approval again", (_what, approval) => {
     const edit = anEdit({ state: "CANCELLED", approval });
 
-    decideFollowUp(edit, { message: "please", authorId: ADA });
+    decideFollowUp(edit, { message: "please", authorId: ADA }, APPROVAL_TOOLS);
 
     const change = edit.done();
-    expect(change.progress).toMatchObject({ state: "BLOCKED", approval: APPROVAL });
+    const { policyId, reason } = APPROVAL;
+    expect(change.progress).toMatchObject({ state: "BLOCKED", approval: { policyId, reason } });
     expect(change.progress.approval).not.toHaveProperty("approved");
+    expect(change.progress.approval?.inputs.map(({ text }) => text)).toEqual([edit.run.prompt, "please"]);
     expect(change.events.map(({ body }) => body.kind)).toEqual([
       "followup.received",
       "run.state",
@@ -116,7 +120,7 @@ describe("a follow-up to a run that waits for approval", () => {
   test("a follow-up to an approved run resumes it like any other", () => {
     const edit = anEdit({ state: "SUCCEEDED", approval: { ...APPROVAL, approved: true } });
 
-    decideFollowUp(edit, { message: "and this", authorId: ADA });
+    decideFollowUp(edit, { message: "and this", authorId: ADA }, APPROVAL_TOOLS);
 
     expect(edit.done()).toMatchObject({ progress: { state: "QUEUED" }, jobs: [{ kind: "run" }] });
   });
@@ -133,6 +137,8 @@ test("a run that waits for approval can be cancelled", () => {
 function decide(run: Partial<Run>, approve: boolean, comment?: string) {
   const edit = anEdit(run);
   const decision = comment === undefined ? {} : { comment };
-  decideApproval(edit, { approve, decidedBy: ADA, name: "Ada", ...decision });
+  const { inputsHash } = APPROVAL;
+  const target = findApproval(edit, inputsHash);
+  decideApproval(edit, target, { approve, inputsHash, decidedBy: ADA, name: "Ada", ...decision });
   return edit.done();
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LeaseToken, PrincipalId } from "../../../../src/core/ids.ts";
 import { answerIn, decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
 import type { PendingPermission, Run } from "../../../../src/core/runs/run.ts";
+import { APPROVAL_TOOLS } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
 
 const authorId = "019cb000-0000-7000-8000-000000000001" as PrincipalId;
@@ -20,7 +21,7 @@ describe("a follow-up", () => {
     (state) => {
       const edit = anEdit({ state });
 
-      const { followUpId: id } = decideFollowUp(edit, { message: "And this", authorId });
+      const { followUpId: id } = decideFollowUp(edit, { message: "And this", authorId }, APPROVAL_TOOLS);
 
       const change = edit.done();
       expect(change.followUps).toMatchObject([{ id, message: "And this", delivery: "queue", authorId }]);
@@ -35,12 +36,8 @@ describe("a follow-up", () => {
     (state) => {
       const edit = anEdit({ state, statusMessage: { message: "old" }, endedAt: new Date() });
 
-      const { followUpId: id } = decideFollowUp(edit, {
-        message: "And this",
-        mode: "plan",
-        delivery: "interrupt",
-        authorId,
-      });
+      const input = { message: "And this", mode: "plan", delivery: "interrupt", authorId } as const;
+      const { followUpId: id } = decideFollowUp(edit, input, APPROVAL_TOOLS);
 
       const change = edit.done();
       expect(change.followUps).toMatchObject([{ id, mode: "plan", delivery: "interrupt" }]);
@@ -64,7 +61,7 @@ describe("a follow-up", () => {
   test("a text that is no answer is held, and the question stays open", () => {
     const edit = anEdit({ ...BLOCKED, lease: LEASE });
 
-    const effect = decideFollowUp(edit, { message: "why do you ask?", authorId });
+    const effect = decideFollowUp(edit, { message: "why do you ask?", authorId }, APPROVAL_TOOLS);
 
     const change = edit.done();
     expect(effect).toEqual({ followUpId: expect.any(String), questionOpen: true });
@@ -195,6 +192,6 @@ describe("an answer in words", () => {
 
 function follow(run: Partial<Run>, message: string) {
   const edit = anEdit(run);
-  decideFollowUp(edit, { message, authorId });
+  decideFollowUp(edit, { message, authorId }, APPROVAL_TOOLS);
   return edit.done();
 }

@@ -53,3 +53,27 @@ export function mustHaveTakenAll({ state }: Run, events: readonly RunEvent[]): b
   }
   return hasEndedInTurn;
 }
+
+/** The follow-ups that agents got, each with the text that it had then. No turn starts without words. */
+export function wordsGiven(events: readonly RunEvent[]): readonly { id: string; text: string }[] {
+  const texts = new Map<string, string>();
+  const given: { id: string; text: string }[] = [];
+  for (const { body, turn } of events) {
+    switch (body.kind) {
+      case "followup.received":
+      case "followup.edited":
+        texts.set(body.followUpId, body.message);
+        break;
+      case "followup.steered":
+        given.push({ id: body.followUpId, text: texts.get(body.followUpId) ?? "" });
+        break;
+      case "turn.started":
+        expect(turn === 1 || body.again || body.followUpIds.length > 0, "words for a turn").toBe(true);
+        given.push(...body.followUpIds.map((id) => ({ id, text: texts.get(id) ?? "" })));
+        break;
+      default:
+        break;
+    }
+  }
+  return given;
+}

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { sha256 } from "../../../../src/app/sha256.ts";
 import type { StopReason } from "../../../../src/core/agents/agent-runner.ts";
 import {
   decideClaim,
@@ -14,31 +15,36 @@ import { AppError, type ErrorCode } from "../../../../src/core/errors.ts";
 import { type LeaseToken, newId, type RunId } from "../../../../src/core/ids.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import { runRules } from "../../../../src/core/rules/run-rules.ts";
-import { needsApproval } from "../../../../src/core/runs/decide-approval.ts";
+import { deliverable, isWaitingForApproval, needsApproval } from "../../../../src/core/runs/approval.ts";
+import type { FollowUpDelivery } from "../../../../src/core/runs/run.ts";
 import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
 import { RunService } from "../../../../src/core/runs/run-service.ts";
 import type { RunSubject } from "../../../../src/core/runs/run-store.ts";
 import { isEnded, needsLease } from "../../../../src/core/runs/states.ts";
 import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
-import { decideSteered } from "../../../../src/core/turns/steering.ts";
+import { decideSteered, steerable } from "../../../../src/core/turns/steering.ts";
 import { createSecretBox } from "../../../../src/secrets/secret-box.ts";
 import { agentChoice } from "../../../support/agent-choice.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { InMemoryPullRequests } from "../../../support/memory/in-memory-pull-requests.ts";
 import { InMemorySkillLibrary } from "../../../support/memory/in-memory-skill-library.ts";
+import { createInMemoryBlobStore } from "../../../support/memory/storage/blob-store.ts";
 import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 import { wholeLog } from "../../../support/whole-log.ts";
-import { checkLog, mustHaveTakenAll } from "./life-checks.ts";
+import { checkLog, mustHaveTakenAll, wordsGiven } from "./life-checks.ts";
 
 const LEASE_MS = 10_000;
 const OPTIONS = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },
   { optionId: "no", name: "No", kind: "reject_once" },
 ] as const;
+
+/** What the policies want approved. */
+export type Approves = "nothing" | "runs" | "follow-ups";
 
 interface Attempt {
   readonly writer: LeaseWriter;
@@ -63,8 +69,17 @@ export class LifeHarness {
   #id: RunId = "" as RunId;
   #attempt: Attempt | undefined;
 
-  private constructor(person: Principal) {
+  /** A member whose words need approval, as far as the policies of the test say so. */
+  readonly #member = aPrincipal();
+  readonly #isMemberFree: boolean;
+  /** The follow-ups that no agent may get without an approval, and the words that were approved. */
+  readonly #restricted = new Set<string>();
+  readonly #approved = new Set<string>();
+  #edits = 0;
+
+  private constructor(person: Principal, isMemberFree: boolean) {
     this.#person = person;
+    this.#isMemberFree = isMemberFree;
     const agents = agentChoice("scripted");
     const [storage, clock] = [this.#storage, this.#clock];
     const rules = runRules({ storage, clock, pubsub: new InMemoryPubSub() });
@@ -72,16 +87,24 @@ export class LifeHarness {
     const skills = new SkillFinder({ library, environments: { list: async () => [] } });
     const pullRequests = new InMemoryPullRequests();
     const secretBox = createSecretBox([Buffer.alloc(32, 1).toString("base64url")]);
-    const deps = { storage, clock, writer: this.#writer, agents, skills, secretBox, pullRequests };
+    const words = { blobs: createInMemoryBlobStore(this.#clock), digest: sha256 };
+    const deps = { storage, clock, writer: this.#writer, agents, skills, secretBox, pullRequests, ...words };
     this.#runs = new RunService({ ...deps, ...rules });
   }
 
-  static async open(isToBeApproved = false): Promise<LifeHarness> {
+  static async open(approves: Approves = "nothing"): Promise<LifeHarness> {
     const id = newId<Principal["id"]>(new Date());
     const ada = aPrincipal({ id, administrator: true });
-    const harness = new LifeHarness(ada);
-    if (isToBeApproved) {
-      await harness.#storage.policies.add(aPolicy({ effect: "require_approval" }));
+    const harness = new LifeHarness(ada, approves !== "follow-ups");
+    const principals = [harness.#member.id];
+    const matches = {
+      nothing: undefined,
+      runs: { actions: ["create"] },
+      "follow-ups": { principals },
+    } as const;
+    const match = matches[approves];
+    if (match !== undefined) {
+      await harness.#storage.policies.add(aPolicy({ effect: "require_approval", match }));
     }
     harness.#id = (await harness.#runs.create({ prompt: "x", source: "API", creator: ada })).id;
     return harness;
@@ -97,6 +120,39 @@ export class LifeHarness {
 
   async answer(): Promise<void> {
     await this.#follow("yes", "queue");
+  }
+
+  async memberFollowUp(): Promise<void> {
+    await this.#follow("from a member", "queue", this.#member);
+  }
+
+  async memberInterrupt(): Promise<void> {
+    await this.#follow("rather this, from a member", "interrupt", this.#member);
+  }
+
+  async memberSteer(): Promise<void> {
+    await this.#follow("at once, from a member", "steer", this.#member);
+  }
+
+  /** Rewrites the last message that waits. */
+  async edit(): Promise<void> {
+    const last = (await this.#look()).waiting.findLast(({ isAnswer }) => isAnswer !== true);
+    if (last === undefined) {
+      return;
+    }
+    this.#edits += 1;
+    const target = { runId: this.#id, followUpId: last.id };
+    const editor = this.#edits % 2 === 0 && last.authorId === this.#member.id ? this.#member : this.#person;
+    await unlessRefused("conflict", () => this.#runs.rewriteFollowUp(target, editor, `edit ${this.#edits}`));
+  }
+
+  /** Withdraws the first message that waits. */
+  async withdraw(): Promise<void> {
+    const first = (await this.#look()).waiting.find(({ isAnswer }) => isAnswer !== true);
+    if (first !== undefined) {
+      const target = { runId: this.#id, followUpId: first.id };
+      await unlessRefused("conflict", () => this.#runs.withdrawFollowUp(target, this.#person));
+    }
   }
 
   async cancel(): Promise<void> {
@@ -171,7 +227,7 @@ export class LifeHarness {
   async steer(): Promise<void> {
     await this.#work("turn", async ({ writer }) => {
       await writer.write((edit) => {
-        const [first] = edit.subject.waiting;
+        const [first] = steerable(edit.subject.waiting);
         if (first !== undefined) {
           decideSteered(edit, first.id);
         }
@@ -245,7 +301,10 @@ export class LifeHarness {
       for (const step of [this.ready, this.startTurn, this.endTurn]) {
         await step.call(this);
       }
-      isDone = this.#jobs === 0 && (this.#attempt === undefined || this.#attempt.phase === "over");
+      isDone =
+        this.#jobs === 0 &&
+        !(await this.#waitsForApproval()) &&
+        (this.#attempt === undefined || this.#attempt.phase === "over");
       if (this.#attempt?.phase === "over") {
         await this.handBack();
       }
@@ -267,7 +326,12 @@ export class LifeHarness {
       expect(run.attempt, "attempts before the approval").toBe(0);
     }
     if (mustHaveTakenAll(run, events)) {
-      expect(waiting, run.state).toEqual([]);
+      expect(deliverable(waiting), run.state).toEqual([]);
+    }
+    for (const words of wordsGiven(events)) {
+      if (this.#restricted.has(words.id)) {
+        expect(this.#approved, "approved words").toContain(`${words.id} ${words.text}`);
+      }
     }
   }
 
@@ -279,12 +343,34 @@ export class LifeHarness {
   }
 
   async #decide(approve: boolean): Promise<void> {
-    await unlessRefused("conflict", () => this.#runs.approve(this.#id, this.#person, { approve }));
+    const { run, waiting } = await this.#look();
+    const open = [run.approval, ...waiting.map(({ approval }) => approval)].find(
+      (approval) => approval !== undefined && approval.approved === undefined,
+    );
+    if (open === undefined) {
+      return;
+    }
+    const { inputs, inputsHash } = open;
+    await unlessRefused("conflict", async () => {
+      await this.#runs.approve(this.#id, this.#person, { approve, inputsHash });
+      for (const { followUpId = "", text } of approve ? inputs : []) {
+        this.#restricted.add(followUpId);
+        this.#approved.add(`${followUpId} ${text}`);
+      }
+    });
   }
 
-  async #follow(message: string, delivery: "queue" | "interrupt"): Promise<void> {
-    const input = { message, delivery, authorId: this.#person.id };
-    await this.#runs.followUp(this.#id, this.#person, input);
+  async #follow(message: string, delivery: FollowUpDelivery, author = this.#person): Promise<void> {
+    const input = { message, delivery, authorId: author.id };
+    const isUnapproved = needsApproval((await this.#look()).run);
+    const { followUpId } = await this.#runs.followUp(this.#id, author, input);
+    if (followUpId !== undefined && (isUnapproved || (author === this.#member && !this.#isMemberFree))) {
+      this.#restricted.add(followUpId);
+    }
+  }
+
+  async #waitsForApproval(): Promise<boolean> {
+    return (await this.#look()).waiting.some(isWaitingForApproval);
   }
 
   async #endTurn(stopReason: StopReason): Promise<void> {

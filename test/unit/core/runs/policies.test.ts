@@ -128,7 +128,7 @@ describe("a run that needs approval by a policy", () => {
     const run = await harness.create({ creator: ada, prompt: "Fix it" });
     await harness.runs.followUp(run.id, bob, { message: "and this", authorId: bob.id });
 
-    await harness.runs.approve(run.id, chief, { approve: true });
+    await approve(run.id, chief);
     await quiet();
 
     expect(harness.agents.prompts).toEqual(["Fix it\n\nand this"]);
@@ -137,17 +137,17 @@ describe("a run that needs approval by a policy", () => {
 
   test("a run is approved by administrators or where a policy permits it, and not by its creator", async () => {
     const run = await harness.create({ creator: ada });
-    await expect(harness.runs.approve(run.id, bob, { approve: true })).rejects.toMatchObject({
+    await expect(approve(run.id, bob)).rejects.toMatchObject({
       code: "not_authorized",
     });
     await harness.storage.policies.add(
       aPolicy({ effect: "allow", match: { actions: ["approve"] }, priority: 1 }),
     );
 
-    await expect(harness.runs.approve(run.id, ada, { approve: true })).rejects.toMatchObject({
+    await expect(approve(run.id, ada)).rejects.toMatchObject({
       code: "not_authorized",
     });
-    expect(await harness.runs.approve(run.id, bob, { approve: true })).toMatchObject({ state: "QUEUED" });
+    expect(await approve(run.id, bob)).toMatchObject({ state: "QUEUED" });
   });
 });
 
@@ -209,6 +209,11 @@ test("a retried run keeps its configuration, even if the rules have changed", as
   expect(again.config).toEqual({ base_prompt: "x" });
   expect(again.agent).toBe(run.agent);
 });
+
+async function approve(id: Run["id"], by: Principal): Promise<Run> {
+  const inputsHash = (await harness.run(id)).approval?.inputsHash ?? "";
+  return harness.runs.approve(id, by, { approve: true, inputsHash });
+}
 
 async function forbid(changes: Partial<Policy>): Promise<void> {
   await harness.storage.policies.add(aPolicy({ reason: "Not today.", ...changes }));

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import { newRunWaitsFor, waitingFor } from "../../../../src/core/runs/waiting-for.ts";
 import type { Availability } from "../../../../src/core/workers/capacity.ts";
-import { aRun } from "../../../support/run-builders.ts";
+import { anApproval, aRun } from "../../../support/run-builders.ts";
 
 const SINCE = new Date("2026-03-01T12:00:00.000Z");
 const NOW = new Date("2026-03-01T12:01:00.000Z");
 const QUESTION = { permissionId: "p", title: "May I?", options: [] };
-const APPROVAL = { policyId: "p", reason: "Costs." };
+const APPROVAL = anApproval({ reason: "Costs." });
 
 test.each<[string, Partial<Run>, Availability | undefined, string | undefined]>([
   ["needs approval", { state: "BLOCKED", approval: APPROVAL }, undefined, "approval"],

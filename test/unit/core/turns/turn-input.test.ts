@@ -79,6 +79,8 @@ describe("the earlier conversation", () => {
       body: { kind: "followup.received", followUpId: "f", message: "more", authorId: "a", delivery: "queue" },
     },
   ];
+  const later = (body: RunEvent["body"]): RunEvent => ({ runId: run.id, seq: 3, turn: 2, at, body });
+  const taken = later({ kind: "turn.started", followUpIds: ["f"], again: false });
 
   const linesOf = (before: number, now: readonly string[], more: readonly RunEvent[] = []) => {
     const digest = new Digest(before, new Set(now));
@@ -88,24 +90,27 @@ describe("the earlier conversation", () => {
     return digest.lines;
   };
 
-  test("the earlier conversation has the new text of a follow-up, and no withdrawn one", () => {
-    const later = (body: RunEvent["body"]): RunEvent => ({ runId: run.id, seq: 3, turn: 1, at, body });
+  test("the earlier conversation has the new text of a follow-up", () => {
     const edited = later({ kind: "followup.edited", followUpId: "f", message: "less", editedBy: "a" });
-    const withdrawn = later({ kind: "followup.withdrawn", followUpId: "f", withdrawnBy: "a" });
 
-    expect(linesOf(2, [], [edited])).toEqual(["You answered: Did it", "Follow-up: less"]);
-    expect(linesOf(2, [], [edited, withdrawn])).toEqual(["You answered: Did it"]);
+    expect(linesOf(3, [], [edited, taken])).toEqual(["You answered: Did it", "Follow-up: less"]);
   });
 
-  test("the earlier conversation has the follow-ups since the request and the answers", () => {
-    expect(linesOf(2, [])).toEqual(["You answered: Did it", "Follow-up: more"]);
+  test("the earlier conversation has no follow-up that no turn has taken, because it may lack an approval", () => {
+    expect(linesOf(3, [])).toEqual(["You answered: Did it"]);
+  });
+
+  test("the earlier conversation has a follow-up that the agent received during its turn", () => {
+    const steered = later({ kind: "followup.steered", followUpId: "f" });
+
+    expect(linesOf(3, [], [steered])).toEqual(["You answered: Did it", "Follow-up: more"]);
   });
 
   test("the earlier conversation leaves out the follow-ups of the turn itself", () => {
-    expect(linesOf(2, ["f"])).toEqual(["You answered: Did it"]);
+    expect(linesOf(2, ["f"], [taken])).toEqual(["You answered: Did it"]);
   });
 
   test("the earlier conversation leaves out the answers of the turn itself and of later turns", () => {
-    expect(linesOf(1, ["f"])).toEqual([]);
+    expect(linesOf(1, ["f"], [taken])).toEqual([]);
   });
 });

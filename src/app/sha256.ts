@@ -1,0 +1,4 @@
+import { createHash } from "node:crypto";
+import type { Digest } from "../core/ports/digest.ts";
+
+export const sha256: Digest = (content) => createHash("sha256").update(content).digest("hex");

@@ -1,0 +1,66 @@
+import type { Environment } from "../environments/environment.ts";
+import type { Viewer } from "../people/principal.ts";
+import type { RecordStore } from "../records/record-store.ts";
+import type { RunRules } from "../rules/run-rules.ts";
+import { homeRepositoryOf } from "../runs/home-repository.ts";
+import type { RequestOrigin } from "../runs/request-origin.ts";
+import type { Run } from "../runs/run.ts";
+import { evaluatePolicies, type Verdict } from "./evaluate-policies.ts";
+import type { PolicyAction, Relation, Role } from "./policy.ts";
+
+export interface RunJudgeDeps extends Pick<RunRules, "policies"> {
+  readonly environments: Pick<RecordStore<Environment>, "list">;
+}
+
+type JudgedRun = Pick<Run, "agent" | "config" | "creatorId" | "executorId" | "provenance" | "requesterId">;
+type Actor = Pick<Viewer, "id" | "teamId" | "administrator" | "invitation"> & {
+  readonly type?: Viewer["type"] | undefined;
+};
+
+/** Says what the policies of the team decide about an action of this principal on a run. */
+export type RunJudge = (action: PolicyAction, run: JudgedRun) => Verdict;
+
+/** Reads everything that a verdict needs, so that it can be made within a change of the run. */
+export async function runJudge(deps: RunJudgeDeps, actor: Actor, from: RequestOrigin): Promise<RunJudge> {
+  const policies = await deps.policies.of(actor.teamId);
+  const asksForRepositories = policies.some(({ match }) => match.repositories !== undefined);
+  const environments = asksForRepositories ? await deps.environments.list(actor.teamId) : [];
+  const who = { principalId: actor.id, principalType: actor.type, roles: rolesOf(actor, from) };
+  return (action, run) => {
+    const { agent, config } = run;
+    return evaluatePolicies(policies, {
+      ...from,
+      ...who,
+      action,
+      agent,
+      environmentId: config.environment_id,
+      model: config.harness?.model_id ?? config.model_id,
+      repositories: repositoriesOf(run, environments),
+      relation: relationOf(actor, run),
+    });
+  };
+}
+
+function rolesOf({ administrator, invitation }: Actor, { roles = [] }: RequestOrigin): readonly Role[] {
+  return [
+    ...roles,
+    ...(administrator ? (["administrator"] as const) : []),
+    ...(invitation === undefined ? [] : (["guest"] as const)),
+  ];
+}
+
+/** All repositories that the workspace of the run gets. */
+function repositoriesOf(run: JudgedRun, environments: readonly Environment[]): readonly string[] {
+  const { environment_id: id, repository } = run.config;
+  const environment = environments.find((each) => each.id === id);
+  const home = homeRepositoryOf(run);
+  return [
+    ...(repository === undefined ? [] : [repository]),
+    ...(environment?.config.repositories ?? []).map(({ name, owner }) => `${owner}/${name}`),
+    ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
+  ];
+}
+
+function relationOf({ id }: Actor, { creatorId, executorId, requesterId }: JudgedRun): Relation {
+  return [creatorId, executorId, requesterId].includes(id) ? "own" : "others";
+}

@@ -1,0 +1,99 @@
+import type { PrincipalId } from "../ids.ts";
+import type { RunInput } from "../inputs/run-input.ts";
+import type { Verdict } from "../policies/evaluate-policies.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { Digest } from "../ports/digest.ts";
+import { requestOf } from "../skills/skill-in-run.ts";
+import type { Approval, ApprovalInput, FollowUp, Run, RunDefinition, StatusMessage } from "./run.ts";
+
+/** The policy that wants an approval, and why. */
+export type RequiredApproval = Pick<Approval, "policyId" | "reason">;
+
+/** Who asked, and what the hash is made with. */
+export interface ApprovalTools {
+  readonly digest: Digest;
+  /** The principals whose words are to be approved. They do not approve them. */
+  readonly authorIds: readonly PrincipalId[];
+}
+
+export function requiredApproval({ effect, policy, reason }: Verdict): RequiredApproval | undefined {
+  return effect === "require_approval" ? { policyId: policy.id, reason } : undefined;
+}
+
+/** A new approval that nobody has decided. */
+export function newApproval(
+  id: string,
+  { policyId, reason }: RequiredApproval,
+  inputs: readonly ApprovalInput[],
+  { authorIds, digest }: ApprovalTools,
+): Approval {
+  return { id, policyId, reason, ...hashed(inputs, digest), authorIds: [...new Set(authorIds)] };
+}
+
+/** The hash covers every text, every name and every content, in their order. */
+export function hashed(
+  inputs: readonly ApprovalInput[],
+  digest: Digest,
+): Pick<Approval, "inputs" | "inputsHash"> {
+  const contents = inputs.map(({ attachments, followUpId, text }) => [
+    followUpId ?? null,
+    text,
+    attachments.map(({ name, sha256 }) => [name, sha256]),
+  ]);
+  return { inputs, inputsHash: digest(JSON.stringify(contents)) };
+}
+
+/** The words that a new run gives to its agent, with the digests of its files. */
+export async function inputsOfRequest(
+  run: RunDefinition,
+  files: readonly RunInput[],
+  { blobs, digest }: { readonly blobs: Pick<BlobStore, "get">; readonly digest: Digest },
+): Promise<readonly ApprovalInput[]> {
+  const attachments: { name: string; sha256: string }[] = [];
+  for (const { blobId, fileName } of files) {
+    attachments.push({ name: fileName, sha256: digest(await blobs.get(blobId)) });
+  }
+  return wordsOfRequest(run, attachments);
+}
+
+/** The request with its files, then the words that surround it: the thread's text, the base prompt, the skills. */
+export function wordsOfRequest(
+  run: RunDefinition,
+  attachments: ApprovalInput["attachments"],
+): readonly ApprovalInput[] {
+  const { config, context, skillSnapshot, skillSnapshots = [] } = run;
+  const skills = skillSnapshot === undefined ? skillSnapshots : [skillSnapshot, ...skillSnapshots];
+  const others = [context, config.base_prompt, ...skills.map(({ basePrompt }) => basePrompt)];
+  const texts = [...new Set(others)].filter((text = "") => text !== "");
+  return [{ text: requestOf(run), attachments }, ...texts.map((text = "") => ({ text, attachments: [] }))];
+}
+
+export function inputOf({ id, message }: Pick<FollowUp, "id" | "message">): ApprovalInput {
+  return { followUpId: id, text: message, attachments: [] };
+}
+
+/** Whether the run may not start or restart before it is approved. */
+export function needsApproval({ approval }: Pick<Run, "approval">): boolean {
+  return approval !== undefined && approval.approved !== true;
+}
+
+/** Whether the follow-up has an approval of its own that nobody has decided. */
+export function isWaitingForApproval({ approval }: Pick<FollowUp, "approval">): boolean {
+  return approval !== undefined && approval.approved === undefined;
+}
+
+/**
+ * The follow-ups that an agent may get: those before the first that waits for approval. An answer to the agent's
+ * question contains no words of a person, and is always among them.
+ */
+export function deliverable<T extends Pick<FollowUp, "approval" | "isAnswer">>(
+  waiting: readonly T[],
+): readonly T[] {
+  const first = waiting.findIndex(isWaitingForApproval);
+  return first === -1 ? waiting : waiting.filter(({ isAnswer }, index) => index < first || isAnswer === true);
+}
+
+/** The status message of a run that waits for approval. */
+export function approvalMessage({ reason }: RequiredApproval): StatusMessage {
+  return { message: `Waits for approval. ${reason}` };
+}
