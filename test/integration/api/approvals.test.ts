@@ -144,6 +144,11 @@ describe("a follow-up that a policy wants approved", () => {
     const about = { approval_id: item.approval.id, inputs_hash: item.approval.inputs_hash };
     const told = events.filter(({ kind }: { kind: string }) => kinds.includes(kind));
     expect(told).toMatchObject(kinds.map((kind) => ({ kind, ...about, followup_id: item.followup_id })));
+    const audit = await call(harness, `/api/v1/agent/audit?target_id=${item.followup_id}`);
+    expect(audit.body.entries).toMatchObject([
+      { action: "approval.approved", target: { type: "follow_up", id: item.followup_id } },
+    ]);
+    expect(audit.text).not.toContain("and more");
   });
 
   test("a refused follow-up is withdrawn alone, and what was behind it is given", async () => {

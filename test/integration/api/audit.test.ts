@@ -268,8 +268,13 @@ describe("whose change an entry is", () => {
       call(harness.harness, "/api/v1/agent/runs", { key: member.key, body: { prompt: "do it" } });
     const [approved, refused] = [(await create()).body.run_id, (await create()).body.run_id];
 
-    await ask("POST", `/runs/${approved}/approval`, { approve: true });
-    await ask("POST", `/runs/${refused}/approval`, { approve: false });
+    for (const [id, approve] of [
+      [approved, true],
+      [refused, false],
+    ] as const) {
+      const { inputs_hash } = (await ask("GET", `/runs/${id}`)).body.approval;
+      await ask("POST", `/runs/${id}/approval`, { approve, inputs_hash });
+    }
     await ask("DELETE", `/policies/${policy.id}`);
 
     const decisions = await Promise.all(
