@@ -9,7 +9,9 @@ import type { StoreDeps } from "./store-deps.ts";
 const FIND_BY_HASH = `
   SELECT ${selectList(Object.values(Prisma.ShareLinkScalarFieldEnum))} FROM share_links
   WHERE token_hash = $1
-    AND (key_id IS NULL OR EXISTS (SELECT FROM api_keys WHERE id = key_id AND revoked_at IS NULL))`;
+    AND (key_id IS NULL OR EXISTS (
+      SELECT FROM api_keys
+      WHERE id = key_id AND revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > $2::timestamptz)))`;
 /** How long an expired link is still listed. */
 export const KEPT_MS = 30 * 24 * 3_600_000;
 /** The number per statement, so that none reaches its time limit. */
@@ -28,7 +30,9 @@ export class PrismaShareLinkStore implements ShareLinkStore {
   }
 
   async findByHash(tokenHash: string): Promise<ShareLink | undefined> {
-    const [row] = await this.#deps.database.rows<ShareLinkRow>({ text: FIND_BY_HASH, values: [tokenHash] });
+    const { clock, database } = this.#deps;
+    const values = [tokenHash, clock.now()];
+    const [row] = await database.rows<ShareLinkRow>({ text: FIND_BY_HASH, values });
     return row && linkOf(row);
   }
 

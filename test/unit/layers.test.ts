@@ -149,8 +149,8 @@ const CORE_AND_API = ["src/core", "src/api"];
 const PLATFORM = /slack|github|gitlab|linear|jira/i;
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm;
 
-/** The only names of the HTTP API, besides the run sources, that name a platform: a member and a secret. */
-const PLATFORM_NAMES = /github_repos|GITHUB_TOKEN/g;
+/** The only names of the HTTP API, besides the run sources, that name a platform: a member, a secret, ways to sign in. */
+const PLATFORM_NAMES = /github_repos|GITHUB_TOKEN|SIGN_IN_METHODS = \[[^\]]*\]/g;
 
 test("the core and the API name no platform, except in the names that the HTTP API fixes", async () => {
   const named: string[] = [];

@@ -218,13 +218,25 @@ export class Idempotency {
   }
 
   #opened({ body }: IdempotentResponse, requestKey: IdempotencyKey, secretOf: string): unknown {
-    const answer: SecretAnswer = JSON.parse(this.#deps.secrets.open(String(body), ownerOf(requestKey)));
+    const answer = this.#secretAnswer(body, requestKey);
     if (answer.secretOf !== secretOf) {
       throw new AppError("not_authorized", "Another API key of yours has sent this Idempotency-Key.", {
         remedy: "Use the same API key, because the response contains a secret, or use a new Idempotency-Key.",
       });
     }
     return answer.body;
+  }
+
+  #secretAnswer(body: unknown, requestKey: IdempotencyKey): SecretAnswer {
+    try {
+      return JSON.parse(this.#deps.secrets.open(String(body), ownerOf(requestKey)));
+    } catch (cause) {
+      throw new AppError("conflict", "The response to this Idempotency-Key can no longer be read.", {
+        cause,
+        retryable: false,
+        remedy: "The server's secret key was changed. The request was performed: look for what it made.",
+      });
+    }
   }
 }
 

@@ -32,6 +32,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   integration: "issues",
   keyId: UUID,
   linkId: UUID,
+  signInId: UUID,
   metadata: { ticket: "OPS-17" },
   model_id: "demo",
   name: "nightly-tidy",

@@ -102,7 +102,7 @@ async function newRunOf(
   return {
     prompt: promptOf(request),
     creator,
-    requester: caller,
+    ...(on_behalf_of === undefined ? {} : { requester: caller }),
     config: configOf(request),
     ...(agent_identity_uid === undefined
       ? {}

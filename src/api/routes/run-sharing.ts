@@ -39,7 +39,7 @@ export class RunSharing {
     const newLink = { tokenHash: hashKey(this.#token), access, expires: expiryOf({}, clock.now()) };
     return storage.atomically(async (stores) => {
       const stored = await runs.within(stores).store(run, extras);
-      await new ShareLinkService({ storage: stores, clock }).create(this.#creator, stored.id, newLink);
+      await new ShareLinkService({ storage: stores, clock }).createForNewRun(this.#creator, stored, newLink);
       return stored;
     }, extras.author);
   }

@@ -30,7 +30,7 @@ const END = {
     "any more, and the pages that it has open end.",
   tags,
   params: z.object({ signInId: z.string().describe("The sign-in's id.") }),
-  response: { 204: z.null(), ...problems(400, 401, 403, 404, 503) },
+  response: { 204: z.null().describe("The sign-in has ended."), ...problems(400, 401, 403, 404, 503) },
 };
 const END_ALL = {
   operationId: "endPrincipalSignIns",
@@ -39,7 +39,10 @@ const END_ALL = {
     "Ends all sign-ins of the caller; an administrator may end those of every principal of the team.",
   tags,
   params: z.object({ uid: z.string().describe("The principal's uid.") }),
-  response: { 204: z.null(), ...problems(400, 401, 403, 404, 503) },
+  response: {
+    204: z.null().describe("All sign-ins of the principal have ended."),
+    ...problems(400, 401, 403, 404, 503),
+  },
 };
 
 export function signInsRoutes(deps: SignInRouteDeps, idempotency: Idempotency): FastifyPluginAsyncZod {

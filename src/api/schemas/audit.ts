@@ -41,7 +41,7 @@ const AuditActorItem = z
       .string()
       .describe(
         "The principal, or the share link of a guest. Of a system actor: the part of the server, for example " +
-          "`start`, `adapter:slack` or `server`.",
+          "`start`, `adapter:chat` or `server`.",
       ),
     type: z.enum(ACTOR_TYPES).describe("What made the change: a caller, or the server itself."),
     key_id: z.string().optional().describe("The API key that the caller used."),

@@ -43,6 +43,9 @@ export class PrincipalService {
   async create(viewer: Viewer, { teamId: wantedTeam, ...wanted }: NewPrincipal): Promise<Principal> {
     const { clock, storage } = this.#deps;
     const teamId = await requireTeam(storage, viewer, wantedTeam);
+    if (teamId !== viewer.teamId && wanted.administrator) {
+      requireNoAdministrator(await storage.people.list(teamId));
+    }
     const createdAt = clock.now();
     const principal = { ...wanted, id: newId<PrincipalId>(createdAt), teamId, disabled: false, createdAt };
     await storage.people.put(principal);
@@ -76,6 +79,15 @@ export async function getPrincipal(
 
 export function raiseUnknown(): never {
   throw new AppError("resource_not_found", "There is no such principal.");
+}
+
+/** An operator appoints the first administrator of a team. After that the team's own administrators do. */
+function requireNoAdministrator(people: readonly Principal[]): void {
+  if (people.some(({ administrator, disabled }) => administrator && !disabled)) {
+    throw new AppError("not_authorized", "This team has an administrator, who appoints others.", {
+      remedy: "Ask an administrator of that team.",
+    });
+  }
 }
 
 /** Without an administrator nobody could appoint another one. */

@@ -38,11 +38,24 @@ export class ShareLinkService {
   async create(
     maker: KeyHolder,
     runId: RunId,
+    newLink: NewShareLink,
+  ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
+    const run = await this.#getRun(viewerWith(maker), runId);
+    await this.#requireAccess(run, newLink.access);
+    return this.createForNewRun(maker, run, newLink, maker.principal.id);
+  }
+
+  /**
+   * The link that the configuration of a new run asks for. It belongs to the run's creator, because a caller that
+   * requests a private run in the name of another member does not see that run.
+   */
+  async createForNewRun(
+    maker: KeyHolder,
+    run: Run,
     { access, expires, tokenHash }: NewShareLink,
+    creatorId = run.creatorId,
   ): Promise<{ readonly link: ShareLink; readonly run: Run }> {
     const { clock, storage } = this.#deps;
-    const run = await this.#getRun(viewerWith(maker), runId);
-    await this.#requireAccess(run, access);
     // Otherwise several requests at the same time could exceed the limit.
     await storage.teams.lock(run.teamId);
     if ((await storage.shareLinks.list(run.id)).length >= LINKS_MAX) {
@@ -53,7 +66,7 @@ export class ShareLinkService {
     const whose = {
       teamId: run.teamId,
       runId: run.id,
-      creatorId: maker.principal.id,
+      creatorId,
       ...(maker.key && { keyId: maker.key.id }),
     };
     const link = { id: newId(createdAt), ...whose, access, createdAt, expiresAt };
@@ -71,7 +84,7 @@ export class ShareLinkService {
 
   /**
    * The link with this token if it is valid: not expired, its creator may still see the run, and the key that made it
-   * was not revoked.
+   * has neither been revoked nor expired.
    */
   async open(tokenHash: string): Promise<OpenShareLink | undefined> {
     const { clock, storage } = this.#deps;

@@ -96,17 +96,20 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDe
   };
 }
 
-/** Recorded only where it differs from the creator. */
+/**
+ * The executor is recorded only where it differs from the creator. The requester is recorded for each run in somebody's
+ * name, also in that of the requester itself, because such a run has fewer rights.
+ */
 function executionOf({
   creator,
   namedAgent,
-  requester = creator,
+  requester,
 }: NewRun): Pick<RunDefinition, "executorId" | "requesterId" | "secretNames"> {
-  const executorId = namedAgent?.id ?? requester.id;
+  const executorId = namedAgent?.id ?? requester?.id ?? creator.id;
   const secretNames = secretNamesOf(namedAgent);
   return {
     ...(executorId === creator.id ? {} : { executorId }),
-    ...(requester.id === creator.id ? {} : { requesterId: requester.id }),
+    ...(requester === undefined ? {} : { requesterId: requester.id }),
     ...(secretNames === undefined ? {} : { secretNames }),
   };
 }

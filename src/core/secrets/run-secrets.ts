@@ -24,7 +24,10 @@ export interface RunSecretsDeps {
   };
   readonly secretBox: Pick<SecretBox, "open">;
   readonly redactors: RunRedactors;
-  readonly run: Pick<Run, "config" | "creatorId" | "executorId" | "othersWrote" | "secretNames" | "teamId">;
+  readonly run: Pick<
+    Run,
+    "config" | "creatorId" | "executorId" | "othersWrote" | "requesterId" | "secretNames" | "teamId"
+  >;
 }
 
 export type Variables = Readonly<Record<string, string>>;
@@ -69,11 +72,11 @@ export class RunSecrets implements Redactor {
       storage.secrets.list(run.teamId),
       storage.people.getMany([run.creatorId]),
     ]);
-    const { creatorId, executorId, othersWrote, secretNames } = run;
+    const { creatorId, executorId, othersWrote, requesterId, secretNames } = run;
     const teams = all.filter(
       (secret) => isTeamOwned(secret) && (secretNames === undefined || secretNames.includes(secret.name)),
     );
-    const isOwn = executorId === undefined && secretNames === undefined && creator?.disabled === false;
+    const isOwn = (executorId ?? requesterId ?? secretNames) === undefined && creator?.disabled === false;
     const personal = all.filter(({ ownerId }) => isOwn && ownerId === creatorId);
     const opened = [...teams, ...personal].map((secret) => ({
       secret,

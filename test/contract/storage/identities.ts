@@ -177,7 +177,8 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect([await shareLinks.findByHash(hash), await shareLinks.list(run.id)]).toEqual([undefined, []]);
     });
 
-    test("a share link is found only while the key that created it exists and is not revoked", async () => {
+    test("a share link is found only while the key that created it exists and has neither been revoked nor expired", async () => {
+      const { clock } = harness();
       const { keys, shareLinks } = harness().storage;
       const [run, ada] = [await aStoredRun(harness()), await aPerson(harness())];
       const plain = { name: "", hint: "", scopes: [], createdBy: ada.id };
@@ -192,6 +193,13 @@ export function describeIdentities(harness: () => StorageHarness): void {
         link,
         undefined,
       ]);
+      const expiresAt = (ms: number) => new Date(clock.now().getTime() + ms);
+      await keys.change(ada.teamId, key.id, (now) => ({ ...now, expiresAt: expiresAt(1_000) }));
+      expect(await shareLinks.findByHash(hash)).toEqual(link);
+      await keys.change(ada.teamId, key.id, (now) => ({ ...now, expiresAt: expiresAt(0) }));
+      expect(await shareLinks.findByHash(hash)).toBeUndefined();
+      await keys.change(ada.teamId, key.id, ({ expiresAt: _over, ...now }) => now);
+      expect(await shareLinks.findByHash(hash)).toEqual(link);
       await keys.change(ada.teamId, key.id, (now) => ({ ...now, revokedAt: new Date("2026-03-02") }));
       expect(await shareLinks.findByHash(hash)).toBeUndefined();
     });

@@ -374,6 +374,21 @@ describe("a run on behalf of a member", () => {
     expect([byMember.status, byAdministrator.status]).toEqual([403, 200]);
   });
 
+  test("an administrator who names themself does not approve the run, and it is on record", async () => {
+    const uid = await people.aPrincipal({ administrator: true });
+    const { key } = await people.aKey({ principal_uid: uid, scopes: ["admin"] });
+    await harness.storage.policies.add(
+      aPolicy({ name: randomUUID(), effect: "require_approval", match: { principals: [uid as never] } }),
+    );
+    const id = await createRun(harness, { on_behalf_of: uid }, { key });
+    const { inputs_hash } = (await ask(`/runs/${id}`)).body.approval;
+
+    const answer = await ask(`/runs/${id}/approval`, { body: { approve: true, inputs_hash }, key });
+
+    expect(answer.status).toBe(403);
+    expect(await harness.storage.runs.find({ id: id as RunId })).toMatchObject({ requesterId: uid });
+  });
+
   test("a run on behalf of a member continues no run that the member may not see", async () => {
     const uid = await people.aPrincipal();
     const hidden = await startedRun({ team: false });

@@ -54,6 +54,22 @@ test("values sealed under the old secret open, and new values need the new secre
   expect(again.body).toEqual(first.body);
 });
 
+test("a repeat whose stored response cannot be opened any more is a conflict that is not retried", async () => {
+  const path = "/api/v1/agent/webhooks";
+  const body = { url: "https://example.com/hook" };
+  const headers = { "idempotency-key": "sealed" };
+  const first = await call(before, path, { body, headers });
+
+  const again = await call(forgetful, path, { body, headers });
+
+  expect(first.status).toBe(201);
+  expect([again.status, again.body.code, again.headers.get("x-should-retry")]).toEqual([
+    409,
+    "conflict",
+    "false",
+  ]);
+});
+
 test("a session of the pages ends with the rotation, and signing in again starts another", async () => {
   const key = await before.addUser("mira");
   const signIn = async (harness: ApiHarness) =>

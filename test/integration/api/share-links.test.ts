@@ -602,6 +602,25 @@ describe("a new run with session_sharing", () => {
     expect(item).not.toHaveProperty("share_url");
   });
 
+  test("a private run in the name of another member is shared too, although the caller does not see it", async () => {
+    await allow("viewer");
+    const principal = { type: "user", display_name: "Mira" };
+    const { uid } = (await call(harness, "/api/v1/agent/principals", { body: principal })).body;
+    const config = { session_sharing: { public_access: "VIEWER" } };
+    const other = { ...principal, display_name: "Root", administrator: true };
+    const { body: admin } = await call(harness, "/api/v1/agent/principals", { body: other });
+    const keyBody = { name: "x", scopes: ["admin"], principal_uid: admin.uid };
+    const { key } = (await call(harness, "/api/v1/agent/keys", { body: keyBody })).body;
+
+    const { body, status } = await call(harness, RUNS, {
+      body: { prompt: "x", config, team: false, on_behalf_of: uid },
+      key,
+    });
+
+    expect(status).toBe(200);
+    expect((await visit(body.share_url.slice(PUBLIC_URL.length), new Map())).status).toBe(303);
+  });
+
   test.each([
     ["off", "VIEWER"],
     ["off", "EDITOR"],

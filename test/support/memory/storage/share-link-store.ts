@@ -19,11 +19,18 @@ export class InMemoryShareLinkStore implements ShareLinkStore {
   }
 
   findByHash(tokenHash: string): Promise<ShareLink | undefined> {
-    return this.#database.read(({ keys, shareLinks }) => {
+    return this.#database.transaction(({ now, tables: { keys, shareLinks } }) => {
       const link = shareLinks.get(tokenHash);
       const isOfDeadKey =
         link?.keyId !== undefined &&
-        !keys.values().some(({ id, revokedAt }) => id === link.keyId && revokedAt === undefined);
+        !keys
+          .values()
+          .some(
+            ({ expiresAt, id, revokedAt }) =>
+              id === link.keyId &&
+              revokedAt === undefined &&
+              (expiresAt === undefined || expiresAt.getTime() > now),
+          );
       return isOfDeadKey ? undefined : link;
     });
   }

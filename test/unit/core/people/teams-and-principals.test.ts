@@ -55,10 +55,13 @@ describe("teams", () => {
 describe("principals", () => {
   test("principals are created in the own team, and by operators in any team", async () => {
     const [operator, teamId] = [await harness.viewer(["admin"]), await harness.team()];
-    const admin = await harness.viewer(["admin"], { teamId });
+    const first = { ...ROBOT, administrator: true, teamId };
 
+    const principal = await harness.principals.create(operator, first);
+    await expect(harness.principals.create(operator, first)).rejects.toMatchObject(FORBIDDEN);
+    await harness.principals.create(operator, { ...ROBOT, teamId });
+    const admin = await harness.viewer(["admin"], { teamId });
     const own = await harness.principals.create(admin, ROBOT);
-    const principal = await harness.principals.create(operator, { ...ROBOT, administrator: true, teamId });
 
     expect([own.teamId, principal.teamId, principal.administrator]).toEqual([teamId, teamId, true]);
     expect(await harness.principals.get(admin, principal.id)).toEqual(principal);

@@ -107,9 +107,10 @@ describe("the secrets of a run", () => {
     await harness.start();
 
     await harness.create({ creator: ada, requester: bob });
+    await harness.create({ creator: ada, requester: ada });
     await quiet();
 
-    expect(harness.agents.starts.map(secretsOf)).toEqual([{ TEAMS }]);
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ TEAMS }, { TEAMS }]);
   });
 
   test("the secrets of a run are redacted from its events, answer, questions and end", async () => {
