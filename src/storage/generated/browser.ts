@@ -194,6 +194,6 @@ export type EventLogCursor = Prisma.EventLogCursorModel
 /**
  * Model AuditEntry
  * What changed the team's settings, people and keys, one entry for each changed row. Triggers write the entries
- * (docs/decisions/0059), so that no write can do without. Nothing changes an entry.
+ * (docs/decisions/0050), so that no write can do without. Nothing changes an entry.
  */
 export type AuditEntry = Prisma.AuditEntryModel

@@ -15,7 +15,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model AuditEntry
  * What changed the team's settings, people and keys, one entry for each changed row. Triggers write the entries
- * (docs/decisions/0059), so that no write can do without. Nothing changes an entry.
+ * (docs/decisions/0050), so that no write can do without. Nothing changes an entry.
  */
 export type AuditEntryModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditEntryPayload>
 

@@ -5110,7 +5110,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      */
     waitingFollowUp: runtime.JsonValue | null
     /**
-     * Whether a guest of a share link has sent a follow-up.
+     * Whether someone other than the creator wrote something that is given to the agent.
      */
     othersWrote: boolean | null
     /**
