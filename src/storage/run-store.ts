@@ -34,6 +34,7 @@ import {
 } from "./run-list.ts";
 import { eventOf } from "./run-rows.ts";
 import { lockRun, readSubject, type VersionedSubject } from "./run-subject.ts";
+import { requireEditableLink } from "./share-link-store.ts";
 import { requireSignInOpen } from "./sign-in-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
 import { updateDetails, updateRun } from "./update-run.ts";
@@ -104,13 +105,16 @@ export class PrismaRunStore implements RunStore {
     return run && { run, by: change };
   }
 
-  /** Tells why nothing was stored, if it was the caller's key or sign-in. */
-  async #requireKey(statements: Statements, { apiKeyId, signInId }: RunChange): Promise<void> {
+  /** Tells why nothing was stored, if it was the caller's key, sign-in or share link. */
+  async #requireKey(statements: Statements, { apiKeyId, shareLinkId, signInId }: RunChange): Promise<void> {
     if (apiKeyId !== undefined) {
       await requireKeyAlive(statements, apiKeyId);
     }
     if (signInId !== undefined) {
       await requireSignInOpen(statements, signInId);
+    }
+    if (shareLinkId !== undefined) {
+      await requireEditableLink(statements, shareLinkId);
     }
   }
 

@@ -1,8 +1,11 @@
+import { AppError } from "../core/errors.ts";
 import type { PrincipalId, RunId, TeamId } from "../core/ids.ts";
 import type { ShareAccess, ShareLink } from "../core/people/share-link.ts";
 import type { ShareLinkStore } from "../core/people/share-link-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { Statements } from "./database.ts";
 import { Prisma, type ShareLink as ShareLinkRow } from "./generated/client.ts";
+import { aliveKeys } from "./key-store.ts";
 import { selectList, withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
@@ -16,6 +19,30 @@ const FIND_BY_HASH = `
 export const KEPT_MS = 30 * 24 * 3_600_000;
 /** The number per statement, so that none reaches its time limit. */
 const PRUNED_MAX = 5_000;
+
+/**
+ * The link with this id, if its guests may write now. Locks what that depends on, so that whatever ends their right waits
+ * for the end of the transaction.
+ */
+export function editableLink(id: string): string {
+  const key = aliveKeys(`= (SELECT key_id FROM share_links WHERE id = ${id})`);
+  return `
+    SELECT share_links.id FROM share_links
+      JOIN principals ON principals.id = share_links.creator_id JOIN teams ON teams.id = share_links.team_id
+    WHERE share_links.id = ${id} AND share_links.expires_at > now() AND NOT disabled
+      AND access = 'EDITOR' AND sharing = 'editor'
+      AND (key_id IS NULL OR key_id IN (SELECT id FROM (${key}) AS alive_key))
+    FOR SHARE OF share_links, principals, teams`;
+}
+
+const FIND_EDITABLE = editableLink("$1::uuid");
+
+export async function requireEditableLink(statements: Pick<Statements, "rows">, id: string): Promise<void> {
+  const links = await statements.rows({ text: FIND_EDITABLE, values: [id] });
+  if (links.length === 0) {
+    throw new AppError("not_authorized", "This share link does not allow follow-ups any more.");
+  }
+}
 
 export class PrismaShareLinkStore implements ShareLinkStore {
   readonly #deps: StoreDeps;

@@ -9,6 +9,7 @@ import { toJson } from "./rows.ts";
 import { columnTypes, PROGRESS_COLUMNS, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
 import { pairsOf } from "./run-filters.ts";
 import type { VersionedSubject } from "./run-subject.ts";
+import { editableLink } from "./share-link-store.ts";
 
 const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);
 
@@ -38,16 +39,18 @@ const statement = (lease: keyof typeof LEASES) => `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_record($1) AS given (
       id uuid, version xid, at timestamptz, ${columnTypes(PROGRESS_COLUMNS)},
-      events jsonb, api_key_id uuid, sign_in_id uuid, lease_token uuid, lease_worker text, lease_ms int)),
+      events jsonb, api_key_id uuid, sign_in_id uuid, share_link_id uuid, lease_token uuid, lease_worker text, lease_ms int)),
   alive AS MATERIALIZED (${aliveKeys("= (SELECT api_key_id FROM given)")}),
   signed_in AS MATERIALIZED (
     SELECT id FROM sign_ins WHERE id = (SELECT sign_in_id FROM given) AND ended_at IS NULL AND expires_at > now() FOR SHARE),
+  shared AS MATERIALIZED (${editableLink("(SELECT share_link_id FROM given)")}),
   changed AS (
     UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
       ${UPDATED}, last_seq = last_seq + jsonb_array_length(given.events)
     FROM given WHERE runs.id = given.id AND runs.xmin = given.version
       AND (given.api_key_id IS NULL OR given.api_key_id IN (SELECT id FROM alive))
       AND (given.sign_in_id IS NULL OR given.sign_in_id IN (SELECT id FROM signed_in))
+      AND (given.share_link_id IS NULL OR given.share_link_id IN (SELECT id FROM shared))
     RETURNING runs.*),
   logged AS (
     INSERT INTO run_events (run_id, seq, turn, kind, body)
@@ -71,7 +74,7 @@ export async function updateRun(
   change: RunChange,
   at: Date,
 ): Promise<Run | undefined> {
-  const { apiKeyId, events, lease, progress, signInId } = change;
+  const { apiKeyId, events, lease, progress, shareLinkId, signInId } = change;
   const sent = {
     ...valuesOf(PROGRESS_COLUMNS, progress),
     id: run.id,
@@ -80,6 +83,7 @@ export async function updateRun(
     events: events.map(({ turn, body }, index) => ({ seq: run.lastSeq + index + 1, turn, body })),
     api_key_id: apiKeyId,
     sign_in_id: signInId,
+    share_link_id: shareLinkId,
     lease_token: lease?.token,
     lease_worker: lease?.worker,
     lease_ms: lease?.ttlMs,

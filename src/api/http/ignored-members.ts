@@ -33,6 +33,15 @@ export function nameIgnored(app: FastifyInstance): void {
     request.ignoredMembers = ignoredMembersOf(routeOptions.schema?.body, body);
     addToHeader(reply, request.ignoredMembers);
   });
+  // Some members turn out to have no effect only when the request is performed.
+  app.addHook("preSerialization", async ({ ignoredMembers = [] }, reply, payload) => {
+    const { ignored = [] } = Object(payload) as { readonly ignored?: readonly string[] };
+    addToHeader(
+      reply,
+      ignored.filter((path) => !ignoredMembers.includes(path)),
+    );
+    return payload;
+  });
 }
 
 /** Returns the member `ignored` of a response, or nothing if everything was used. */

@@ -21,7 +21,7 @@ const SCHEMA = {
   summary: "Repeat a run",
   description:
     "Creates a run with the same prompt, files and resolved configuration, as a child of the original run. If " +
-    "the original run continued a conversation, the new run continues it from the same point.",
+    "the original run continued a conversation, the new run continues it from the same point. A retry is not shared.",
   tags: ["runs"],
   params: RunParams,
   response: { 200: RunAgentResponse, ...problems(401, 403, 404, 409, 422, 503) },
@@ -40,7 +40,10 @@ export function retryRunRoutes(deps: RetryDeps, idempotency: Idempotency): Fasti
           const newRun = await newRunOf(deps, id, { creator: viewerOf(request), source });
           return { run: await deps.runs.create(newRun, extras), followUpId: undefined };
         },
-        answer: createdOf,
+        answer: (result) => ({
+          ...createdOf(result),
+          ...(result.run.config.session_sharing === undefined ? {} : { ignored: ["config.session_sharing"] }),
+        }),
       });
     });
   };

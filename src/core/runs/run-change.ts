@@ -33,6 +33,8 @@ export interface RunChange {
   readonly apiKeyId?: string;
   /** The sign-in to the pages that requests the change. If it has ended, nothing is stored. */
   readonly signInId?: string;
+  /** The share link for editing that requests the change. If its guests may no longer write, nothing is stored. */
+  readonly shareLinkId?: string;
   /** Named in the audit entries of the change, if it is one that has entries. */
   readonly author?: AuditContext;
   /** The files of a new run in their order. Their bytes are already stored. */

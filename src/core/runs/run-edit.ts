@@ -55,6 +55,7 @@ export class RunEdit {
   #answer: IdempotentResponse | undefined;
   #apiKeyId: string | undefined;
   #signInId: string | undefined;
+  #shareLinkId: string | undefined;
   #author: AuditContext | undefined;
   #inputs: readonly RunInput[] = [];
   #details: Partial<RunDetails> = {};
@@ -350,6 +351,11 @@ export class RunEdit {
     this.#author = author;
   }
 
+  /** Makes the change depend on this share link: nothing is stored if its guests may no longer write. */
+  requireShareLink(shareLinkId: string): void {
+    this.#shareLinkId = shareLinkId;
+  }
+
   done(): RunChange {
     this.set({ waitingFollowUp: this.#waitingFollowUp() });
     this.#postCards();
@@ -366,6 +372,7 @@ export class RunEdit {
       idempotentResponse: this.#answer,
       ...(this.#apiKeyId === undefined ? {} : { apiKeyId: this.#apiKeyId }),
       ...(this.#signInId === undefined ? {} : { signInId: this.#signInId }),
+      ...(this.#shareLinkId === undefined ? {} : { shareLinkId: this.#shareLinkId }),
       ...(this.#author === undefined ? {} : { author: this.#author }),
       ...(this.#changedFollowUps.size === 0
         ? {}

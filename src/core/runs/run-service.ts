@@ -246,6 +246,9 @@ export class RunService {
       judges.push(await this.#judge({ ...invitation.by, administrator: false }, from));
     }
     const run = await this.#change(id, viewer, (edit) => {
+      if (invitation !== undefined) {
+        edit.requireShareLink(viewer.id);
+      }
       requireAgent(edit.run);
       const verdict = judges
         .map((judged) => judged(actionOf(edit.run, input), edit.run))

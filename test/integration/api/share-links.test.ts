@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { decideApproval, findApproval } from "../../../src/core/runs/decide-approval.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { anApproval } from "../../support/run-builders.ts";
@@ -33,6 +34,8 @@ interface Shared {
   /** The key of the link's creator. */
   readonly key: string;
 }
+
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
 
 async function share(body: object = {}, run: object = {}, key = harness.key): Promise<Shared> {
   const runId = await createRun(harness, run, { key });
@@ -457,6 +460,43 @@ describe("the guest of a share link for editing", () => {
     expect(JSON.stringify(events.at(-1))).toContain('"guest"');
   });
 
+  test.each([
+    [
+      "the team does not share for editing any more",
+      "teams SET sharing = 'viewer'",
+      "teams SET sharing = 'editor'",
+    ],
+    ["the link has expired", "share_links SET expires_at = now()", undefined],
+    ["the key of the link was revoked", "api_keys SET revoked_at = now()", "api_keys SET revoked_at = NULL"],
+    [
+      "the creator of the link is disabled",
+      "principals SET disabled = true",
+      "principals SET disabled = false",
+    ],
+  ])(
+    "nothing is stored for a guest when %s, although the request was allowed before",
+    async (_, change, undo) => {
+      const shared = await share({ access: "EDITOR" });
+      const update = (text: string) =>
+        withConnection(harness.databaseUrl, SESSION, (client) => client.query(`UPDATE ${text}`));
+      const write = () =>
+        harness.edit(shared.runId, (edit) => {
+          edit.requireShareLink(shared.linkId);
+          edit.warn("A guest wrote.");
+        });
+      const allowed = await write();
+      await update(change);
+
+      const refused = await write().catch((error: unknown) => error);
+
+      if (undo !== undefined) {
+        await update(undo);
+      }
+      expect(allowed.warnings).toEqual(["A guest wrote."]);
+      expect(refused).toMatchObject({ code: "not_authorized" });
+    },
+  );
+
   test("a follow-up of a guest's page comes from the web app", async () => {
     const shared = await share({ access: "EDITOR" });
     await followUp(shared, await enter(shared));
@@ -630,13 +670,27 @@ describe("a new run with session_sharing", () => {
     async (sharing, access) => {
       await allow(sharing);
 
-      const { body, status } = await create(access);
+      const { body, headers, status } = await create(access);
 
       expect([status, body.ignored]).toEqual([200, ["config.session_sharing"]]);
+      expect(headers.get("errand-ignored")).toBe("config.session_sharing");
       expect(body).not.toHaveProperty("share_url");
       expect(await linksOf(body.run_id)).toEqual([]);
     },
   );
+
+  test("a retry is not shared, and the answer says so", async () => {
+    await allow("viewer");
+    const { run_id: id } = (await create("VIEWER")).body;
+
+    const { body, headers } = await call(harness, `${RUNS}/${id}/retry`, { method: "POST" });
+
+    expect([body.ignored, headers.get("errand-ignored")]).toEqual([
+      ["config.session_sharing"],
+      "config.session_sharing",
+    ]);
+    expect(await linksOf(body.run_id)).toEqual([]);
+  });
 
   test("a repeat with the same Idempotency-Key gets the same address, which is not readable in the database", async () => {
     await allow("viewer");
