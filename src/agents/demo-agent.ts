@@ -21,7 +21,7 @@ export const demoAgent: AgentDefinition = {
       provider: "Errand",
       seesImages: true,
       description:
-        "What the demo agent does is written in its program. It takes any other name too, and heeds none.",
+        "The demo agent follows a fixed program. It accepts any other model name and ignores it.",
     },
   ],
   reportsCost: true,
