@@ -182,7 +182,7 @@ test("a missing bubblewrap is reported with a remedy", async () => {
     program: "/usr/bin/no-such-bwrap",
   }).unavailable();
 
-  expect(problem).toMatch(/ENOENT.*Install bubblewrap/);
+  expect(problem).toMatch(/no-such-bwrap is not installed\. Install bubblewrap/);
 });
 
 /** Returns the names of all cgroups of sandboxes on this machine. */
