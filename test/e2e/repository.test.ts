@@ -185,6 +185,35 @@ describe("with the token of the team", () => {
     expect(other.state).toBe("SUCCEEDED");
   });
 
+  test("the list of changed files is cut at its limit and says so, and the diff has them all", async () => {
+    const count = 3_001;
+    const { run_id: id } = await perform(`shell for i in $(seq ${count}); do echo $i > f$i.txt; done`, {
+      repository: "acme/widgets",
+    });
+
+    const { repositories: changed } = await changesOf(id);
+
+    expect(changed).toMatchObject([{ repository: "acme/widgets", truncated: true }]);
+    expect(changed[0]?.files).toHaveLength(3_000);
+    expect((await textAt(changed[0]?.diff_url)).match(/^diff --git/gm)).toHaveLength(count);
+  });
+
+  test("a test of an environment is cancelled like a run, and says nothing about the environment", async () => {
+    const config = { name: "slow", setup_commands: ["sleep 600"] };
+    const made = await api.call("POST", "/agent/environments", { config });
+    const { uid } = made.body as { uid: string };
+    const { body } = await api.call("POST", `/agent/environments/${uid}/test`);
+    const { run_id: id } = body as { run_id: string };
+    await waitFor(async () => (await api.getRun(id)).state === "PENDING", { what: "the setup to begin" });
+
+    const cancelled = await api.call("POST", `/agent/runs/${id}/cancel`);
+
+    expect(cancelled).toMatchObject({ status: 200, body: id });
+    expect(await ended(id)).toMatchObject({ state: "CANCELLED" });
+    const environment = await api.call("GET", `/agent/environments/${uid}`);
+    expect(environment.body).toMatchObject({ setup_failed: false });
+  });
+
   test("a run that changed nothing has no changes", async () => {
     const { run_id: id } = await perform("say hello", { repository: "acme/widgets", pull_request: "ready" });
 

@@ -48,6 +48,10 @@ export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequ
       if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) {
         continue;
       }
+      if (preparation.signal.aborted) {
+        // A cancelled run says nothing about its environment.
+        throw error;
+      }
       // Report why the setup failed, even if the failure cannot be stored with the environment.
       await retry(clock, WHILE_UNAVAILABLE, () => setup.failed(error)).catch((problem) =>
         log.warn("environment.status.not_stored", { runId: run.id, error: problem }),

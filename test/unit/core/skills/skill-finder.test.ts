@@ -43,6 +43,13 @@ describe("a skill named in a request", () => {
     expect(await find("Tools:deploy", "e-1")).toBe("The other's.");
   });
 
+  test("a skill named without an owner is taken from the repository of the request, before any environment", async () => {
+    environment("e-1", "other/tools");
+    const asker = { viewer: VIEWER, repository: { owner: "acme", name: "tools" } };
+
+    expect((await finder.find("tools:deploy", asker)).basePrompt).toBe("Acme's.");
+  });
+
   test("a skill named without an owner is found in any environment if one repository has the name", async () => {
     environment("e-1", "acme/tools");
     environment("e-2", "acme/Tools", "acme/x");
