@@ -20,8 +20,7 @@ export const demoAgent: AgentDefinition = {
       displayName: "No model",
       provider: "Errand",
       seesImages: true,
-      description:
-        "The demo agent follows a fixed program. It accepts any other model name and ignores it.",
+      description: "The demo agent follows a fixed program. It accepts any other model name and ignores it.",
     },
   ],
   reportsCost: true,

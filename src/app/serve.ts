@@ -10,7 +10,7 @@ const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** A stop that takes longer ends the process at once. */
 const STOP_LIMIT_MS = 9_500;
 /** npm forwards the Ctrl-C that the terminal has already sent to us. Only a later one counts as a second request. */
-const SAME_WISH_MS = 1_000;
+const SAME_REQUEST_MS = 1_000;
 /** Waiting requests are served first after the start. */
 const STARTED_MS = 1_000;
 
@@ -33,22 +33,36 @@ async function start(environment: Parameters<typeof readConfig>[0]): Promise<voi
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => undefined);
   }
+  const requested = whenStopRequested();
   const app = await startApp(config);
-  process.stdout.write(startupMessage(app, config));
   process.once("uncaughtException", (error) => breakDown(app, error));
-  setTimeout(collectGarbage, STARTED_MS).unref();
-  let wishedAt: number | undefined;
-  const wish = (signal: NodeJS.Signals) => {
-    if (wishedAt === undefined) {
-      void stop(app, signal);
-    } else if (Date.now() - wishedAt > SAME_WISH_MS) {
-      process.exit(1);
-    }
-    wishedAt ??= Date.now();
-  };
-  for (const signal of STOP_SIGNALS) {
-    process.on(signal, wish);
+  if (!requested.isPending) {
+    process.stdout.write(startupMessage(app, config));
+    setTimeout(collectGarbage, STARTED_MS).unref();
   }
+  // A request during the start waits for its end, because a start that is cut off leaves the embedded database running.
+  void requested.signal.then((signal) => stop(app, signal));
+}
+
+/** The first request to stop. A second one ends the process at once. */
+function whenStopRequested(): { readonly signal: Promise<NodeJS.Signals>; readonly isPending: boolean } {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  let requestedAt: number | undefined;
+  for (const name of STOP_SIGNALS) {
+    process.on(name, (signal) => {
+      if (requestedAt !== undefined && Date.now() - requestedAt > SAME_REQUEST_MS) {
+        process.exit(1);
+      }
+      requestedAt ??= Date.now();
+      resolve(signal);
+    });
+  }
+  return {
+    signal: promise,
+    get isPending() {
+      return requestedAt !== undefined;
+    },
+  };
 }
 
 /**
