@@ -7,7 +7,7 @@ import type { Sandbox, SandboxCommand, SandboxExit } from "../sandboxes/sandbox.
 export interface SetupCommand {
   readonly sandbox: Sandbox;
   /** Everything of the sandbox command except the program. */
-  readonly site: Omit<SandboxCommand, "argv">;
+  readonly options: Omit<SandboxCommand, "argv">;
   readonly command: string;
   readonly timeoutMs: number;
   readonly say: (text: string) => void;
@@ -31,11 +31,11 @@ const SHELL = [
 
 /** Runs the command and ends everything that it leaves running. */
 export async function runSetupCommand(command: SetupCommand): Promise<SetupProblem> {
-  const { sandbox, signal, site, timeoutMs } = command;
+  const { options, sandbox, signal, timeoutMs } = command;
   if (signal.aborted) {
     return "stopped";
   }
-  const inside = sandbox.spawn({ ...site, argv: ["/bin/sh", "-c", SHELL, "sh", command.command] });
+  const inside = sandbox.spawn({ ...options, argv: ["/bin/sh", "-c", SHELL, "sh", command.command] });
   inside.stdin.on("error", () => undefined).end();
   const heard = [inside.stdout, inside.stderr].map((stream) => listen(stream, command.say));
   const broken = brokenOff(signal, timeoutMs);

@@ -1,6 +1,6 @@
 import { type Preparation, type Workspace, workspaceVariables } from "../core/workspaces/workspace.ts";
+import { pathIn, sandboxOptionsOf } from "./sandbox-options.ts";
 import { runSetupCommand, setupFailure } from "./setup-command.ts";
-import { pathIn, sandboxPathsOf } from "./site.ts";
 import type { Step, Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 
@@ -42,15 +42,15 @@ async function runStep({ command, deadline, deps, preparation, step, what, works
   };
   const { gateway, plan, runId, signal } = preparation;
   const { image } = plan;
-  const site = {
-    ...sandboxPathsOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
+  const options = {
+    ...sandboxOptionsOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
     env: environmentOf(deps, preparation, workspace),
     cwd: workspace.workingDirectory,
     writable: [workspace.directory, workspace.home],
     readable: [],
   };
   const timeoutMs = Math.max(1, Math.min(deps.setup.commandMs, deadline - performance.now()));
-  const problem = await runSetupCommand({ sandbox: deps.sandbox, site, command, timeoutMs, say, signal });
+  const problem = await runSetupCommand({ sandbox: deps.sandbox, options, command, timeoutMs, say, signal });
   if (problem !== undefined) {
     throw setupFailure(problem, what, tail);
   }

@@ -30,14 +30,14 @@ export interface ChangeHarnessOptions {
 export class ChangeHarness {
   readonly root: string;
   readonly workspace: Workspace;
-  readonly site: RunWorkspace;
+  readonly runWorkspace: RunWorkspace;
   readonly changes: ChangeTracker;
 
   private constructor(root: string, workspace: Workspace, options: ChangeHarnessOptions) {
     const { gateway = anIdleGateway(), gitUrl, limits = {}, sandbox } = options;
     this.root = root;
     this.workspace = workspace;
-    this.site = { runId: RUN, workspace, gateway };
+    this.runWorkspace = { runId: RUN, workspace, gateway };
     const variablesOf = (opened: Gateway) => gatewayVariables(opened, gitUrl);
     this.changes = createChangeTracker({ dataDir: root, sandbox, gitUrl, variablesOf, limits });
   }

@@ -14,7 +14,7 @@ import type { PullRequest } from "./pull-requests.ts";
 export interface PullRequestPublisherDeps
   extends Pick<AttemptDeps, "changes" | "pullRequests" | "settings" | "writer">,
     LinkPullRequestDeps {
-  readonly site: RunWorkspace;
+  readonly runWorkspace: RunWorkspace;
   readonly clean: <T>(value: T) => T;
   readonly problem: (what: string, error: unknown) => void;
 }
@@ -101,7 +101,7 @@ export class PullRequestPublisher {
   }
 
   #newPushes(): readonly PushedBranch[] {
-    const { pushes } = this.#deps.site.gateway.traffic;
+    const { pushes } = this.#deps.runWorkspace.gateway.traffic;
     const fresh = pushes.slice(this.#handledPushes);
     this.#handledPushes = pushes.length;
     return fresh.filter(({ branch }) => branch !== branchOf(this.#deps.run));
@@ -124,14 +124,14 @@ export class PullRequestPublisher {
   }
 
   #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
-    const { changes, clean, problem, run, site, writer } = this.#deps;
+    const { changes, clean, problem, run, runWorkspace, writer } = this.#deps;
     if (target.setting === "off") {
       return Promise.resolve(undefined);
     }
     return this.#attempt("The pull request could not be opened", problem, async () => {
       const message = clean(commitMessageOf(run, writer.sessionLink(run)));
       const repository = { owner: target.owner, name: target.name };
-      const pushed = await changes.push(site, { repository, branch: branchOf(run), message });
+      const pushed = await changes.push(runWorkspace, { repository, branch: branchOf(run), message });
       if (pushed === undefined) {
         return undefined;
       }

@@ -35,8 +35,19 @@ export class ChangeCollector {
     const { clean, lease, deps } = services;
     const problem = (what: string, error: unknown) => recordLostChanges(services, what, error);
     this.#services = services;
-    this.#files = new PatchFiles({ ...deps, site: attemptContext, plan: attemptContext.plan, problem });
-    this.#pullRequests = new PullRequestPublisher({ ...deps, lease, clean, site: attemptContext, problem });
+    this.#files = new PatchFiles({
+      ...deps,
+      runWorkspace: attemptContext,
+      plan: attemptContext.plan,
+      problem,
+    });
+    this.#pullRequests = new PullRequestPublisher({
+      ...deps,
+      lease,
+      clean,
+      runWorkspace: attemptContext,
+      problem,
+    });
     // A run that continues another run may have that run's repositories.
     this.#hasRepositories = attemptContext.plan.repositories.length > 0 || deps.run.continuesId !== undefined;
   }

@@ -18,14 +18,14 @@ export interface RunWorkspace {
 /** Tracks what a run changes in the repositories of its workspace. */
 export interface ChangeTracker {
   /** Records the state of the repositories before a turn. */
-  mark(site: RunWorkspace): Promise<void>;
+  mark(runWorkspace: RunWorkspace): Promise<void>;
   /** The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. */
-  diff(site: RunWorkspace, since: "mark" | "clone"): Promise<readonly RepositoryDiff[]>;
+  diff(runWorkspace: RunWorkspace, since: "mark" | "clone"): Promise<readonly RepositoryDiff[]>;
   /**
    * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
    * Undefined when there is nothing to push. Can be repeated.
    */
-  push(site: RunWorkspace, push: BranchPush): Promise<PushedBranch | undefined>;
+  push(runWorkspace: RunWorkspace, push: BranchPush): Promise<PushedBranch | undefined>;
 }
 
 export interface RepositoryDiff {

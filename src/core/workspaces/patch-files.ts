@@ -5,7 +5,7 @@ import type { RepositoryDiff, RunWorkspace } from "./change-tracker.ts";
 import type { CollectedFile, WorkspacePlan } from "./workspace.ts";
 
 export interface PatchFilesDeps extends Pick<AttemptDeps, "blobs" | "changes" | "clock"> {
-  readonly site: RunWorkspace;
+  readonly runWorkspace: RunWorkspace;
   readonly plan: WorkspacePlan;
   /** Records that something could not be stored. */
   readonly problem: (what: string, error: unknown) => void;
@@ -33,8 +33,10 @@ export class PatchFiles {
 
   /** Records the state of the repositories before a turn. */
   async mark(): Promise<void> {
-    const { changes, problem, site } = this.#deps;
-    await changes.mark(site).catch((error) => problem("What this turn changes cannot be told apart", error));
+    const { changes, problem, runWorkspace } = this.#deps;
+    await changes
+      .mark(runWorkspace)
+      .catch((error) => problem("What this turn changes cannot be told apart", error));
   }
 
   /** The changes of this turn. Undefined: they are unknown. */
@@ -48,10 +50,10 @@ export class PatchFiles {
   }
 
   async #collect(since: "mark" | "clone", name: string): Promise<Changed | undefined> {
-    const { changes, problem, site } = this.#deps;
+    const { changes, problem, runWorkspace } = this.#deps;
     try {
       const diffs: StoredDiff[] = [];
-      for (const { patch, ...diff } of await changes.diff(site, since)) {
+      for (const { patch, ...diff } of await changes.diff(runWorkspace, since)) {
         diffs.push({ ...diff, file: await this.#store({ ...diff, patch }, name) });
       }
       return {

@@ -49,24 +49,24 @@ const IDENTITY = {
  */
 export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracker {
   return {
-    mark: (site) => new SiteChanges(options, site).mark(),
-    diff: (site, since) => new SiteChanges(options, site).diff(since),
-    push: (site, push) => new SiteChanges(options, site).push(push),
+    mark: (runWorkspace) => new RunChanges(options, runWorkspace).mark(),
+    diff: (runWorkspace, since) => new RunChanges(options, runWorkspace).diff(since),
+    push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
   };
 }
 
-class SiteChanges {
+class RunChanges {
   readonly #options: ChangeTrackerOptions;
   readonly #limits: ChangeLimits;
-  readonly #site: RunWorkspace;
+  readonly #runWorkspace: RunWorkspace;
   readonly #path: string;
   readonly #marks: Snapshots;
 
-  constructor(options: ChangeTrackerOptions, site: RunWorkspace) {
+  constructor(options: ChangeTrackerOptions, runWorkspace: RunWorkspace) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#site = site;
-    this.#path = new RunDirectory(options.dataDir, site.runId).path;
+    this.#runWorkspace = runWorkspace;
+    this.#path = new RunDirectory(options.dataDir, runWorkspace.runId).path;
     this.#marks = new Snapshots(this.#path);
   }
 
@@ -123,7 +123,7 @@ class SiteChanges {
     const { name, owner } = cloned;
     // What the gateway saw counts more than the output of the script. The gateway sees no push when the branch is
     // already up to date.
-    const observedPush = this.#site.gateway.traffic.pushes.findLast(
+    const observedPush = this.#runWorkspace.gateway.traffic.pushes.findLast(
       (each) => each.branch === branch && isSameRepository(each, cloned),
     );
     return observedPush ?? { owner, name, branch, commit };
@@ -138,8 +138,17 @@ class SiteChanges {
     const own = { ...IDENTITY, MESSAGE: message.slice(0, MESSAGE_CHARS) };
     return runScript(
       {
-        ...{ sandbox, site: this.#site, script: PUSH, args: [folder, commit, url, branch, force] },
-        ...{ env: { ...variablesOf(this.#site.gateway), ...own }, hasPortForward: true, writable: [] },
+        ...{
+          sandbox,
+          runWorkspace: this.#runWorkspace,
+          script: PUSH,
+          args: [folder, commit, url, branch, force],
+        },
+        ...{
+          env: { ...variablesOf(this.#runWorkspace.gateway), ...own },
+          hasPortForward: true,
+          writable: [],
+        },
         ...{ maxOutputBytes: WORDS_BYTES, timeoutMs: this.#limits.pushMs },
       },
       this.#path,
@@ -155,7 +164,12 @@ class SiteChanges {
     const objects = await this.#marks.objectsOf(folder);
     return runScript(
       {
-        ...{ sandbox: this.#options.sandbox, site: this.#site, script, args: [folder, ...args] },
+        ...{
+          sandbox: this.#options.sandbox,
+          runWorkspace: this.#runWorkspace,
+          script,
+          args: [folder, ...args],
+        },
         ...{ env: { OBJECTS: objects }, hasPortForward: false, writable: [objects] },
         ...{ maxOutputBytes, timeoutMs: this.#limits.lookMs },
       },

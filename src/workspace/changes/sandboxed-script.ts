@@ -6,11 +6,11 @@ import { withTimeout } from "../../core/with-timeout.ts";
 import type { RunWorkspace } from "../../core/workspaces/change-tracker.ts";
 import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
 import { removeTree } from "../remove-tree.ts";
-import { pathIn, sandboxPathsOf } from "../site.ts";
+import { pathIn, sandboxOptionsOf } from "../sandbox-options.ts";
 
 export interface SandboxedScript {
   readonly sandbox: Sandbox;
-  readonly site: RunWorkspace;
+  readonly runWorkspace: RunWorkspace;
   readonly script: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -57,16 +57,23 @@ export async function runScript(call: SandboxedScript, runPath: string): Promise
 }
 
 async function spawnScript(call: SandboxedScript, scratch: string): Promise<ScriptEnd> {
-  const { args, env, hasPortForward, sandbox, script, site, timeoutMs, writable } = call;
-  const { hostPort, portForward, ...places } = sandboxPathsOf(site);
+  const { args, env, hasPortForward, runWorkspace, sandbox, script, timeoutMs, writable } = call;
+  const { hostPort, portForward, ...options } = sandboxOptionsOf(runWorkspace);
   const inside = sandbox.spawn({
-    ...places,
+    ...options,
     ...(hasPortForward && portForward !== undefined ? { portForward } : {}),
     ...(hasPortForward && hostPort !== undefined ? { hostPort } : {}),
     argv: ["/bin/sh", "-c", script, "sh", ...args],
-    env: { ...pathIn(site.image), ...env, ...GIT_SETTINGS, HOME: scratch, TMPDIR: scratch, SCRATCH: scratch },
-    cwd: site.workspace.directory,
-    writable: [site.workspace.directory, scratch, ...writable],
+    env: {
+      ...pathIn(runWorkspace.image),
+      ...env,
+      ...GIT_SETTINGS,
+      HOME: scratch,
+      TMPDIR: scratch,
+      SCRATCH: scratch,
+    },
+    cwd: runWorkspace.workspace.directory,
+    writable: [runWorkspace.workspace.directory, scratch, ...writable],
     readable: [],
   });
   inside.stdin.on("error", () => undefined).end();

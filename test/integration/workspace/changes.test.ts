@@ -70,7 +70,7 @@ describe.each(sandboxes)(
       test("a turn's patch contains every change of the turn and can be applied to a clone", async () => {
         const harness = await open();
         const workingDirectory = harness.workspace.workingDirectory;
-        await harness.changes.mark(harness.site);
+        await harness.changes.mark(harness.runWorkspace);
         await writeFile(join(workingDirectory, "changed.txt"), "one\n2\nthree\n");
         await unlink(join(workingDirectory, "gone.txt"));
         await rename(join(workingDirectory, "old name.txt"), join(workingDirectory, "größe.txt"));
@@ -82,7 +82,7 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "ignored/secret"), "x");
         await harness.git("add", "changed.txt");
 
-        const [diff, ...others] = await harness.changes.diff(harness.site, "mark");
+        const [diff, ...others] = await harness.changes.diff(harness.runWorkspace, "mark");
 
         expect(others).toEqual([]);
         expect(diff).toMatchObject({ repository: TOOLS, isCut: false, filesChanged: 6 });
@@ -100,18 +100,18 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "first.txt"), "1");
         await harness.git("add", "-A");
         await harness.git("commit", "--quiet", "-m", "first");
-        await harness.changes.mark(harness.site);
+        await harness.changes.mark(harness.runWorkspace);
         await writeFile(join(workingDirectory, "second.txt"), "2");
         await harness.git("add", "-A");
         await harness.git("commit", "--quiet", "-m", "second");
 
-        const [turn] = await harness.changes.diff(harness.site, "mark");
-        const [all] = await harness.changes.diff(harness.site, "clone");
+        const [turn] = await harness.changes.diff(harness.runWorkspace, "mark");
+        const [all] = await harness.changes.diff(harness.runWorkspace, "clone");
 
         expect(turn?.filesChanged).toBe(1);
         expect(all?.filesChanged).toBe(2);
-        await harness.changes.mark(harness.site);
-        expect(await harness.changes.diff(harness.site, "mark")).toEqual([]);
+        await harness.changes.mark(harness.runWorkspace);
+        expect(await harness.changes.diff(harness.runWorkspace, "mark")).toEqual([]);
       });
 
       test("computing changes leaves the index, the working tree and the objects of the repository unchanged", async () => {
@@ -122,8 +122,8 @@ describe.each(sandboxes)(
         await harness.git("add", "changed.txt");
         const before = [await harness.git("status", "--porcelain"), await harness.git("count-objects", "-v")];
 
-        await harness.changes.mark(harness.site);
-        await harness.changes.diff(harness.site, "clone");
+        await harness.changes.mark(harness.runWorkspace);
+        await harness.changes.diff(harness.runWorkspace, "clone");
 
         expect([
           await harness.git("status", "--porcelain"),
@@ -134,15 +134,15 @@ describe.each(sandboxes)(
       test("each changed repository has its own diff, and unchanged repositories have none", async () => {
         const other = { owner: "acme", name: "other" };
         const harness = await open({ repositories: [TOOLS, other] });
-        await harness.changes.mark(harness.site);
+        await harness.changes.mark(harness.runWorkspace);
         await writeFile(join(harness.workspace.directory, "other/file.txt"), "y\n");
 
-        const diffs = await harness.changes.diff(harness.site, "mark");
+        const diffs = await harness.changes.diff(harness.runWorkspace, "mark");
 
         expect(diffs).toMatchObject([{ repository: other, filesChanged: 1 }]);
         // A broken repository does not prevent the diff of the other one.
         await rm(join(harness.workspace.directory, "tools"), { recursive: true });
-        expect(await harness.changes.diff(harness.site, "mark")).toHaveLength(1);
+        expect(await harness.changes.diff(harness.runWorkspace, "mark")).toHaveLength(1);
       });
 
       test("a patch over the size limit is cut between files and marked as cut", async () => {
@@ -151,7 +151,7 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "a.txt"), "a\n".repeat(500));
         await writeFile(join(workingDirectory, "b.txt"), "b\n".repeat(5_000));
 
-        const [diff] = await harness.changes.diff(harness.site, "clone");
+        const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
 
         expect(diff).toMatchObject({ isCut: true, filesChanged: 2 });
         const clone = await applyPatch(harness, diff);
@@ -165,7 +165,7 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "huge [1]*.bin"), Buffer.alloc(11 * 2 ** 20));
         await writeFile(join(workingDirectory, "small.txt"), "x");
 
-        const [diff] = await harness.changes.diff(harness.site, "clone");
+        const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
 
         expect(diff).toMatchObject({ isCut: true, filesChanged: 1 });
       });
@@ -174,7 +174,7 @@ describe.each(sandboxes)(
         const harness = await open();
         await rm(join(harness.workspace.workingDirectory, ".git"), { recursive: true });
 
-        await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
+        await expect(harness.changes.diff(harness.runWorkspace, "clone")).rejects.toMatchObject({
           code: "operation_not_supported",
           message: expect.stringContaining("acme/tools is no longer in the workspace"),
         });
@@ -212,8 +212,8 @@ describe.each(sandboxes)(
           await writeFile(join(workingDirectory, "new.txt"), "new");
           await harness.git("rm", "--quiet", "gone.txt");
 
-          const first = await harness.changes.push(harness.site, push);
-          const again = await harness.changes.push(harness.site, push);
+          const first = await harness.changes.push(harness.runWorkspace, push);
+          const again = await harness.changes.push(harness.runWorkspace, push);
 
           const head = (await harness.git("rev-parse", "HEAD")).trim();
           expect(first).toEqual({ ...TOOLS, branch: "errand/abc", commit: head });
@@ -223,18 +223,18 @@ describe.each(sandboxes)(
           );
           expect(await lastPushed("%H", "errand/abc~1")).toBe(await lastPushed("%H", "main"));
           expect(await harness.git("status", "--porcelain")).toBe("");
-          expect(harness.site.gateway.traffic.pushes).toHaveLength(1);
+          expect(harness.runWorkspace.gateway.traffic.pushes).toHaveLength(1);
         });
 
         test("a later push updates the run's branch, even if the agent rewrote its commits", async () => {
           const harness = await openToPush();
           const workingDirectory = harness.workspace.workingDirectory;
           await writeFile(join(workingDirectory, "new.txt"), "1");
-          await harness.changes.push(harness.site, push);
+          await harness.changes.push(harness.runWorkspace, push);
           await harness.git("reset", "--quiet", "--hard", "HEAD~1");
           await writeFile(join(workingDirectory, "new.txt"), "2");
 
-          const moved = await harness.changes.push(harness.site, push);
+          const moved = await harness.changes.push(harness.runWorkspace, push);
 
           expect((await lastPushed("%H")).trim()).toBe(moved?.commit);
         });
@@ -245,7 +245,7 @@ describe.each(sandboxes)(
           await harness.git("reset", "--quiet", "--hard", "HEAD");
           await harness.git("commit", "--quiet", "--amend", "-m", "rewritten");
 
-          const pushing = harness.changes.push(harness.site, { ...push, branch: "main" });
+          const pushing = harness.changes.push(harness.runWorkspace, { ...push, branch: "main" });
 
           await expect(pushing).rejects.toMatchObject({ code: "operation_not_supported" });
           expect(await lastPushed("%H", "main")).toBe(before);
@@ -255,10 +255,10 @@ describe.each(sandboxes)(
           const harness = await openToPush();
 
           expect(
-            await harness.changes.push(harness.site, { ...push, branch: "errand/none" }),
+            await harness.changes.push(harness.runWorkspace, { ...push, branch: "errand/none" }),
           ).toBeUndefined();
 
-          expect(harness.site.gateway.traffic.pushes).toEqual([]);
+          expect(harness.runWorkspace.gateway.traffic.pushes).toEqual([]);
         });
 
         test("a push of a run without permission to push is rejected with a readable error", async () => {
@@ -266,7 +266,7 @@ describe.each(sandboxes)(
           await writeFile(join(harness.workspace.workingDirectory, "new.txt"), "new");
 
           await expect(
-            harness.changes.push(harness.site, { ...push, branch: "errand/no" }),
+            harness.changes.push(harness.runWorkspace, { ...push, branch: "errand/no" }),
           ).rejects.toMatchObject({
             code: "operation_not_supported",
             message: expect.stringContaining("could not be pushed"),
@@ -277,11 +277,11 @@ describe.each(sandboxes)(
       test("a workspace without repositories has no changes and pushes nothing", async () => {
         const harness = await open({ repositories: [] });
 
-        await harness.changes.mark(harness.site);
+        await harness.changes.mark(harness.runWorkspace);
 
-        expect(await harness.changes.diff(harness.site, "mark")).toEqual([]);
+        expect(await harness.changes.diff(harness.runWorkspace, "mark")).toEqual([]);
         expect(
-          await harness.changes.push(harness.site, { repository: TOOLS, branch: "b", message: "m" }),
+          await harness.changes.push(harness.runWorkspace, { repository: TOOLS, branch: "b", message: "m" }),
         ).toBe(undefined);
       });
     });
@@ -305,7 +305,7 @@ test.skipIf(noGit !== undefined)(
       repositories: [TOOLS],
     });
 
-    await expect(harness.changes.mark(harness.site)).rejects.toMatchObject({
+    await expect(harness.changes.mark(harness.runWorkspace)).rejects.toMatchObject({
       code: "operation_not_supported",
       message: "There is no git where the run works.",
       options: { remedy: "Put git into the environment's image." },

@@ -57,9 +57,9 @@ describe.skipIf(skipped !== undefined)(
       const plan = { repositories: [TOOLS], setupCommands, ...(image === undefined ? {} : { image }) };
       const preparation = aPreparation(runId, { gateway, plan });
       const workspace = await aWorkspaceProvider(root, options).prepare(preparation);
-      const site = { runId, workspace, gateway, ...(image === undefined ? {} : { image }) };
+      const runWorkspace = { runId, workspace, gateway, ...(image === undefined ? {} : { image }) };
       const changes = createChangeTracker({ dataDir: root, sandbox, gitUrl: server.url, variablesOf });
-      return { changes, preparation, site, workspace };
+      return { changes, preparation, runWorkspace, workspace };
     }
 
     test("a workspace in a container is set up in the environment's image, compared by the image's git and pushed through the gateway", async () => {
@@ -67,14 +67,21 @@ describe.skipIf(skipped !== undefined)(
         "git fetch origin && git log -1 --format=%s",
         `echo made > made.txt; test ! -e ${repositories.root}`,
       ];
-      const { changes, preparation, site, workspace } = await prepare(docker.imageWithNode, ...commands);
+      const { changes, preparation, runWorkspace, workspace } = await prepare(
+        docker.imageWithNode,
+        ...commands,
+      );
       expect(await readFile(join(workspace.workingDirectory, "made.txt"), "utf8")).toBe("made\n");
       expect(stepsOf(preparation.reportedSteps).at(1)?.[2]).toContain("A commit");
-      await changes.mark(site);
+      await changes.mark(runWorkspace);
       await writeFile(join(workspace.workingDirectory, "file.txt"), "two, and longer\n");
 
-      const [turn] = await changes.diff(site, "mark");
-      const pushed = await changes.push(site, { repository: TOOLS, branch: "errand/x", message: "m" });
+      const [turn] = await changes.diff(runWorkspace, "mark");
+      const pushed = await changes.push(runWorkspace, {
+        repository: TOOLS,
+        branch: "errand/x",
+        message: "m",
+      });
 
       expect(Buffer.from(turn?.patch ?? "").toString()).toContain("+two, and longer");
       expect(turn?.filesChanged).toBe(1);
@@ -82,9 +89,9 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test("an image without git yields no patches, and the error says why", async () => {
-      const { changes, site } = await prepare(undefined, "echo without bash or git");
+      const { changes, runWorkspace } = await prepare(undefined, "echo without bash or git");
 
-      await expect(changes.mark(site)).rejects.toMatchObject({
+      await expect(changes.mark(runWorkspace)).rejects.toMatchObject({
         code: "operation_not_supported",
         message: "There is no git where the run works.",
       });

@@ -63,10 +63,10 @@ describe.each(sandboxes)(
       });
 
       async function diffAndPush(): Promise<unknown> {
-        await harness.changes.mark(harness.site);
+        await harness.changes.mark(harness.runWorkspace);
         await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "changed\n");
-        const result = await harness.changes.diff(harness.site, "mark");
-        await harness.changes.push(harness.site, PUSH);
+        const result = await harness.changes.diff(harness.runWorkspace, "mark");
+        await harness.changes.push(harness.runWorkspace, PUSH);
         return result;
       }
 
@@ -133,7 +133,7 @@ describe.each(sandboxes)(
           await harness.git("config", `url.ext::${program} .${setting}`, `${server.url}/acme`);
           await writeFile(join(workingDirectory, "a.txt"), "changed\n");
 
-          await harness.changes.push(harness.site, PUSH).catch(() => undefined);
+          await harness.changes.push(harness.runWorkspace, PUSH).catch(() => undefined);
 
           expect(await listTraces()).toEqual([]);
         },
@@ -181,7 +181,7 @@ describe.each(sandboxes)(
               );
             }
 
-            await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
+            await expect(harness.changes.diff(harness.runWorkspace, "clone")).rejects.toMatchObject({
               code: "operation_not_supported",
             });
           },
@@ -192,7 +192,7 @@ describe.each(sandboxes)(
           await rename(workingDirectory, join(harness.root, "host-repository"));
           await symlink(join(harness.root, "host-repository"), workingDirectory);
 
-          await expect(harness.changes.diff(harness.site, "clone")).rejects.toMatchObject({
+          await expect(harness.changes.diff(harness.runWorkspace, "clone")).rejects.toMatchObject({
             code: "operation_not_supported",
           });
         });
@@ -209,7 +209,7 @@ describe.each(sandboxes)(
         await writeFile(join(harness.workspace.workingDirectory, ".gitattributes"), "*.txt filter=slow\n");
         await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "x");
 
-        await expect(harness.changes.mark(harness.site)).rejects.toMatchObject({
+        await expect(harness.changes.mark(harness.runWorkspace)).rejects.toMatchObject({
           message: expect.stringContaining("not found in time"),
         });
       });
@@ -224,7 +224,7 @@ describe.each(sandboxes)(
         await symlink("loop", join(workingDirectory, "loop"));
         await harness.git("config", "core.bare", "true");
 
-        const [diff] = await harness.changes.diff(harness.site, "clone");
+        const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
 
         expect(diff?.filesChanged).toBe(7);
         expect(diff?.isCut).toBe(false);
@@ -237,7 +237,7 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, ".git/index"), "garbage");
         await writeFile(join(workingDirectory, "a.txt"), "changed\n");
 
-        const result = await harness.changes.diff(harness.site, "clone").catch((error) => error);
+        const result = await harness.changes.diff(harness.runWorkspace, "clone").catch((error) => error);
 
         expect(Array.isArray(result) || result.code === "operation_not_supported").toBe(true);
         expect(await readFile(join(workingDirectory, ".git/index"), "utf8")).toBe("garbage");

@@ -10,7 +10,7 @@ export function pathIn(image: string | undefined): Readonly<Record<string, strin
 }
 
 /** The sandbox options for processes of a run other than its agent, besides program, environment and directory. */
-export function sandboxPathsOf({
+export function sandboxOptionsOf({
   gateway,
   image,
   runId,
