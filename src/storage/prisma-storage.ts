@@ -7,6 +7,7 @@ import { PrismaAdministratorKeys } from "./administrator-keys.ts";
 import { nameAuthor, PrismaAuditLog } from "./audit-log.ts";
 import { storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf } from "./database.ts";
+import { PrismaDueSchedules } from "./due-schedules.ts";
 import { createEnvironmentStore } from "./environment-store.ts";
 import { PrismaEventLog } from "./event-log.ts";
 import { PrismaFileStore } from "./file-store.ts";
@@ -22,10 +23,12 @@ import { createNamedAgentStore } from "./named-agent-store.ts";
 import { PrismaNoticeLog } from "./notice-log.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
+import { createPolicyStore } from "./policy-store.ts";
+import { createRoutingRuleStore } from "./routing-rule-store.ts";
 import { PrismaRunReports } from "./run-reports.ts";
 import { PrismaRunStore } from "./run-store.ts";
+import { createScheduleStore } from "./schedule-store.ts";
 import { createSecretStore } from "./secret-store.ts";
-import { createSettings } from "./settings.ts";
 import { PrismaShareLinkStore } from "./share-link-store.ts";
 import { PrismaSignInStore } from "./sign-in-store.ts";
 import { createSkillHistory } from "./skill-history.ts";
@@ -62,7 +65,10 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     secrets: createSecretStore(deps.database),
     workers: new PrismaWorkerStore(deps.database),
     reports: new PrismaRunReports(deps.database),
-    ...createSettings(deps),
+    schedules: createScheduleStore(deps.database),
+    dueSchedules: new PrismaDueSchedules(deps),
+    policies: createPolicyStore(deps),
+    routingRules: createRoutingRuleStore(deps),
     inboxList: new PrismaInboxList(deps.database),
     noticeLog: new PrismaNoticeLog(deps),
     auditLog: new PrismaAuditLog(deps.database),

@@ -1,0 +1,16 @@
+import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { RecordStore } from "../core/records/record-store.ts";
+import type { RoutingRule } from "../core/routing/routing-rule.ts";
+import type { RoutingRule as RoutingRuleRow } from "./generated/client.ts";
+import { PrismaRecordStore } from "./record-store.ts";
+import { routingRuleColumns, routingRuleOf } from "./rule-rows.ts";
+import type { StoreDeps } from "./store-deps.ts";
+
+/** Notifies caches of routing rules about changes. */
+export function createRoutingRuleStore({ database, pubsub }: StoreDeps): RecordStore<RoutingRule> {
+  return new PrismaRecordStore<RoutingRule, RoutingRuleRow, ReturnType<typeof routingRuleColumns>>(
+    database,
+    { table: (client) => client.routingRule, columnsOf: routingRuleColumns, recordOf: routingRuleOf },
+    () => pubsub.publish([CHANNELS.routingRules]),
+  );
+}

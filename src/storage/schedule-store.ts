@@ -1,0 +1,14 @@
+import type { RecordStore } from "../core/records/record-store.ts";
+import type { Schedule } from "../core/schedules/schedule.ts";
+import type { Statements } from "./database.ts";
+import type { Schedule as ScheduleRow } from "./generated/client.ts";
+import { PrismaRecordStore } from "./record-store.ts";
+import { scheduleColumns, scheduleOf } from "./schedule-rows.ts";
+
+export function createScheduleStore(database: Statements): RecordStore<Schedule> {
+  return new PrismaRecordStore<Schedule, ScheduleRow, ReturnType<typeof scheduleColumns>>(database, {
+    table: (client) => client.schedule,
+    columnsOf: scheduleColumns,
+    recordOf: scheduleOf,
+  });
+}
