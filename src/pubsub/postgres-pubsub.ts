@@ -1,4 +1,5 @@
 import pg from "pg";
+import { parseJson } from "../core/parse-json.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { PubSub, Unsubscribe } from "../core/ports/pubsub.ts";
 import { Listeners } from "./listeners.ts";
@@ -147,14 +148,6 @@ export class PostgresPubSub implements PubSub {
 
 /** Anyone with access to the database may notify. A payload that is not our list is ignored. */
 function topicsIn(payload: string | undefined): readonly string[] {
-  const channels = parsed(payload ?? "");
+  const channels = parseJson(payload ?? "");
   return Array.isArray(channels) ? channels.filter((channel) => typeof channel === "string") : [];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import type { AuditContext, AuditEntry, AuditLog, AuditQuery } from "../core/aud
 import type { Statements, Tx } from "./database.ts";
 import type { AuditEntry as AuditEntryRow, Prisma } from "./generated/client.ts";
 import { AUDIT_ACTOR, AUDIT_MEMBERS } from "./json-columns.ts";
-import { parseJson } from "./rows.ts";
+import { parseJsonColumn } from "./rows.ts";
 
 /** The triggers of the audited tables write the entries. */
 export class PrismaAuditLog implements AuditLog {
@@ -54,11 +54,12 @@ function whereOf(query: AuditQuery): Prisma.AuditEntryWhereInput {
 }
 
 function entryOf({ actor, before, after, teamId: _teamId, ...row }: AuditEntryRow): AuditEntry {
-  const place = { table: "audit_entries", id: row.id };
-  const members = (value: unknown, column: string) => parseJson(AUDIT_MEMBERS, value, { ...place, column });
+  const location = { table: "audit_entries", id: row.id };
+  const members = (value: unknown, column: string) =>
+    parseJsonColumn(AUDIT_MEMBERS, value, { ...location, column });
   return {
     ...row,
-    actor: parseJson(AUDIT_ACTOR, actor, { ...place, column: "actor" }),
+    actor: parseJsonColumn(AUDIT_ACTOR, actor, { ...location, column: "actor" }),
     ...(before === null ? {} : { before: members(before, "before") }),
     ...(after === null ? {} : { after: members(after, "after") }),
   };

@@ -6,7 +6,7 @@ import type { Statements } from "./database.ts";
 import type { Environment as EnvironmentRow } from "./generated/client.ts";
 import { ENVIRONMENT_CONFIG } from "./json-columns.ts";
 import { PrismaRecordStore } from "./record-store.ts";
-import { parseJson, toJson } from "./rows.ts";
+import { parseJsonColumn, toJson } from "./rows.ts";
 
 export function createEnvironmentStore(database: Statements): RecordStore<Environment> {
   return new PrismaRecordStore<Environment, EnvironmentRow, ReturnType<typeof columnsOf>>(database, {
@@ -27,7 +27,7 @@ function environmentOf(row: EnvironmentRow): Environment {
     ownerId: row.ownerId as OwnerId,
     creatorId: row.creatorId as PrincipalId,
     lastEditorId: row.lastEditorId as PrincipalId,
-    config: parseJson(ENVIRONMENT_CONFIG, row.config, {
+    config: parseJsonColumn(ENVIRONMENT_CONFIG, row.config, {
       table: "environments",
       id: row.id,
       column: "config",

@@ -12,7 +12,7 @@ import {
   type RepositoryChange as RepositoryChangeRow,
 } from "./generated/client.ts";
 import { ARTIFACT_BODY, CHANGED_FILES } from "./json-columns.ts";
-import { parseJson, selectList, toJson, withoutNulls } from "./rows.ts";
+import { parseJsonColumn, selectList, toJson, withoutNulls } from "./rows.ts";
 
 const ARTIFACTS_OF = `
   SELECT ${selectList(Object.values(Prisma.ArtifactScalarFieldEnum))} FROM artifacts
@@ -73,10 +73,10 @@ export async function replaceChanges(tx: Tx, runId: RunId, { changes }: RunChang
 }
 
 function changesIn({ files, runId, ...row }: RepositoryChangeRow): RepositoryChanges {
-  const place = { table: "repository_changes", id: runId, column: "files" } as const;
+  const location = { table: "repository_changes", id: runId, column: "files" } as const;
   return {
     ...withoutNulls<Omit<RepositoryChanges, "files">>(row),
-    files: parseJson(CHANGED_FILES, files, place),
+    files: parseJsonColumn(CHANGED_FILES, files, location),
   };
 }
 
@@ -102,8 +102,8 @@ function inputOf({ kind, fileName, mimeType, sizeBytes, blobId }: InputRow): Run
 function artifactOf({ runId, body, type: _type, blobId, sizeBytes, hash, ...row }: ArtifactRow): Artifact {
   const file =
     blobId === null || sizeBytes === null || hash === null ? {} : { file: { blobId, sizeBytes, hash } };
-  const place = { table: "artifacts", id: row.id, column: "body" } as const;
-  return { ...row, runId: runId as RunId, body: parseJson(ARTIFACT_BODY, body, place), ...file };
+  const location = { table: "artifacts", id: row.id, column: "body" } as const;
+  return { ...row, runId: runId as RunId, body: parseJsonColumn(ARTIFACT_BODY, body, location), ...file };
 }
 
 function artifactColumns({ body, file, ...artifact }: Artifact) {

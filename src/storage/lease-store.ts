@@ -3,7 +3,7 @@ import type { LeaseToken, RunId } from "../core/ids.ts";
 import type { RunState } from "../core/runs/states.ts";
 import type { Statements } from "./database.ts";
 import { RUN_CONFIG } from "./json-columns.ts";
-import { parseJson } from "./rows.ts";
+import { parseJsonColumn } from "./rows.ts";
 
 /** How long a queued run, an event or a delivery may wait before Errand checks whether its job was lost. */
 export const IDLE_SECONDS = 15;
@@ -45,7 +45,7 @@ export class PrismaLeaseStore implements LeaseStore {
     );
     return rows.map(({ id, config }) => ({
       id,
-      config: parseJson(RUN_CONFIG, config, { table: "runs", id, column: "config" }),
+      config: parseJsonColumn(RUN_CONFIG, config, { table: "runs", id, column: "config" }),
     }));
   }
 }

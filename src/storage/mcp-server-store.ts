@@ -5,7 +5,7 @@ import type { Statements } from "./database.ts";
 import type { McpServer as McpServerRow } from "./generated/client.ts";
 import { MCP_SERVER } from "./json-columns.ts";
 import { PrismaRecordStore } from "./record-store.ts";
-import { parseJson, toJson, withoutNulls } from "./rows.ts";
+import { parseJsonColumn, toJson, withoutNulls } from "./rows.ts";
 
 export function createMcpServerStore(database: Statements): RecordStore<McpServer> {
   return new PrismaRecordStore<McpServer, McpServerRow, ReturnType<typeof columnsOf>>(database, {
@@ -24,6 +24,6 @@ function mcpServerOf(row: McpServerRow): McpServer {
     ...row,
     teamId: row.teamId as TeamId,
     creatorId: row.creatorId as PrincipalId,
-    config: parseJson(MCP_SERVER, row.config, { table: "mcp_servers", id: row.id, column: "config" }),
+    config: parseJsonColumn(MCP_SERVER, row.config, { table: "mcp_servers", id: row.id, column: "config" }),
   });
 }

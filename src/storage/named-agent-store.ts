@@ -5,7 +5,7 @@ import type { Statements } from "./database.ts";
 import type { NamedAgent as NamedAgentRow } from "./generated/client.ts";
 import { OTHER_MEMBERS, RUN_CONFIG } from "./json-columns.ts";
 import { PrismaRecordStore } from "./record-store.ts";
-import { parseJson, toJson, withoutNulls } from "./rows.ts";
+import { parseJsonColumn, toJson, withoutNulls } from "./rows.ts";
 
 export function createNamedAgentStore(database: Statements): RecordStore<NamedAgent> {
   return new PrismaRecordStore<NamedAgent, NamedAgentRow, ReturnType<typeof columnsOf>>(database, {
@@ -21,12 +21,12 @@ function columnsOf({ config, description, others, secretNames, ...columns }: Nam
 }
 
 function namedAgentOf({ config, others, ...row }: NamedAgentRow): NamedAgent {
-  const place = { table: "named_agents", id: row.id } as const;
+  const location = { table: "named_agents", id: row.id } as const;
   return withoutNulls<NamedAgent>({
     ...row,
     id: row.id as PrincipalId,
     teamId: row.teamId as TeamId,
-    config: parseJson(RUN_CONFIG, config, { ...place, column: "config" }),
-    others: parseJson(OTHER_MEMBERS, others, { ...place, column: "others" }),
+    config: parseJsonColumn(RUN_CONFIG, config, { ...location, column: "config" }),
+    others: parseJsonColumn(OTHER_MEMBERS, others, { ...location, column: "others" }),
   });
 }

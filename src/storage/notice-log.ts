@@ -11,7 +11,7 @@ import type { Tx } from "./database.ts";
 import { type OutboxDelivery, Prisma } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { NOTICE } from "./json-columns.ts";
-import { parseJson, withoutNulls } from "./rows.ts";
+import { parseJsonColumn, withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 const { join, sql } = Prisma;
@@ -121,7 +121,7 @@ async function reopen(tx: Tx, id: string): Promise<boolean> {
 }
 
 function noticeOf({ id: seq, uid: id, notice, runId, state, tries: attempts, ...row }: Row): LoggedNotice {
-  const stored = parseJson(NOTICE, notice, { table: "outbox_deliveries", id, column: "notice" });
+  const stored = parseJsonColumn(NOTICE, notice, { table: "outbox_deliveries", id, column: "notice" });
   return withoutNulls<LoggedNotice>({
     ...row,
     id,

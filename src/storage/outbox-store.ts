@@ -6,7 +6,7 @@ import type { OutboxDelivery, Thread } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { NOTICE } from "./json-columns.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
-import { parseJson } from "./rows.ts";
+import { parseJsonColumn } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaOutboxStore implements OutboxStore {
@@ -120,7 +120,11 @@ function deliveryOf(
     id: row.uid,
     adapter,
     thread: { id, installation, key: key as ThreadKey },
-    notice: parseJson(NOTICE, row.notice, { table: "outbox_deliveries", id: row.uid, column: "notice" }),
+    notice: parseJsonColumn(NOTICE, row.notice, {
+      table: "outbox_deliveries",
+      id: row.uid,
+      column: "notice",
+    }),
     maybeShown,
     tries: row.tries - row.earlierTries,
     ...(receipt === undefined ? {} : { shownAt: receipt }),

@@ -34,21 +34,21 @@ export function toJson(value: unknown): Prisma.InputJsonValue {
 }
 
 /** Where a JSON value is stored, for the error of one that does not fit. */
-export interface JsonPlace {
+export interface JsonLocation {
   readonly table: string;
   readonly id: string;
   readonly column: string;
 }
 
-/** The value of a JSON column. Throws an error that names the place, and never the content, if it does not fit. */
-export function parseJson<T>(schema: z.ZodType<T>, value: unknown, place: JsonPlace): T {
+/** The value of a JSON column. If it does not fit, throws an error that names the location and never the content. */
+export function parseJsonColumn<T>(schema: z.ZodType<T>, value: unknown, location: JsonLocation): T {
   const { data, error, success } = schema.safeParse(value);
   if (success) {
     return data;
   }
-  throw invalidJson(place, error.issues[0]?.path ?? []);
+  throw invalidJson(location, error.issues[0]?.path ?? []);
 }
 
-export function invalidJson({ table, id, column }: JsonPlace, path: readonly PropertyKey[]): Error {
+export function invalidJson({ table, id, column }: JsonLocation, path: readonly PropertyKey[]): Error {
   return new Error(`The row ${id} of the table ${table} is not valid at ${[column, ...path].join(".")}.`);
 }

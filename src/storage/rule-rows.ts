@@ -3,14 +3,14 @@ import type { Policy, PolicyEffect } from "../core/policies/policy.ts";
 import type { RoutingRule } from "../core/routing/routing-rule.ts";
 import type { Policy as PolicyRow, RoutingRule as RoutingRuleRow } from "./generated/client.ts";
 import { POLICY_MATCH, ROUTING_MATCH, RUN_CONFIG } from "./json-columns.ts";
-import { parseJson, toJson, withoutNulls } from "./rows.ts";
+import { parseJsonColumn, toJson, withoutNulls } from "./rows.ts";
 
 /** Rows of policies and routing rules to the domain and back. */
 export function policyOf(row: PolicyRow): Policy {
   return withoutNulls<Policy>({
     ...ruleOf(row),
     effect: row.effect as PolicyEffect,
-    match: parseJson(POLICY_MATCH, row.match, { table: "policies", id: row.id, column: "match" }),
+    match: parseJsonColumn(POLICY_MATCH, row.match, { table: "policies", id: row.id, column: "match" }),
     reason: row.reason,
   });
 }
@@ -20,12 +20,12 @@ export function policyColumns({ match, reason, ...columns }: Policy) {
 }
 
 export function routingRuleOf(row: RoutingRuleRow): RoutingRule {
-  const place = { table: "routing_rules", id: row.id } as const;
+  const location = { table: "routing_rules", id: row.id } as const;
   return withoutNulls<RoutingRule>({
     ...ruleOf(row),
-    match: parseJson(ROUTING_MATCH, row.match, { ...place, column: "match" }),
+    match: parseJsonColumn(ROUTING_MATCH, row.match, { ...location, column: "match" }),
     environmentId: row.environmentId,
-    config: parseJson(RUN_CONFIG, row.config, { ...place, column: "config" }),
+    config: parseJsonColumn(RUN_CONFIG, row.config, { ...location, column: "config" }),
   });
 }
 

@@ -13,7 +13,7 @@ import {
   STATUS_MESSAGE,
   WAITING_FOLLOW_UP,
 } from "./json-columns.ts";
-import { columnOf, parseJson, selectList } from "./rows.ts";
+import { columnOf, parseJsonColumn, selectList } from "./rows.ts";
 import { pairsOf } from "./run-filters.ts";
 
 /** The statements get all values of a row as one JSON text, so each column says what type its value is cast to. */
@@ -243,7 +243,7 @@ function readColumns(columns: Columns<Omit<Run, "lease">>): readonly ReadColumn[
       fromRow:
         schema === undefined
           ? fromRow
-          : (stored: unknown, id: string) => parseJson(schema, stored, { table: "runs", id, column }),
+          : (stored: unknown, id: string) => parseJsonColumn(schema, stored, { table: "runs", id, column }),
     };
   });
 }

@@ -10,7 +10,7 @@ import type {
   Thread as ThreadRow,
 } from "./generated/client.ts";
 import { APPROVAL } from "./json-columns.ts";
-import { parseJson, withoutNulls } from "./rows.ts";
+import { parseJsonColumn, withoutNulls } from "./rows.ts";
 
 /** Rows that belong to runs, as the domain's types. */
 export function eventOf(row: RunEventRow): RunEvent {
@@ -39,7 +39,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     approval:
       row.approval === null
         ? null
-        : parseJson(APPROVAL, row.approval, { table: "follow_ups", id: row.id, column: "approval" }),
+        : parseJsonColumn(APPROVAL, row.approval, { table: "follow_ups", id: row.id, column: "approval" }),
   });
 }
 

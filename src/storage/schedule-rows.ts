@@ -3,11 +3,11 @@ import type { RunMode } from "../core/runs/run.ts";
 import type { Schedule } from "../core/schedules/schedule.ts";
 import type { Schedule as ScheduleRow } from "./generated/client.ts";
 import { METADATA, RUN_CONFIG } from "./json-columns.ts";
-import { parseJson, toJson, withoutNulls } from "./rows.ts";
+import { parseJsonColumn, toJson, withoutNulls } from "./rows.ts";
 
 /** Rows of schedules to the domain and back. */
 export function scheduleOf(row: ScheduleRow): Schedule {
-  const place = { table: "schedules", id: row.id } as const;
+  const location = { table: "schedules", id: row.id } as const;
   return withoutNulls<Schedule>({
     id: row.id,
     teamId: row.teamId as TeamId,
@@ -17,8 +17,8 @@ export function scheduleOf(row: ScheduleRow): Schedule {
     prompt: row.prompt,
     mode: row.mode as RunMode | null,
     agentUid: row.agentUid as PrincipalId | null,
-    config: parseJson(RUN_CONFIG, row.config, { ...place, column: "config" }),
-    metadata: parseJson(METADATA, row.metadata, { ...place, column: "metadata" }),
+    config: parseJsonColumn(RUN_CONFIG, row.config, { ...location, column: "config" }),
+    metadata: parseJsonColumn(METADATA, row.metadata, { ...location, column: "metadata" }),
     teamOwned: row.teamOwned,
     creatorId: row.creatorId as PrincipalId,
     lastEditorId: row.lastEditorId as PrincipalId,

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
+import { parseJson } from "../../core/parse-json.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
@@ -92,12 +93,4 @@ function readBody(body: string): { readonly action: string; readonly orderingKey
     return undefined;
   }
   return { action, orderingKey: `github:${threadKeyOf({ repositoryId: repository.id, number })}` };
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
+import { parseJson } from "../../core/parse-json.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 
 /** Older and later requests may be repeated by a stranger. */
@@ -119,12 +120,4 @@ export function orderingKeyOf(subject: unknown, deliveryId: string): string {
 /** Used for deliveries without an id from Slack. */
 function stableId(content: string): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
-}
-
-function parseJson(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }

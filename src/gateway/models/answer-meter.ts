@@ -1,8 +1,8 @@
 import type { ModelFailure } from "../../core/agents/gateway.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { Traffic } from "../traffic.ts";
 import type { Provider } from "./dialects.ts";
 import { failureWithin } from "./model-failure.ts";
-import { parsedJson } from "./parsed-json.ts";
 import { costUsd, isPriced, type ModelPrices } from "./prices.ts";
 import { grown, NO_TOKENS, READERS, type Tokens } from "./tokens.ts";
 
@@ -36,7 +36,7 @@ export class AnswerMeter {
     if (!TELLING.test(text)) {
       return;
     }
-    const value = parsedJson(text);
+    const value = parseJson(text);
     for (const part of Array.isArray(value) ? value : [value]) {
       this.#readPart(part);
     }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parsedJson } from "./parsed-json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { SseEvent } from "./sse-events.ts";
 
 const options = z.looseObject({ include_usage: z.unknown().optional() }).nullish();
@@ -14,7 +14,7 @@ export interface ChatBody {
 
 /** Makes a streaming chat report its usage, which it does only on request. */
 export function askingForUsage(bytes: Buffer): ChatBody {
-  const body = chat.safeParse(parsedJson(bytes.toString())).data;
+  const body = chat.safeParse(parseJson(bytes.toString())).data;
   if (body === undefined) {
     return { bytes, isAskedByUs: false };
   }
@@ -31,5 +31,5 @@ const usageAlone = z.object({ choices: z.array(z.unknown()).length(0), usage: z.
 
 /** The event that only exists because the usage was requested. */
 export function isUsageAlone({ data }: SseEvent): boolean {
-  return data.includes('"usage"') && usageAlone.safeParse(parsedJson(data)).success;
+  return data.includes('"usage"') && usageAlone.safeParse(parseJson(data)).success;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ModelFailure } from "../../core/agents/gateway.ts";
-import { parsedJson } from "./parsed-json.ts";
+import { parseJson } from "../../core/parse-json.ts";
 
 const MESSAGE_CHARS = 500;
 
@@ -28,7 +28,7 @@ export function failureWithin(value: unknown): ModelFailure | undefined {
 
 /** The message in the body of an error. */
 export function messageIn(body: string): string {
-  const value = parsedJson(body);
+  const value = parseJson(body);
   const [first] = Array.isArray(value) ? value : [value];
   const error: RecordedUpdate | undefined =
     withError.safeParse(first).data?.error ?? withMessage.safeParse(first).data;

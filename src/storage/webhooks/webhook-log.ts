@@ -8,7 +8,7 @@ import { parseEventBody } from "../event-body.ts";
 import { SETTLED } from "../event-log.ts";
 import type { Prisma, RunEvent as RunEventRow } from "../generated/client.ts";
 import { METADATA } from "../json-columns.ts";
-import { parseJson, withoutNulls } from "../rows.ts";
+import { parseJsonColumn, withoutNulls } from "../rows.ts";
 
 /** The name of this cursor. */
 const READER = "webhooks";
@@ -135,6 +135,6 @@ function toldRunOf({
     teamId: teamId as TeamId,
     source: source as RunSource,
     ancestorIds: ancestorIds as RunId[],
-    metadata: parseJson(METADATA, metadata, { table: "runs", id, column: "metadata" }),
+    metadata: parseJsonColumn(METADATA, metadata, { table: "runs", id, column: "metadata" }),
   });
 }

@@ -13,7 +13,7 @@ import type {
   WebhookTry as TryRow,
 } from "../generated/client.ts";
 import { WEBHOOK_SECRETS } from "../json-columns.ts";
-import { parseJson, toJson, withoutNulls } from "../rows.ts";
+import { parseJsonColumn, toJson, withoutNulls } from "../rows.ts";
 
 /** The team of an endpoint that was deleted. */
 export const NOBODY = "00000000-0000-0000-0000-000000000000";
@@ -33,7 +33,7 @@ export function endpointOf({
     runId: runId as RunId | null,
     createdBy: createdBy as PrincipalId,
     events: events as WebhookEventType[],
-    secrets: parseJson(WEBHOOK_SECRETS, secrets, {
+    secrets: parseJsonColumn(WEBHOOK_SECRETS, secrets, {
       table: "webhook_endpoints",
       id: row.id,
       column: "secrets",
