@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { MEMBERS } from "./members.ts";
+import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import { clonedRepository } from "./workspace-record.ts";
 
 /** The state of a workspace before any work, from which it can be created again. */
@@ -34,7 +34,7 @@ export async function writeManifest(
   const entries: Record<string, string> = {};
   const isLeftOut = (path: string) => leftOut.some((name) => path === join("workspace", name));
   let bytes = 0;
-  for await (const { path, stat } of entriesBelow(runPath, MEMBERS, isLeftOut)) {
+  for await (const { path, stat } of entriesBelow(runPath, WRITABLE_FOLDERS, isLeftOut)) {
     bytes += stat.size;
     entries[path] = identityOf(stat);
   }

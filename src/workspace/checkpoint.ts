@@ -4,12 +4,12 @@ import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import type { Preparation } from "../core/workspaces/workspace.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
-import { MEMBERS } from "./members.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { ArchiveTooLarge, packDirectory } from "./pack-directory.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { RunDirectory } from "./run-directory.ts";
+import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import type { Steps } from "./steps.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
@@ -36,7 +36,7 @@ export async function packCheckpoint(runPath: string, maxBytes: number): Promise
     if (manifest !== undefined && (await isThere(join(runPath, LEAN)))) {
       return await packLean(runPath, manifest, limits);
     }
-    return await packDirectory(runPath, [...MEMBERS, RECORD], limits).catch((error) => {
+    return await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD], limits).catch((error) => {
       if (manifest === undefined || !(error instanceof ArchiveTooLarge)) {
         throw error;
       }
@@ -55,7 +55,7 @@ async function packLean(
   const about: Lean = { base: manifest.base, gone: [...(await listGone(runPath, manifest))] };
   await writeFile(join(runPath, LEAN), JSON.stringify(about), { mode: 0o600 });
   const isLeftOut = (path: string, stat: Parameters<typeof isOfBase>[2]) => isOfBase(manifest, path, stat);
-  return packDirectory(runPath, [...MEMBERS, RECORD, LEAN], limits, isLeftOut);
+  return packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, LEAN], limits, isLeftOut);
 }
 
 export interface Restoration {
@@ -92,17 +92,17 @@ async function relocate(incoming: string, from: string, to: string): Promise<voi
   if (from === "" || from === to) {
     return;
   }
-  for (const member of MEMBERS) {
-    const place = join(incoming, member);
+  for (const folder of WRITABLE_FOLDERS) {
+    const place = join(incoming, folder);
     const { paths } = await findWritten(place, from);
     await rewrite(place, paths, from, to);
   }
 }
 
 async function moveInto(path: string, incoming: string): Promise<void> {
-  for (const member of MEMBERS) {
-    await rmdir(join(path, member));
-    await rename(join(incoming, member), join(path, member));
+  for (const folder of WRITABLE_FOLDERS) {
+    await rmdir(join(path, folder));
+    await rename(join(incoming, folder), join(path, folder));
   }
 }
 
@@ -118,8 +118,8 @@ async function mergeInto({ base, gone }: Lean, incoming: string, restoration: Re
   for (const each of gone) {
     await removeBelow(path, each);
   }
-  for (const member of MEMBERS) {
-    await mergeTree(join(incoming, member), join(path, member));
+  for (const folder of WRITABLE_FOLDERS) {
+    await mergeTree(join(incoming, folder), join(path, folder));
   }
   // The next checkpoint will be too large as well.
   await rename(join(incoming, LEAN), join(path, LEAN));

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { Log } from "../core/ports/log.ts";
 import { copyInto } from "./copy-tree.ts";
-import { MEMBERS } from "./members.ts";
 import { removeTree } from "./remove-tree.ts";
+import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 import { findWritten, rewrite } from "./written-paths.ts";
 
@@ -24,7 +24,7 @@ const REMAINS_MS = 3_600_000;
 const about = z.object({
   madeAt: z.number(),
   bytes: z.number(),
-  /** Files that contain the path where the environment was made, by member. */
+  /** Files that contain the path where the environment was made, by folder. */
   written: z.record(z.string(), z.array(z.string())),
 });
 type About = z.infer<typeof about>;
@@ -53,15 +53,15 @@ export class PreparedEnvironments {
     }
     try {
       const record = await readRecord(entry);
-      for (const member of MEMBERS) {
-        await rm(join(place, member), { recursive: true });
+      for (const folder of WRITABLE_FOLDERS) {
+        await rm(join(place, folder), { recursive: true });
       }
       await copyInto(
         place,
-        MEMBERS.map((member) => join(entry, member)),
+        WRITABLE_FOLDERS.map((folder) => join(entry, folder)),
       );
-      for (const member of MEMBERS) {
-        await rewrite(join(place, member), known.written[member] ?? [], record.place, place);
+      for (const folder of WRITABLE_FOLDERS) {
+        await rewrite(join(place, folder), known.written[folder] ?? [], record.place, place);
       }
       const now = new Date();
       await utimes(entry, now, now);
@@ -69,11 +69,11 @@ export class PreparedEnvironments {
     } catch (error) {
       // Another process may have deleted it just now.
       this.#log.warn("prepared_environment.not_copied", { key, error });
-      for (const member of MEMBERS) {
-        await removeTree(join(place, member));
+      for (const folder of WRITABLE_FOLDERS) {
+        await removeTree(join(place, folder));
       }
-      for (const member of MEMBERS) {
-        await mkdir(join(place, member), { mode: 0o700 });
+      for (const folder of WRITABLE_FOLDERS) {
+        await mkdir(join(place, folder), { mode: 0o700 });
       }
       return undefined;
     }
@@ -107,9 +107,9 @@ export class PreparedEnvironments {
   ): Promise<void> {
     const written: About["written"] = {};
     let bytes = 0;
-    for (const member of MEMBERS) {
-      const found = await findWritten(join(place, member), place);
-      written[member] = [...found.paths];
+    for (const folder of WRITABLE_FOLDERS) {
+      const found = await findWritten(join(place, folder), place);
+      written[folder] = [...found.paths];
       bytes += found.bytes;
     }
     if (bytes > this.#limits.maxBytes / 2) {
@@ -117,7 +117,7 @@ export class PreparedEnvironments {
     }
     await copyInto(
       fresh,
-      MEMBERS.map((member) => join(place, member)),
+      WRITABLE_FOLDERS.map((folder) => join(place, folder)),
     );
     for (const name of leftOut) {
       await removeTree(join(fresh, "workspace", name));

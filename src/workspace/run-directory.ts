@@ -2,10 +2,11 @@ import { chmod, lstat, mkdir, readFile, rename, writeFile } from "node:fs/promis
 import { join, resolve } from "node:path";
 import type { RunId } from "../core/ids.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
-import { MEMBERS } from "./members.ts";
 import { removeTree } from "./remove-tree.ts";
 import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
+/** The folders of a run directory that a sandbox may write to. */
+export const WRITABLE_FOLDERS = ["workspace", "home"] as const;
 const MARKER = "checkpoints.json";
 const PRIVATE = 0o700;
 
@@ -66,8 +67,8 @@ export class RunDirectory {
     await this.clear();
     try {
       const record = await fill();
-      for (const member of MEMBERS) {
-        await chmod(join(this.path, member), PRIVATE);
+      for (const folder of WRITABLE_FOLDERS) {
+        await chmod(join(this.path, folder), PRIVATE);
       }
       await writeRecord(this.path, record);
       await this.writeCheckpoints(checkpoints);
@@ -87,8 +88,8 @@ export class RunDirectory {
         throw error;
       }
     });
-    for (const member of MEMBERS) {
-      await mkdir(join(this.path, member), { recursive: true, mode: PRIVATE });
+    for (const folder of WRITABLE_FOLDERS) {
+      await mkdir(join(this.path, folder), { recursive: true, mode: PRIVATE });
     }
     await chmod(this.path, PRIVATE);
     await removeTree(this.#old);

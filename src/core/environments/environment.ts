@@ -1,7 +1,7 @@
 import type { PrincipalId } from "../ids.ts";
 import type { Owned } from "../people/ownership.ts";
 import type { TeamRecord } from "../records/record-store.ts";
-import type { RepositoryName } from "../repositories/repository-name.ts";
+import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 
 /** What an agent works in. `id` has 22 alphanumeric characters. */
 export interface Environment extends TeamRecord, Owned {
@@ -36,4 +36,15 @@ export function newEnvironmentUid(): string {
     uid += Array.from(fair, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
   }
   return uid.slice(0, UID_LENGTH);
+}
+
+/** The repositories of all these environments after those `added`, without duplicates. */
+export function repositoriesOf(
+  environments: readonly Environment[],
+  added: readonly RepositoryName[] = [],
+): readonly RepositoryName[] {
+  const all = [...added, ...environments.flatMap(({ config }) => config.repositories)];
+  return all.filter(
+    (repository, index) => all.findIndex((each) => isSameRepository(each, repository)) === index,
+  );
 }

@@ -1,3 +1,4 @@
+import type { Workspace } from "../workspaces/workspace.ts";
 import type { RunInput } from "./run-input.ts";
 
 const DIRECTORY = "attachments";
@@ -19,6 +20,18 @@ export function filesInWorkspace(inputs: readonly RunInput[]): readonly FileInWo
     taken.add(name.toLowerCase());
     return { path: `${DIRECTORY}/${name}`, kind, mimeType, sizeBytes };
   });
+}
+
+/** The relative path from the agent's working directory to the input files: empty, or several `../`. */
+export function pathToFiles({
+  directory,
+  workingDirectory,
+}: Pick<Workspace, "directory" | "workingDirectory">): string {
+  if (!workingDirectory.startsWith(`${directory}/`)) {
+    return "";
+  }
+  const below = workingDirectory.slice(directory.length).split("/");
+  return "../".repeat(below.filter((part) => part !== "").length);
 }
 
 /** A file name without a path and without characters that a shell or a terminal would interpret. */

@@ -1,10 +1,9 @@
-import type { Environment } from "../environments/environment.ts";
+import { type Environment, repositoriesOf } from "../environments/environment.ts";
 import type { EnvironmentService } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Log } from "../ports/log.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
-import { repositoriesOf } from "./repositories.ts";
 import { type Skill, skillId } from "./skill.ts";
 import type { SkillHistory } from "./skill-history.ts";
 import type { Freshness, SkillLibrary } from "./skill-library.ts";

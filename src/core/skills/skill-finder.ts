@@ -1,9 +1,9 @@
+import { repositoriesOf } from "../environments/environment.ts";
 import type { EnvironmentService } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import { isSameName, type RepositoryName } from "../repositories/repository-name.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
-import { repositoriesOf } from "./repositories.ts";
 import type { Skill } from "./skill.ts";
 import type { SkillLibrary } from "./skill-library.ts";
 import { parseSkillSpec, type SkillSpec } from "./skill-spec.ts";

@@ -1,4 +1,4 @@
-import { pathToFiles } from "../inputs/path-to-files.ts";
+import { pathToFiles } from "../inputs/input-paths.ts";
 import type { Run } from "../runs/run.ts";
 import type { Workspace } from "../workspaces/workspace.ts";
 import { type Skill, type SkillPlace, skillId } from "./skill.ts";

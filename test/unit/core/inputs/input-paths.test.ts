@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cleanFileName, filesInWorkspace } from "../../../../src/core/inputs/input-paths.ts";
+import { cleanFileName, filesInWorkspace, pathToFiles } from "../../../../src/core/inputs/input-paths.ts";
 
 test.each([
   ["report.pdf", "report.pdf"],
@@ -42,4 +42,13 @@ test("files with the same name are numbered, also if only their case differs", (
     "attachments/b",
     "attachments/b-2",
   ]);
+});
+
+test.each([
+  ["/runs/1/workspace", ""],
+  ["/runs/1/workspace/widgets", "../"],
+  ["/runs/1/workspace/a/b", "../../"],
+  ["/runs/1/workspaces", ""],
+])("the path from the working directory %s to the input files is %j", (workingDirectory, path) => {
+  expect(pathToFiles({ directory: "/runs/1/workspace", workingDirectory })).toBe(path);
 });
