@@ -10,9 +10,9 @@ import { z } from "zod";
 import type { AgentStart } from "../../core/agents/agent-runner.ts";
 import { AppError } from "../../core/errors.ts";
 import type { AgentLaunch } from "../agent-definition.ts";
-import { supportedMcpServers } from "./mcp-servers.ts";
 import { type OpenedModes, SessionMode } from "./session-mode.ts";
 import { SessionOptions } from "./session-options.ts";
+import { supportedMcpServers } from "./supported-mcp-servers.ts";
 
 export interface OpenedSession {
   readonly sessionId: string;

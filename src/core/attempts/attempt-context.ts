@@ -3,8 +3,8 @@ import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { McpServerConfig } from "../runs/run.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
+import { type FilledMcpServers, fillMcpServers } from "../workspaces/fill-mcp-servers.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
-import { type McpServers, mcpServersOf } from "../workspaces/mcp-servers.ts";
 import { prepareWorkspace } from "../workspaces/prepare-workspace.ts";
 import type { WorkspacePlan, WorkspaceStep } from "../workspaces/workspace.ts";
 import { findEnvironment, grantOf, planOf } from "../workspaces/workspace-plan.ts";
@@ -13,7 +13,7 @@ import type { AttemptDeps } from "./attempt-deps.ts";
 /** What an agent works with: its gateway, its workspace, its MCP servers. */
 export interface AttemptContext extends RunWorkspace {
   readonly plan: WorkspacePlan;
-  readonly mcpServers: McpServers["forAgent"];
+  readonly mcpServers: FilledMcpServers["forAgent"];
 }
 
 export interface AttemptContextRequest {
@@ -37,7 +37,7 @@ export async function prepareAttemptContext(
   const plan = planOf(run, environment);
   const { given, mcpServers, secrets, signal, tell } = needs;
   const { variables } = secrets;
-  const { forAgent, forGateway } = mcpServersOf(mcpServers, secrets);
+  const { forAgent, forGateway } = fillMcpServers(mcpServers, secrets);
   const network = environment?.config.network ?? "none";
   const gateway = await gateways.open(grantOf(run, plan, { network, mcpServers: forGateway }));
   needs.opened(gateway);

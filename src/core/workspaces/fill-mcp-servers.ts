@@ -5,7 +5,7 @@ import { PLACEHOLDER } from "../mcp-servers/require-mcp-servers.ts";
 import type { McpServerConfig } from "../runs/run.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 
-export interface McpServers {
+export interface FilledMcpServers {
   /** The configuration that the agent receives. */
   readonly forAgent: AgentStart["mcpServers"];
   /** The configuration with keys, which stay outside of the sandbox. */
@@ -13,10 +13,10 @@ export interface McpServers {
 }
 
 /** The run's MCP servers, with each `${NAME}` in their values replaced by the secret of that name. */
-export function mcpServersOf(
+export function fillMcpServers(
   servers: Readonly<Record<string, McpServerConfig>>,
   secrets: OpenedSecrets,
-): McpServers {
+): FilledMcpServers {
   const forAgent: Record<string, AgentStart["mcpServers"][string]> = {};
   const forGateway: Record<string, GatewayGrant["mcpServers"][string]> = {};
   for (const [name, server] of Object.entries(servers)) {
