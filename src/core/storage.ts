@@ -20,7 +20,6 @@ import type {
 import type { ShareLinkStore } from "./people/share-link-store.ts";
 import type { SignInStore } from "./people/sign-in-store.ts";
 import type { Policy } from "./policies/policy.ts";
-import type { RecordStore } from "./records/record-store.ts";
 import type { RoutingRule } from "./routing/routing-rule.ts";
 import type { EventLog } from "./runs/event-log.ts";
 import type { FollowUpStore } from "./runs/follow-up-store.ts";
@@ -29,6 +28,7 @@ import type { DueSchedules } from "./schedules/due-schedules.ts";
 import type { Schedule } from "./schedules/schedule.ts";
 import type { Secret } from "./secrets/secret.ts";
 import type { SkillHistory } from "./skills/skill-history.ts";
+import type { RecordStore } from "./team-records/record-store.ts";
 import type { ThreadStore } from "./threads/thread-store.ts";
 import type { RunReports } from "./usage/run-reports.ts";
 import type { WebhookStorage } from "./webhooks/webhook-stores.ts";

@@ -1,7 +1,7 @@
 import type { Environment } from "../core/environments/environment.ts";
 import type { PrincipalId, TeamId } from "../core/ids.ts";
 import type { OwnerId } from "../core/people/ownership.ts";
-import type { RecordStore } from "../core/records/record-store.ts";
+import type { RecordStore } from "../core/team-records/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { Environment as EnvironmentRow } from "./generated/client.ts";
 import { ENVIRONMENT_CONFIG } from "./json-columns.ts";

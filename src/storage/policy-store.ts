@@ -1,6 +1,6 @@
 import type { Policy } from "../core/policies/policy.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { RecordStore } from "../core/records/record-store.ts";
+import type { RecordStore } from "../core/team-records/record-store.ts";
 import type { Policy as PolicyRow } from "./generated/client.ts";
 import { PrismaRecordStore } from "./record-store.ts";
 import { policyColumns, policyOf } from "./rule-rows.ts";

@@ -1,6 +1,6 @@
 import type { TeamId } from "../core/ids.ts";
-import type { RecordStore, TeamRecord } from "../core/records/record-store.ts";
 import { UniqueConflict } from "../core/storage.ts";
+import type { RecordStore, TeamRecord } from "../core/team-records/record-store.ts";
 import type { Statements, Tx } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 

@@ -1,6 +1,6 @@
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { RecordStore } from "../core/records/record-store.ts";
 import type { RoutingRule } from "../core/routing/routing-rule.ts";
+import type { RecordStore } from "../core/team-records/record-store.ts";
 import type { RoutingRule as RoutingRuleRow } from "./generated/client.ts";
 import { PrismaRecordStore } from "./record-store.ts";
 import { routingRuleColumns, routingRuleOf } from "./rule-rows.ts";

@@ -1,5 +1,5 @@
-import type { RecordStore } from "../core/records/record-store.ts";
 import type { Schedule } from "../core/schedules/schedule.ts";
+import type { RecordStore } from "../core/team-records/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { Schedule as ScheduleRow } from "./generated/client.ts";
 import { PrismaRecordStore } from "./record-store.ts";

@@ -2,8 +2,8 @@ import { AppError } from "../errors.ts";
 import { isOpenTo, ownerOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RecordStore } from "../records/record-store.ts";
 import type { NewRun } from "../runs/new-run.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import { type Environment, type EnvironmentConfig, newEnvironmentUid } from "./environment.ts";
 
 export const ENVIRONMENT_SORTS = ["last_updated", "name"] as const;

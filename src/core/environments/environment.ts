@@ -1,7 +1,7 @@
 import type { PrincipalId } from "../ids.ts";
 import type { Owned } from "../people/ownership.ts";
-import type { TeamRecord } from "../records/record-store.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import type { TeamRecord } from "../team-records/record-store.ts";
 
 /** What an agent works in. `id` has 22 alphanumeric characters. */
 export interface Environment extends TeamRecord, Owned {

@@ -2,10 +2,10 @@ import { AppError, invalidMember } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RecordStore } from "../records/record-store.ts";
 import type { McpServerConfig } from "../runs/run.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import { UniqueConflict } from "../storage.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import {
   isSameServer,
   type McpServer,

@@ -1,8 +1,8 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
-import type { RecordStore, TeamRecord } from "../records/record-store.ts";
 import type { McpServerConfig, RunConfig } from "../runs/run.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
+import type { RecordStore, TeamRecord } from "../team-records/record-store.ts";
 
 /** An MCP server that a team keeps. Its runs name it by `warp_id`. */
 export interface McpServer extends TeamRecord {

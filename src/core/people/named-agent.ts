@@ -1,8 +1,8 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
-import type { RecordStore, TeamRecord } from "../records/record-store.ts";
 import { ofSameProgram } from "../runs/layered-config.ts";
 import type { RunConfig } from "../runs/run.ts";
+import type { RecordStore, TeamRecord } from "../team-records/record-store.ts";
 import type { PeopleStore } from "./people-stores.ts";
 import type { Viewer } from "./principal.ts";
 

@@ -1,10 +1,10 @@
 import type { Environment } from "../environments/environment.ts";
 import type { Viewer } from "../people/principal.ts";
-import type { RecordStore } from "../records/record-store.ts";
 import type { RunRules } from "../rules/run-rules.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Run } from "../runs/run.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import { evaluatePolicies, type Verdict } from "./evaluate-policies.ts";
 import type { PolicyAction, Relation, Role } from "./policy.ts";
 

@@ -1,7 +1,7 @@
 import type { TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PubSub } from "../ports/pubsub.ts";
-import type { RecordStore } from "../records/record-store.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import { inOrder, type Rule } from "./rule.ts";
 
 export interface RuleBookDeps<R extends Rule> {

@@ -2,8 +2,8 @@ import { AppError, invalidMember } from "../errors.ts";
 import { newId, type TeamId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RecordStore } from "../records/record-store.ts";
 import { UniqueConflict } from "../storage.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import { byOrder, type Rule } from "./rule.ts";
 
 export interface RuleServiceDeps<R extends Rule> {

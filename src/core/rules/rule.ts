@@ -1,5 +1,5 @@
 import type { PrincipalId } from "../ids.ts";
-import type { TeamRecord } from "../records/record-store.ts";
+import type { TeamRecord } from "../team-records/record-store.ts";
 
 /** What policies and routing rules have in common: the first one that matches decides. */
 export interface Rule extends TeamRecord {

@@ -1,6 +1,6 @@
 import type { PrincipalId } from "../ids.ts";
-import type { TeamRecord } from "../records/record-store.ts";
 import type { RunConfig, RunMode } from "../runs/run.ts";
+import type { TeamRecord } from "../team-records/record-store.ts";
 import type { NextDue } from "./cron.ts";
 
 /** Starts a run at each due time, in the name of its creator. */

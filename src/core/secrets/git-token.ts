@@ -1,7 +1,7 @@
 import { isTeamOwned, type Owned } from "../people/ownership.ts";
-import type { RecordStore } from "../records/record-store.ts";
 import type { TeamAccess } from "../repositories/repository-name.ts";
 import type { Run } from "../runs/run.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import { openSecret } from "./open-secret.ts";
 import type { Secret } from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";

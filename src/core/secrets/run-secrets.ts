@@ -8,8 +8,8 @@ import {
 import { openValues } from "../mcp-servers/sealed-values.ts";
 import { isTeamOwned } from "../people/ownership.ts";
 import type { PeopleStore } from "../people/people-stores.ts";
-import type { RecordStore } from "../records/record-store.ts";
 import type { McpServerConfig, Run, RunConfig } from "../runs/run.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import { isGitToken } from "./git-token.ts";
 import { openSecret } from "./open-secret.ts";
 import type { Redactor, RunRedactors } from "./redactor.ts";

@@ -3,8 +3,8 @@ import { newId } from "../ids.ts";
 import { isTeamOwned, type Owned, ownerOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { RecordStore } from "../records/record-store.ts";
 import { UniqueConflict } from "../storage.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import { problemOfName, type Secret, sealOwner } from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";
 

@@ -1,6 +1,6 @@
 import type { PrincipalId } from "../ids.ts";
 import type { Owned } from "../people/ownership.ts";
-import type { TeamRecord } from "../records/record-store.ts";
+import type { TeamRecord } from "../team-records/record-store.ts";
 
 /** A value that becomes an environment variable of runs. Only the worker of a run can read it. */
 export interface Secret extends TeamRecord, Owned {

@@ -1,5 +1,5 @@
 import type { PrincipalId, RunId } from "../ids.ts";
-import type { TeamRecord } from "../records/record-store.ts";
+import type { TeamRecord } from "../team-records/record-store.ts";
 import type { WebhookEventType } from "./event-types.ts";
 
 /** An address that receives the events of a team's runs, or of one run. */

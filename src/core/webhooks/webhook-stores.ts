@@ -1,5 +1,5 @@
 import type { RunId } from "../ids.ts";
-import type { RecordStore } from "../records/record-store.ts";
+import type { RecordStore } from "../team-records/record-store.ts";
 import type {
   NewWebhookDelivery,
   WebhookDelivery,

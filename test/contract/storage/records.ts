@@ -5,11 +5,11 @@ import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
 import type { McpServer } from "../../../src/core/mcp-servers/mcp-server.ts";
 import type { NamedAgent } from "../../../src/core/people/named-agent.ts";
 import type { Policy } from "../../../src/core/policies/policy.ts";
-import type { RecordStore, TeamRecord } from "../../../src/core/records/record-store.ts";
 import type { RoutingRule } from "../../../src/core/routing/routing-rule.ts";
 import type { Schedule } from "../../../src/core/schedules/schedule.ts";
 import type { Secret } from "../../../src/core/secrets/secret.ts";
 import { type Storage, UniqueConflict } from "../../../src/core/storage.ts";
+import type { RecordStore, TeamRecord } from "../../../src/core/team-records/record-store.ts";
 import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
 import { aTeam, type StorageHarness } from "./harness.ts";
 

@@ -1,6 +1,6 @@
 import type { TeamId } from "../../../../src/core/ids.ts";
-import type { RecordStore, TeamRecord } from "../../../../src/core/records/record-store.ts";
 import { UniqueConflict } from "../../../../src/core/storage.ts";
+import type { RecordStore, TeamRecord } from "../../../../src/core/team-records/record-store.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 

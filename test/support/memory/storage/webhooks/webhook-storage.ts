@@ -1,5 +1,5 @@
-import type { RecordStore } from "../../../../../src/core/records/record-store.ts";
 import type { RunEvent } from "../../../../../src/core/runs/events.ts";
+import type { RecordStore } from "../../../../../src/core/team-records/record-store.ts";
 import { isStateChange } from "../../../../../src/core/webhooks/event-types.ts";
 import type { WebhookEndpoint } from "../../../../../src/core/webhooks/webhook-endpoint.ts";
 import type { VisibleEvent } from "../../../../../src/core/webhooks/webhook-message.ts";
