@@ -76,16 +76,20 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   };
 }
 
-interface Place {
+interface AttemptTools {
   readonly chosen: ChosenSandbox;
   readonly clones: RepositoryClones;
 }
 
-function runDeps(bootstrap: Bootstrap, deps: AppDeps, place: Place): Omit<RunWorkerDeps, "worker" | "host"> {
+function runDeps(
+  bootstrap: Bootstrap,
+  deps: AppDeps,
+  tools: AttemptTools,
+): Omit<RunWorkerDeps, "worker" | "host"> {
   const { config, knownSecrets, logger } = bootstrap;
   const { blobs: files, pubsub, storage, writer } = deps;
   return {
-    ...{ storage, pubsub, writer, ...workplace(bootstrap, deps, place) },
+    ...{ storage, pubsub, writer, ...attemptDeps(bootstrap, deps, tools) },
     log: plainLog(logger),
     clock: systemClock,
     redactors: knownSecrets,
@@ -99,7 +103,11 @@ function runDeps(bootstrap: Bootstrap, deps: AppDeps, place: Place): Omit<RunWor
 }
 
 /** Creates what agents work in: workspaces, and gateways as their only way out. */
-function workplace({ config, knownSecrets, logger }: Bootstrap, deps: AppDeps, { chosen, clones }: Place) {
+function attemptDeps(
+  { config, knownSecrets, logger }: Bootstrap,
+  deps: AppDeps,
+  { chosen, clones }: AttemptTools,
+) {
   const { dataDir, gitUrl, setupMinutes } = config;
   const { sandbox } = chosen;
   const log = plainLog(logger);

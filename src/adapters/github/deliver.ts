@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import { parseMessageRef } from "./message-ref.ts";
-import type { Place, Posts } from "./posts.ts";
+import type { CommentTarget, Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { markerOf, render } from "./render.ts";
 import { findRepository } from "./repositories.ts";
@@ -25,25 +25,25 @@ export interface DeliveryDeps {
 
 /** Shows a notice: as a reaction, as the run's card that is edited in place, or as a comment of its own. */
 export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
-  const place = await findPlace(delivery, deps.client);
+  const target = await findTarget(delivery, deps.client);
   const { notice } = delivery;
   const shown =
     notice.kind === "seen"
-      ? await react(place, notice.messageRef, deps.client)
-      : await show(delivery, place, deps);
+      ? await react(target, notice.messageRef, deps.client)
+      : await show(delivery, target, deps);
   return receiptOf(shown);
 }
 
-async function findPlace({ thread }: Delivery, client: GithubClient): Promise<Place> {
+async function findTarget({ thread }: Delivery, client: GithubClient): Promise<CommentTarget> {
   const { repositoryId, ...within } = parseThreadKey(thread.key);
   const repository = await findRepository(client, thread.installation, repositoryId);
   return { installation: thread.installation, ...repository, ...within };
 }
 
 /** GitHub keeps one reaction per user. REST has no reactions to reviews, so the pull request gets it. */
-async function react(place: Place, messageRef: string, client: GithubClient): Promise<Shown> {
+async function react(target: CommentTarget, messageRef: string, client: GithubClient): Promise<Shown> {
   const { kind, id } = parseMessageRef(messageRef);
-  const { installation, owner, repo, number } = place;
+  const { installation, owner, repo, number } = target;
   const isComment = kind === "issue_comment" || kind === "review_comment";
   const call = {
     route: REACTIONS[isComment ? kind : "issue"],
@@ -53,20 +53,24 @@ async function react(place: Place, messageRef: string, client: GithubClient): Pr
   return { kind: "reaction", id: (await client.call(installation, call)).id };
 }
 
-async function show(delivery: Delivery, place: Place, { posts, trigger }: DeliveryDeps): Promise<Shown> {
+async function show(
+  delivery: Delivery,
+  target: CommentTarget,
+  { posts, trigger }: DeliveryDeps,
+): Promise<Shown> {
   const body = render(delivery, trigger);
-  const edited = await editShown(delivery, place, { posts, body });
+  const edited = await editShown(delivery, target, { posts, body });
   if (edited) {
     return edited;
   }
-  const earlier = delivery.maybeShown && (await posts.find(place, markerOf(delivery)));
-  return earlier ? posts.update(place, earlier, body) : posts.create(place, body);
+  const earlier = delivery.maybeShown && (await posts.find(target, markerOf(delivery)));
+  return earlier ? posts.update(target, earlier, body) : posts.create(target, body);
 }
 
 /** Edits the comment with this message key; undefined if there is none, or it was deleted. */
 async function editShown(
   { shownAt }: Delivery,
-  place: Place,
+  target: CommentTarget,
   { posts, body }: { readonly posts: Posts; readonly body: string },
 ): Promise<Shown | undefined> {
   const shown = shownAt && parseReceipt(shownAt);
@@ -74,7 +78,7 @@ async function editShown(
     return undefined;
   }
   try {
-    return await posts.update(place, { ...shown, kind: shown.kind }, body);
+    return await posts.update(target, { ...shown, kind: shown.kind }, body);
   } catch (error) {
     if (error instanceof AppError && error.code === "resource_not_found") {
       return undefined;

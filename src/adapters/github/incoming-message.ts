@@ -22,7 +22,7 @@ export interface IncomingMessage {
   /** The comment that opened the review thread. */
   readonly reviewCommentId?: number;
   /** The code that a review comment is about. */
-  readonly place?: { readonly path: string; readonly line?: number; readonly diffHunk: string };
+  readonly codeLocation?: { readonly path: string; readonly line?: number; readonly diffHunk: string };
   /** Head of the pull request, if the event has it. */
   readonly commit?: string;
 }
@@ -140,7 +140,7 @@ function ofReviewComment(payload: ReviewComment): IncomingMessage {
     ...commonOf("review_comment", payload, comment),
     subject: subjectOf(pull_request),
     reviewCommentId: comment.in_reply_to_id ?? comment.id,
-    place: { path: comment.path, diffHunk: comment.diff_hunk, ...(line ? { line } : {}) },
+    codeLocation: { path: comment.path, diffHunk: comment.diff_hunk, ...(line ? { line } : {}) },
     commit: pull_request.head.sha,
   };
 }

@@ -20,7 +20,7 @@ const commentsAnswer = z.array(commentAnswer);
 type Comment = z.infer<typeof commentAnswer>;
 
 /** A conversation on GitHub with the current name of its repository. */
-export interface Place extends Repository {
+export interface CommentTarget extends Repository {
   readonly installation: string;
   readonly number: number;
   /** Set in a review thread: the comment that opened it. */
@@ -58,9 +58,9 @@ export class Posts {
     this.#identity = identity;
   }
 
-  async create(place: Place, body: string): Promise<Shown> {
-    const { kind, create: route } = routesOf(place);
-    const { installation, ...parameters } = place;
+  async create(target: CommentTarget, body: string): Promise<Shown> {
+    const { kind, create: route } = routesOf(target);
+    const { installation, ...parameters } = target;
     const { html_url: url, id } = await this.#client.call(installation, {
       route,
       parameters: { ...parameters, body },
@@ -69,8 +69,8 @@ export class Posts {
     return { kind, id, ...(url === undefined ? {} : { url }) };
   }
 
-  async update(place: Place, shown: Shown & Pick<Routes, "kind">, body: string): Promise<Shown> {
-    const { installation, owner, repo } = place;
+  async update(target: CommentTarget, shown: Shown & Pick<Routes, "kind">, body: string): Promise<Shown> {
+    const { installation, owner, repo } = target;
     const call = {
       route: UPDATE[shown.kind],
       parameters: { owner, repo, id: shown.id, body },
@@ -81,14 +81,14 @@ export class Posts {
   }
 
   /** The newest comment of the bot that begins with `marker`. Users can copy the marker, so theirs do not count. */
-  async find(place: Place, marker: string): Promise<(Shown & Pick<Routes, "kind">) | undefined> {
-    for await (const comments of this.#newestPages(place)) {
+  async find(target: CommentTarget, marker: string): Promise<(Shown & Pick<Routes, "kind">) | undefined> {
+    for await (const comments of this.#newestPages(target)) {
       for (const comment of comments.toReversed()) {
         if (!comment.body?.startsWith(marker)) {
           continue;
         }
-        if (await this.#identity.isOurs(place.installation, comment)) {
-          return { kind: routesOf(place).kind, id: comment.id };
+        if (await this.#identity.isOurs(target.installation, comment)) {
+          return { kind: routesOf(target).kind, id: comment.id };
         }
       }
     }
@@ -96,27 +96,30 @@ export class Posts {
   }
 
   /** GitHub lists the oldest first. The `Link` header says which page has the newest. */
-  async *#newestPages(place: Place): AsyncGenerator<readonly Comment[]> {
-    const first = await this.#page(place, 1);
+  async *#newestPages(target: CommentTarget): AsyncGenerator<readonly Comment[]> {
+    const first = await this.#page(target, 1);
     const oldest = Math.max(2, first.lastPage - MAX_PAGES + 1);
     for (let page = first.lastPage; page >= oldest; page -= 1) {
-      yield (await this.#page(place, page)).comments;
+      yield (await this.#page(target, page)).comments;
     }
     if (first.lastPage <= MAX_PAGES) {
       yield first.comments;
     }
   }
 
-  async #page(place: Place, page: number): Promise<{ comments: readonly Comment[]; lastPage: number }> {
-    const { installation, owner, repo, number } = place;
+  async #page(
+    target: CommentTarget,
+    page: number,
+  ): Promise<{ comments: readonly Comment[]; lastPage: number }> {
+    const { installation, owner, repo, number } = target;
     const parameters = { owner, repo, number, per_page: PAGE_SIZE, page };
-    const call = { route: routesOf(place).list, parameters, answer: commentsAnswer };
+    const call = { route: routesOf(target).list, parameters, answer: commentsAnswer };
     const { value, link } = await this.#client.list(installation, call);
     const last = /[?&]page=(\d+)[^>]*>;\s*rel="last"/.exec(link)?.[1];
     return { comments: value, lastPage: last === undefined ? page : Number(last) };
   }
 }
 
-function routesOf({ reviewCommentId }: Place): Routes {
+function routesOf({ reviewCommentId }: CommentTarget): Routes {
   return reviewCommentId === undefined ? CONVERSATION : REVIEW_THREAD;
 }

@@ -21,7 +21,7 @@ const repositoryAnswer = z.object({ default_branch: z.string() });
 type Draft = Parameters<PullRequestAccess["open"]>[0];
 
 /** A repository, and calls of its API with the credentials of an installation or of a team. */
-interface Place extends Repository {
+interface RepositoryApi extends Repository {
   readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
   /** Undefined: no installation sends the comments of its pull requests. */
   readonly installation?: string;
@@ -36,7 +36,7 @@ export async function openPullRequests(
     return undefined;
   }
   const installation = String(id);
-  const call: Place["call"] = (request) => client.call(installation, request);
+  const call: RepositoryApi["call"] = (request) => client.call(installation, request);
   return { installation, ...pullRequestsOf({ call, installation, owner, repo }) };
 }
 
@@ -48,40 +48,40 @@ export async function openPullRequestsWithToken(
   return pullRequestsOf({ call: (request) => client.call(request), owner, repo });
 }
 
-function pullRequestsOf(place: Place): Omit<PullRequestAccess, "installation"> {
+function pullRequestsOf(api: RepositoryApi): Omit<PullRequestAccess, "installation"> {
   return {
-    open: async (draft) => (await find(place, draft.branch)) ?? create(place, draft),
-    find: (branch) => find(place, branch),
+    open: async (draft) => (await find(api, draft.branch)) ?? create(api, draft),
+    find: (branch) => find(api, branch),
   };
 }
 
-async function find(place: Place, branch: string): Promise<PullRequest | undefined> {
-  const { owner, repo } = place;
+async function find(api: RepositoryApi, branch: string): Promise<PullRequest | undefined> {
+  const { owner, repo } = api;
   const call = {
     route: "GET /repos/{owner}/{repo}/pulls",
     parameters: { owner, repo, head: `${owner}:${branch}`, state: "open", per_page: 1 },
     answer: pullsAnswer,
   };
-  const [found] = await place.call(call);
+  const [found] = await api.call(call);
   // GitHub leaves out a filter that it does not understand.
-  return found?.head.ref === branch ? pullRequestOf(place, found) : undefined;
+  return found?.head.ref === branch ? pullRequestOf(api, found) : undefined;
 }
 
-async function create(place: Place, draft: Draft): Promise<PullRequest | undefined> {
-  const base = draft.base ?? (await defaultBranchOf(place));
+async function create(api: RepositoryApi, draft: Draft): Promise<PullRequest | undefined> {
+  const base = draft.base ?? (await defaultBranchOf(api));
   if (base === draft.branch) {
     return undefined;
   }
   try {
-    return await createOn(place, draft, base);
+    return await createOn(api, draft, base);
   } catch (error) {
-    return createOtherwise(place, { draft, base }, error);
+    return createOtherwise(api, { draft, base }, error);
   }
 }
 
 /** Only the text of the error says why GitHub refused. */
 async function createOtherwise(
-  place: Place,
+  api: RepositoryApi,
   { draft, base }: { readonly draft: Draft; readonly base: string },
   error: unknown,
 ): Promise<PullRequest | undefined> {
@@ -93,35 +93,35 @@ async function createOtherwise(
   }
   // A repository whose plan has no drafts.
   if (draft.isDraft && /draft/i.test(error.message)) {
-    return create(place, { ...draft, base, isDraft: false });
+    return create(api, { ...draft, base, isDraft: false });
   }
   // Another request opened it first.
-  const found = await find(place, draft.branch);
+  const found = await find(api, draft.branch);
   if (found !== undefined) {
     return found;
   }
   // The base branch was merged and deleted meanwhile.
   const { base: wanted, ...rest } = draft;
   if (wanted !== undefined && /\bbase\b/.test(error.message)) {
-    return create(place, rest);
+    return create(api, rest);
   }
   throw error;
 }
 
-async function createOn(place: Place, draft: Draft, base: string): Promise<PullRequest> {
-  const { owner, repo } = place;
+async function createOn(api: RepositoryApi, draft: Draft, base: string): Promise<PullRequest> {
+  const { owner, repo } = api;
   const { body, branch: head, isDraft, title } = draft;
   const parameters = { owner, repo, title: oneLine(title, MAX_TITLE), head, base, body, draft: isDraft };
   const call = { route: "POST /repos/{owner}/{repo}/pulls", parameters, answer: pullAnswer };
-  return pullRequestOf(place, await place.call(call));
+  return pullRequestOf(api, await api.call(call));
 }
 
-async function defaultBranchOf({ call: send, owner, repo }: Place): Promise<string> {
+async function defaultBranchOf({ call: send, owner, repo }: RepositoryApi): Promise<string> {
   const call = { route: "GET /repos/{owner}/{repo}", parameters: { owner, repo }, answer: repositoryAnswer };
   return (await send(call)).default_branch;
 }
 
-function pullRequestOf({ installation }: Place, pull: z.infer<typeof pullAnswer>): PullRequest {
+function pullRequestOf({ installation }: RepositoryApi, pull: z.infer<typeof pullAnswer>): PullRequest {
   const { base, head, html_url: url, number } = pull;
   if (installation === undefined) {
     return { url, branch: head.ref };

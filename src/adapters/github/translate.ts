@@ -123,13 +123,17 @@ function textOf({ title, body }: IncomingMessage, name: string): string {
 }
 
 /** The text around the message. If the message is the issue itself, this is only the title. */
-function contextOf({ subject, title, place }: IncomingMessage): string {
+function contextOf({ codeLocation, subject, title }: IncomingMessage): string {
   const name = subject.kind === "issue" ? "Issue" : "Pull request";
   const heading = `${name} #${subject.number}: ${oneLine(subject.title, MAX_SUBJECT)}`;
-  const code = place && `On ${place.path}${place.line ? `, line ${place.line}` : ""}:\n${place.diffHunk}`;
+  const code = codeLocation && quoted(codeLocation);
   const body = title === undefined ? subject.body : "";
   const pieces = [heading, visibleText(code ?? ""), visibleMarkdown(body).trim()];
   return bounded(pieces.filter((piece) => piece !== "").join("\n\n"));
+}
+
+function quoted({ path, line, diffHunk }: NonNullable<IncomingMessage["codeLocation"]>): string {
+  return `On ${path}${line ? `, line ${line}` : ""}:\n${diffHunk}`;
 }
 
 function bounded(text: string): string {

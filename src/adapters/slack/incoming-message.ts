@@ -32,9 +32,9 @@ const messageSchema = z.object({
   text: z.string().nullish(),
   edited: z.object({ ts: z.string() }).optional(),
 });
-const placeSchema = z.object({ channel: z.string(), channel_type: z.string().optional() });
-const postedSchema = messageSchema.extend(placeSchema.shape);
-const editedSchema = placeSchema.extend({
+const channelSchema = z.object({ channel: z.string(), channel_type: z.string().optional() });
+const postedSchema = messageSchema.extend(channelSchema.shape);
+const editedSchema = channelSchema.extend({
   subtype: z.literal("message_changed"),
   event_ts: z.string().optional(),
   message: messageSchema,
@@ -72,10 +72,10 @@ function ofEdit(edit: z.infer<typeof editedSchema>): IncomingMessage {
   };
 }
 
-function commonOf(message: z.infer<typeof messageSchema>, place: z.infer<typeof placeSchema>) {
+function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof channelSchema>) {
   return {
-    channel: place.channel,
-    channelType: place.channel_type,
+    channel: event.channel,
+    channelType: event.channel_type,
     ts: message.ts,
     threadTs: message.thread_ts,
     subtype: message.subtype,

@@ -28,7 +28,7 @@ const interactionSchema = z.looseObject({ type: z.string(), trigger_id: z.string
 
 const text = z.string().optional().catch(undefined);
 const messageSchema = z.object({ ts: text, thread_ts: text });
-const placedSchema = messageSchema.extend({
+const threadSchema = messageSchema.extend({
   channel: z
     .union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)])
     .optional()
@@ -108,9 +108,9 @@ function eventOf(
   return { kind: "event", event: { adapter: "slack", orderingKey, ...event } };
 }
 
-/** The thread of an event or of a pressed button. An event without a place has a key of its own. */
+/** The thread of an event or of a pressed button. An event without a thread has a key of its own. */
 export function orderingKeyOf(subject: unknown, deliveryId: string): string {
-  const parsed = placedSchema.safeParse(subject);
+  const parsed = threadSchema.safeParse(subject);
   const { ts, thread_ts: threadTs } = parsed.data?.message ?? parsed.data ?? {};
   const channel = parsed.data?.channel;
   const root = threadTs ?? ts;

@@ -63,12 +63,12 @@ export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPlug
       if (wantsPage(request)) {
         return pageOf(deps, request, request.query, reply);
       }
-      const { isReset, place } = await startOf(deps, request, request.query);
+      const { isReset, position } = await startOf(deps, request, request.query);
       const stream = streams.open(request, reply);
       if (isReset) {
-        stream.write(resetText(encodeCursor(place)));
+        stream.write(resetText(encodeCursor(position)));
       }
-      void writeAll(deps, stream, { viewer: viewerOf(request), after: place, pollMs: limits.pollMs });
+      void writeAll(deps, stream, { viewer: viewerOf(request), after: position, pollMs: limits.pollMs });
       return reply;
     });
   };
@@ -99,8 +99,8 @@ async function pageOf(
   reply: FastifyReply,
 ): Promise<LoggedEventPage> {
   reply.type("application/json; charset=utf-8");
-  const place = after === undefined ? await storage.eventLog.end() : requirePlace(after);
-  const { events, hasMore, next } = await storage.eventLog.read(place, limit, viewerOf(request));
+  const position = after === undefined ? await storage.eventLog.end() : requirePosition(after);
+  const { events, hasMore, next } = await storage.eventLog.read(position, limit, viewerOf(request));
   return { events: events.map(loggedEventJson), next_after: encodeCursor(next), has_more: hasMore };
 }
 
@@ -109,21 +109,23 @@ async function startOf(
   { storage: { eventLog: log } }: Pick<ApiDeps, "storage">,
   { headers }: FastifyRequest,
   { after }: Query,
-): Promise<{ readonly place: EventLogPosition; readonly isReset: boolean }> {
+): Promise<{ readonly position: EventLogPosition; readonly isReset: boolean }> {
   const header = headers["last-event-id"];
   if (header === undefined || header === "") {
-    const place = after === undefined ? await log.end() : requirePlace(after);
-    return (await log.knows(place)) ? { place, isReset: false } : { place: await log.end(), isReset: true };
+    const position = after === undefined ? await log.end() : requirePosition(after);
+    return (await log.knows(position))
+      ? { position, isReset: false }
+      : { position: await log.end(), isReset: true };
   }
-  const place = decodeCursor(String(header));
-  const isKnown = place !== undefined && (await log.knows(place));
-  return isKnown ? { place, isReset: false } : { place: await log.end(), isReset: true };
+  const position = decodeCursor(String(header));
+  const isKnown = position !== undefined && (await log.knows(position));
+  return isKnown ? { position, isReset: false } : { position: await log.end(), isReset: true };
 }
 
-function requirePlace(after: string): EventLogPosition {
-  const place = decodeCursor(after);
-  if (place !== undefined) {
-    return place;
+function requirePosition(after: string): EventLogPosition {
+  const position = decodeCursor(after);
+  if (position !== undefined) {
+    return position;
   }
   throw invalidMember("after", `must be the id of an event, or ${START_CURSOR}`);
 }

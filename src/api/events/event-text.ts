@@ -14,8 +14,8 @@ export function eventText(event: RunEvent): string {
 }
 
 /** Converts an event in the log of all runs to the format of the API. */
-export function loggedEventJson({ event, position: place }: LoggedEvent): LoggedEventJson {
-  return { ...eventJson(event), run_id: event.runId, cursor: encodeCursor(place) };
+export function loggedEventJson({ event, position }: LoggedEvent): LoggedEventJson {
+  return { ...eventJson(event), run_id: event.runId, cursor: encodeCursor(position) };
 }
 
 export function loggedEventText(logged: LoggedEvent): string {

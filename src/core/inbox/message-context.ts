@@ -30,7 +30,7 @@ export interface MessageContext {
 /** A message whose author may start and steer runs. */
 export interface AuthorizedContext extends MessageContext {
   readonly author: Principal;
-  /** What the platform confirmed: the author's permission, and more about the place. */
+  /** What the platform confirmed: the author's permission, and more about the channel or repository. */
   readonly proven: Readonly<Record<string, unknown>>;
   readonly roles: readonly Role[];
 }

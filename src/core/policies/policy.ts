@@ -11,7 +11,7 @@ export type PolicyAction = (typeof POLICY_ACTIONS)[number];
 export const ACTIONS_WITH_WORDS = ["create", "follow_up", "steer"] as const satisfies readonly PolicyAction[];
 
 /**
- * What a caller is in the place of the request. Adapters prove all of them except `administrator`, which is an
+ * What a caller is in the channel or repository of the request. Adapters prove all of them except `administrator`, which is an
  * administrator of the team, and `guest`, which is also the guest of a share link.
  */
 export const ROLES = [
@@ -55,7 +55,7 @@ export interface PolicyMatch {
   readonly integrations?: readonly string[] | undefined;
   /** The platforms' own ids. */
   readonly installations?: readonly string[] | undefined;
-  /** Globs on the place, as the adapter names it: a channel, a repository. */
+  /** Globs on the place: the channel or repository in which the request is made, as its adapter names it. */
   readonly places?: readonly string[] | undefined;
   readonly principals?: readonly PrincipalId[] | undefined;
   readonly principalTypes?: readonly PrincipalType[] | undefined;

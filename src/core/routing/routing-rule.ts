@@ -13,7 +13,7 @@ export interface RoutingRule extends Rule {
 export interface RoutingMatch {
   readonly integrations?: readonly string[] | undefined;
   readonly installations?: readonly string[] | undefined;
-  /** Globs on the place, as the adapter names it. */
+  /** Globs on the place: the channel or repository in which the request is made, as its adapter names it. */
   readonly places?: readonly string[] | undefined;
   /** Words of the request, in any case. */
   readonly text?: readonly string[] | undefined;

@@ -24,13 +24,13 @@ function isLike(glob: string, text: string): boolean {
   if (!said.startsWith(first) || said.length < first.length + last.length || !said.endsWith(last)) {
     return false;
   }
-  let place = first.length;
+  let offset = first.length;
   for (const piece of others) {
-    const found = said.indexOf(piece, place);
+    const found = said.indexOf(piece, offset);
     if (found === -1 || found + piece.length > said.length - last.length) {
       return false;
     }
-    place = found + piece.length;
+    offset = found + piece.length;
   }
   return true;
 }

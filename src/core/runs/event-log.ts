@@ -14,8 +14,8 @@ export interface EventLog {
   read(after: EventLogPosition, limit: number, viewer?: Viewer): Promise<EventLogPage>;
   /** The position after all events that are visible now. */
   end(): Promise<EventLogPosition>;
-  /** Whether `place` can belong to this log. False after the database was restored to an earlier state. */
-  knows(place: EventLogPosition): Promise<boolean>;
+  /** Whether `position` can belong to this log. False after the database was restored to an earlier state. */
+  knows(position: EventLogPosition): Promise<boolean>;
 }
 
 /** All events after this position are new. Only the log creates and reads positions. */

@@ -7,7 +7,10 @@ export interface RequestOrigin {
   /** The name of the adapter. Undefined: the API, or Errand itself. */
   readonly integration?: string;
   readonly installation?: string;
-  /** The place as the adapter names it, such as a channel or a repository. Only the patterns of rules match it. */
+  /**
+   * A place is the channel or repository in which a request is made, as its adapter names it. Only the patterns of
+   * rules match it.
+   */
   readonly place?: string;
   /** What the adapter proved about the caller. */
   readonly roles?: readonly Role[];

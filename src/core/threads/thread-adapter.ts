@@ -65,7 +65,7 @@ export interface InboundMessage extends ThreadAddress {
   readonly subject?: string;
   readonly messageRef: string;
   readonly permalink?: string;
-  /** What the thread is a part of, as rules name it: a channel, a repository. */
+  /** The channel or repository that the thread belongs to, as rules name it. */
   readonly place?: string;
   /** Set if the user pressed a button instead of writing. */
   readonly buttonAction?: ButtonAction;
@@ -105,7 +105,7 @@ export type Authorization =
       /** What the platform proved about the author, in the words of policies. */
       readonly roles?: readonly Role[];
       readonly author: Author;
-      /** What the platform said now about the place. It is stored with a run that the message starts. */
+      /** What the platform said now about the channel or repository. It is stored with a run that the message starts. */
       readonly provenance?: Readonly<Record<string, unknown>>;
     }
   /** `reason` is posted to the author in the thread. */
