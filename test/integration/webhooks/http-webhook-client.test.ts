@@ -58,7 +58,7 @@ const resolvesTo =
     addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 
 describe("a post", () => {
-  test("can be verified by each of the endpoint's secrets, and by no other", async () => {
+  test("a webhook post is verified by each of the endpoint's secrets, and by no other", async () => {
     const answer = await post({});
 
     expect(answer.status).toBe(204);
@@ -74,19 +74,22 @@ describe("a post", () => {
     });
   });
 
-  test("goes to the path and the query of the address", async () => {
+  test("a webhook post uses the path and the query of the address", async () => {
     await post({}, { url: `${receiver.url}/%C3%A4?token=a%20b#part` });
 
     expect(receiver.posts[0]?.path).toBe("/hook/%C3%A4?token=a%20b");
   });
 
-  test.each([200, 299, 301, 400, 410, 500])("that is answered with %i says so", async (status) => {
-    receiver.answer = answerWith(status);
+  test.each([200, 299, 301, 400, 410, 500])(
+    "a webhook post that is answered with %i returns that status",
+    async (status) => {
+      receiver.answer = answerWith(status);
 
-    expect(await post({})).toEqual({ status, durationMs: expect.any(Number) });
-  });
+      expect(await post({})).toEqual({ status, durationMs: expect.any(Number) });
+    },
+  );
 
-  test("follows no redirect", async () => {
+  test("a webhook post follows no redirect", async () => {
     receiver.answer = (response, { path }) => {
       response
         .writeHead(path === "/hook" ? 307 : 200, { location: `http://127.0.0.1:${receiver.port}/inside` })
@@ -104,7 +107,7 @@ describe("a post", () => {
     ["-5", undefined],
     ["99999999999999", undefined],
     ["Thu, 01 Jan 2015 00:00:00 GMT", 0],
-  ])("tells of Retry-After: %s", async (header, pauseMs) => {
+  ])("a webhook post reads the Retry-After header: %s", async (header, pauseMs) => {
     receiver.answer = answerWith(503, { "retry-after": header });
 
     const { retryAfterMs } = (await post({})) as { retryAfterMs?: number };
@@ -112,7 +115,7 @@ describe("a post", () => {
     expect(retryAfterMs).toBe(pauseMs);
   });
 
-  test("tells of Retry-After with a date as the time until then", async () => {
+  test("a webhook post returns a Retry-After date as the time until then", async () => {
     receiver.answer = answerWith(429, { "retry-after": new Date(Date.now() + 60_000).toUTCString() });
 
     const { retryAfterMs } = (await post({})) as { retryAfterMs?: number };
@@ -121,7 +124,7 @@ describe("a post", () => {
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
-  test("that nobody answers is given up at the limit", async () => {
+  test("a webhook post without an answer fails at the time limit", async () => {
     receiver.answer = () => undefined;
 
     const answer = await post({ limitMs: 100 });
@@ -131,7 +134,7 @@ describe("a post", () => {
     await allClosed();
   });
 
-  test("waits fifteen seconds and no longer unless told", async () => {
+  test("a webhook post waits fifteen seconds for an answer by default", async () => {
     const clock = new ManualClock();
     timeoutsBy(clock);
     receiver.answer = () => undefined;
@@ -149,7 +152,7 @@ describe("a post", () => {
     expect(answer).toMatchObject({ error: "There was no answer within 15000 ms." });
   });
 
-  test("reads nothing of a body without end, and is answered all the same", async () => {
+  test("a webhook post returns the status without reading an endless body", async () => {
     let sentBytes = 0;
     const chunk = Buffer.alloc(64 * 1024);
     receiver.answer = (response) => {
@@ -171,13 +174,13 @@ describe("a post", () => {
     expect(sentBytes).toBeLessThan(8 * 2 ** 20);
   });
 
-  test("leaves no connection behind", async () => {
+  test("a webhook post closes its connection", async () => {
     await post({});
 
     await allClosed();
   });
 
-  test("that is stopped is neither a success nor a failure", async () => {
+  test("a webhook post that is aborted throws instead of returning an answer", async () => {
     const stop = new AbortController();
     receiver.answer = () => stop.abort();
 
@@ -189,7 +192,7 @@ describe("a post", () => {
 });
 
 describe("a receiver that fails", () => {
-  test("is told of without the address its name resolves to", async () => {
+  test("the error of a refused connection does not contain the resolved address", async () => {
     const url = "http://receiver.example:1/hook";
 
     const answer = await post({ allow: "127.0.0.1", resolve: resolvesTo("127.0.0.1") }, { url });
@@ -197,7 +200,7 @@ describe("a receiver that fails", () => {
     expect(answer.error).toBe("The connection was refused (ECONNREFUSED).");
   });
 
-  test("is told of when its name cannot be resolved", async () => {
+  test("the error of a webhook post says that the host name cannot be resolved", async () => {
     const resolve: Resolve = () => Promise.reject(Object.assign(new Error("no"), { code: "ENOTFOUND" }));
 
     const answer = await post({ resolve }, { url: "https://receiver.example/hook" });
@@ -212,7 +215,7 @@ describe("a receiver that fails", () => {
       `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`,
       "The head of the answer is too large (UND_ERR_HEADERS_OVERFLOW).",
     ],
-  ])("and answers with %.20j is told of as such", async (bytes, error) => {
+  ])("a receiver that answers with %.20j gets an error that describes the fault", async (bytes, error) => {
     const server = createServer((socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => socket.end(bytes));
@@ -240,7 +243,7 @@ describe("an address inside", () => {
     "https://localhost",
     "http://localhost",
     "http://127.0.0.1",
-  ])("is not connected to as %s", async (origin) => {
+  ])("a webhook to the private address %s is refused", async (origin) => {
     const before = receiver.connections;
 
     const answer = await post({ allow: "" }, { url: `${origin}:${receiver.port}/hook` });
@@ -251,7 +254,7 @@ describe("an address inside", () => {
   });
 
   test.each(["10.0.0.1", "169.254.169.254", "100.64.0.1", "fd00:ec2::254", "64:ff9b::7f00:1"])(
-    "is not connected to when a name resolves to %s",
+    "a webhook to a name that resolves to %s is refused",
     async (address) => {
       const answer = await post(
         { allow: "", resolve: resolvesTo(address) },
@@ -267,7 +270,7 @@ describe("an address inside", () => {
     [["8.8.8.8", "127.0.0.1"]],
     [["127.0.0.1", "8.8.8.8"]],
     [["2606:4700::1111", "::ffff:127.0.0.1"]],
-  ])("is not connected to when it is one of several: %s", async (addresses) => {
+  ])("a webhook to a name with a private address among several is refused: %s", async (addresses) => {
     const before = receiver.connections;
     const url = `https://receiver.example:${receiver.port}/`;
 
@@ -277,7 +280,7 @@ describe("an address inside", () => {
     expect(receiver.connections).toBe(before);
   });
 
-  test("is not connected to as localhost., however that resolves", async () => {
+  test("a webhook to localhost. is refused", async () => {
     const url = `https://localhost.:${receiver.port}/`;
 
     const answer = await post({ allow: "", resolve: resolvesTo("127.0.0.1") }, { url });
@@ -285,7 +288,7 @@ describe("an address inside", () => {
     expect(answer.error).toMatch(/not public/);
   });
 
-  test("is not connected to when the name resolves to it only the second time", async () => {
+  test("a webhook is refused when the name resolves to a private address at the second post", async () => {
     const answers = ["127.0.0.2", "127.0.0.1"];
     const resolve: Resolve = async () => [{ address: answers.shift() ?? "127.0.0.1", family: 4 }];
     const url = `http://receiver.example:${receiver.port}/`;
@@ -301,7 +304,7 @@ describe("an address inside", () => {
     expect(receiver.reachedAt).toBe("127.0.0.2");
   });
 
-  test("is not connected to by a second look between check and connection", async () => {
+  test("a webhook post resolves the name once for the check and the connection", async () => {
     const answers = ["127.0.0.2", "127.0.0.1"];
     const resolve: Resolve = async () => [{ address: answers.shift() ?? "127.0.0.1", family: 4 }];
 
@@ -311,7 +314,7 @@ describe("an address inside", () => {
     expect(answers).toEqual(["127.0.0.1"]);
   });
 
-  test("is not connected to without TLS, though it is public", async () => {
+  test("a webhook to a public address without TLS is refused", async () => {
     const answer = await post(
       { allow: "10.0.0.0/8", resolve: resolvesTo("8.8.8.8") },
       { url: "http://public.example" },
@@ -324,7 +327,7 @@ describe("an address inside", () => {
     ["by its address", "127.0.0.1"],
     ["by its network", "127.0.0.0/8"],
     ["by its name", "receiver.internal"],
-  ])("is connected to when the operator allows it %s", async (_how, allow) => {
+  ])("a webhook to a private address is sent when the operator allows it %s", async (_how, allow) => {
     const url = `http://receiver.internal:${receiver.port}/hook`;
 
     const answer = await post({ allow, resolve: resolvesTo("127.0.0.1") }, { url });
@@ -348,7 +351,7 @@ describe("a receiver with a certificate", () => {
     await tls.close();
   });
 
-  test("that nobody vouches for is not told anything, even if the environment says that it does not matter", async () => {
+  test("a receiver with an untrusted certificate receives nothing, even with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
 
     const answer = await post({}, { url: tls.url });
@@ -358,7 +361,7 @@ describe("a receiver with a certificate", () => {
     vi.unstubAllEnvs();
   });
 
-  test("is told, over TLS, when the certificate is for its name", async () => {
+  test("a receiver over TLS receives a webhook only if its certificate matches its name", async () => {
     setDefaultCACertificates([...before, cert]);
     const resolve = resolvesTo("127.0.0.1");
 

@@ -86,7 +86,7 @@ async function settled(webhookId: string, deliveryId: string, state: string) {
 }
 
 describe("a webhook", () => {
-  test("is told of a run's life, in its order, signed", async () => {
+  test("a webhook receives the signed events of a run in order", async () => {
     const { secret } = await aWebhook();
 
     const runId = await createRun(harness);
@@ -101,7 +101,7 @@ describe("a webhook", () => {
     ]);
   });
 
-  test("is told everything once by many workers, however much there is", async () => {
+  test("a webhook receives each of many events once from several workers", async () => {
     const { id, secret } = await aWebhook({ events: ["run.created"] });
     const runIds = await Promise.all(Array.from({ length: 25 }, () => createRun(harness)));
 
@@ -116,7 +116,7 @@ describe("a webhook", () => {
     expect((await call(harness, `${WEBHOOKS}/${id}/deliveries?limit=100`)).body.deliveries).toHaveLength(25);
   });
 
-  test("can be verified with the old secret and the new one while they change places", async () => {
+  test("a webhook message is signed with the old and the new secret during a rotation", async () => {
     const { id, secret: old } = await aWebhook();
     const { body } = await call(harness, `${WEBHOOKS}/${id}/rotate-secret`, { method: "POST" });
 
@@ -131,7 +131,7 @@ describe("a webhook", () => {
     expect(() => verified(last, body.secret)).toThrow("No matching signature");
   });
 
-  test("that answers with a redirect, hangs or is busy has its try in the history", async () => {
+  test("the delivery history records attempts that end in a redirect, a time-out or a 503", async () => {
     const { id } = await aWebhook();
     const answers = [
       answerWith(302, { location: receiver.url }),
@@ -159,7 +159,7 @@ describe("a webhook", () => {
     expect(Date.parse(next_try_at)).toBeGreaterThan(Date.now() + 50_000);
   });
 
-  test("that is gone is switched off, and whoever wants hears of it", async () => {
+  test("a webhook that answers 410 is disabled, and a subscribed webhook receives an event about it", async () => {
     const other = await startWebhookReceiver();
     const { id } = await aWebhook();
     const { secret } = await aWebhook({ url: other.url, events: ["webhook.disabled"] });
@@ -187,7 +187,7 @@ describe("a webhook", () => {
     await other.close();
   });
 
-  test("is sent a delivery again, as the same message", async () => {
+  test("a replayed webhook delivery has the same id and body", async () => {
     const { id, secret } = await aWebhook();
     const runId = await createRun(harness);
     const [first = expect.fail("Nothing arrived.")] = await arrived(1);
