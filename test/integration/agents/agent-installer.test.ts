@@ -59,7 +59,7 @@ const tell = (text: string) => void told.push(text);
 const list = () => readdir(join(dataDir, "agents"));
 const calls = async () => (await readFile(join(dataDir, "calls"), "utf8")).trim().split("\n");
 
-test("an agent is installed when it is first needed, whole or not at all, and told of", async () => {
+test("an agent is installed completely at its first use, and two notices report it", async () => {
   await npmDoes(INSTALLS);
   const [agent, installer] = [anAgent(), anInstaller()];
   expect(await installer.isThere(agent)).toBe(false);
@@ -108,7 +108,7 @@ test("npm has a home of its own and the operator's settings for it, and nothing 
   expect(env).toContainEqual(`HOME=${dataDir}/agents/.npm-fake`);
 });
 
-test("whoever needs it meanwhile waits for the one installation, in this process and in another", async () => {
+test("an agent that needs installing is installed once while several runs wait", async () => {
   await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; ${INSTALLS}`);
   const [first, second] = [anInstaller(), anInstaller()];
 
@@ -121,7 +121,7 @@ test("whoever needs it meanwhile waits for the one installation, in this process
   expect(await list()).toEqual([INSTALLED]);
 });
 
-test("what was killed in the middle is done anew, and leaves nothing", async () => {
+test("an interrupted installation is repeated and its leftovers are removed", async () => {
   await npmDoes(INSTALLS);
   await mkdir(join(dataDir, "agents/.half-fake-x/node_modules"), { recursive: true });
   const hash = createHash("sha256").update("{}").digest("hex").slice(0, 8);
@@ -134,7 +134,7 @@ test("what was killed in the middle is done anew, and leaves nothing", async () 
   expect(await list()).toEqual([INSTALLED]);
 });
 
-test("a holder that lives is waited for, however long it takes", async () => {
+test("an installer waits for another one that is still at work", async () => {
   await npmDoes(`sleep 0.9; ${INSTALLS}`);
   const [first, second] = [anInstaller(), anInstaller()];
 
@@ -143,7 +143,7 @@ test("a holder that lives is waited for, however long it takes", async () => {
   expect(await calls()).toHaveLength(1);
 });
 
-test("what npm cannot do is told with its last words, without keys, and can be tried again", async () => {
+test("a failed installation reports npm's output without keys, and can be retried", async () => {
   await npmDoes(
     'echo "npm error network http://me:pw@r.test/ _authToken=abc //r.test/:_password=xyz" >&2; exit 7',
   );
@@ -163,7 +163,7 @@ test("what npm cannot do is told with its last words, without keys, and can be t
   await expect(installer.provide(anAgent(), tell, signal)).resolves.toContain("fake@1.2.3-");
 });
 
-test("whoever waits for an installation that fails hears of it, and does not begin another", async () => {
+test("a failed installation fails for all that wait for it, and is not started again", async () => {
   await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; exit 1`);
   const installer = anInstaller();
   const all = [1, 2].map(() => installer.provide(anAgent(), tell, signal));
@@ -176,13 +176,13 @@ test("whoever waits for an installation that fails hears of it, and does not beg
   expect(await calls()).toHaveLength(1);
 });
 
-test("a machine without npm is told so", async () => {
+test("the installation error says that the machine has no npm", async () => {
   const installing = anInstaller({ PATH: join(dataDir, "nothing") }).provide(anAgent(), tell, signal);
 
   await expect(installing).rejects.toMatchObject({ message: expect.stringContaining("no program npm") });
 });
 
-test("a package without a program for this machine is told so", async () => {
+test("the installation error says that the package has no program for this machine", async () => {
   await npmDoes("mkdir bin");
 
   const installing = anInstaller().provide(anAgent(), tell, signal);
@@ -191,7 +191,7 @@ test("a package without a program for this machine is told so", async () => {
   expect((await list()).filter((name) => name.includes("@"))).toEqual([]);
 });
 
-test("whoever gives up does not wait, and closing ends npm", async () => {
+test("an aborted installation returns at once, and closing the installer ends npm", async () => {
   await npmDoes(`trap 'touch ${dataDir}/ended; exit 1' TERM; touch ${dataDir}/begun; sleep 100 & wait`);
   const giveUp = new AbortController();
   const installer = anInstaller();

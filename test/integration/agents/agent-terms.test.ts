@@ -134,14 +134,14 @@ describe("how a turn ends", () => {
     await ended;
   });
 
-  test("well when an earlier turn's model failed and was asked no more", async () => {
+  test("a turn succeeds although the model failed in an earlier turn", async () => {
     const { session, gateway } = await start();
     gateway.fail({ status: 500, message: "from before" });
 
     expect(await session.prompt("go")).toEqual({ stopReason: "end_turn" });
   });
 
-  test("cancelled, whatever the model answered", async () => {
+  test("a cancelled turn ends as cancelled although the model failed", async () => {
     const { session, gateway } = await start({ "session/prompt": "wait" });
     const turn = session.prompt("go");
     await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
@@ -152,7 +152,7 @@ describe("how a turn ends", () => {
     expect(await turn).toEqual({ stopReason: "cancelled" });
   });
 
-  test("by a limit that the agent tells", async () => {
+  test("a turn ends with the limit that the agent reports", async () => {
     const { session } = await start({
       "session/prompt": [{ stopReason: "max_tokens" }, { stopReason: "max_turn_requests" }],
     });
@@ -163,7 +163,7 @@ describe("how a turn ends", () => {
     ]);
   });
 
-  test("with the tokens that went through the gateway in this turn, not those that the agent tells", async () => {
+  test("a turn reports the tokens counted by the gateway instead of the agent's", async () => {
     const { session, gateway } = await start({
       "session/prompt": ["wait", { stopReason: "end_turn", usage }],
     });
@@ -181,7 +181,7 @@ describe("how a turn ends", () => {
   test.each([
     ["by turn", 30],
     ["by session", 20],
-  ] as const)("with the tokens of this turn, of an agent that counts %s", async (countsUsage, second) => {
+  ] as const)("a turn reports its own tokens when the agent counts %s", async (countsUsage, second) => {
     const told = [10, 30].map((totalTokens) => ({
       stopReason: "end_turn",
       usage: { inputTokens: 0, outputTokens: totalTokens, totalTokens },
@@ -195,7 +195,7 @@ describe("how a turn ends", () => {
 });
 
 describe("words in the middle of a turn", () => {
-  test("reach an agent that takes them, while it has one", async () => {
+  test("a steering message reaches an agent that supports it during a turn", async () => {
     const { session } = await start({
       initialize: STEERS,
       "session/prompt": "wait",
@@ -221,7 +221,7 @@ describe("words in the middle of a turn", () => {
     expect(await session.steer("too late")).toBe(false);
   });
 
-  test("wait for the next turn of one that does not say that it does", async () => {
+  test("a steering message is not sent to an agent that does not support it", async () => {
     const { session } = await start({
       "session/prompt": "wait",
       "_session/steering": { outcome: "injected" },
@@ -259,7 +259,7 @@ describe("tool servers", () => {
     expect(loaded.mcpServers).toEqual([local, remote]);
   });
 
-  test("that the agent cannot reach are left out, which is said", async () => {
+  test("tool servers that the agent cannot reach are left out with a notice", async () => {
     const { updates } = await start({}, { start: { mcpServers } });
     const none = await start({}, { start: { mcpServers }, agent: { acceptsMcpServers: false } });
 
@@ -273,7 +273,7 @@ describe("what is chosen", () => {
   const model = optionOf("model", "model", ["m-1", "m-2"]);
   const effort = optionOf("effort", "thought_level", ["low", "high"]);
 
-  test("is set by the agent's options, the model first", async () => {
+  test("the requested model and then the reasoning level are set by the agent's options", async () => {
     const opened = { sessionId: "s", configOptions: [effort, model] };
     const answers = {
       "session/new": opened,
@@ -290,7 +290,7 @@ describe("what is chosen", () => {
     expect(updates).toEqual([]);
   });
 
-  test("is told when the agent has no such thing, or refuses it", async () => {
+  test("a notice reports a model or reasoning level that the agent does not accept", async () => {
     const refused = { code: -32602, message: "no" };
     const answers = {
       "session/new": { sessionId: "s", configOptions: [model] },
@@ -304,7 +304,7 @@ describe("what is chosen", () => {
     ]);
   });
 
-  test("by the launch is not asked for again", async () => {
+  test("a model and a base prompt that the launch sets are not sent again", async () => {
     const ways = { launch: { setsModel: true, passesBasePrompt: true } };
     const { session, updates } = await start(
       {},
@@ -318,20 +318,20 @@ describe("what is chosen", () => {
 });
 
 describe("a launch", () => {
-  test("lets the agent be let in before its session is opened", async () => {
+  test("an agent is authenticated before its session is opened", async () => {
     await start({}, { launch: { authenticate: "key" } });
 
     expect(await noted("authenticate")).toEqual([{ methodId: "key" }]);
   });
 
-  test("that is refused at the door fails as what it is", async () => {
+  test("an agent whose authentication is refused fails with external_authentication_required", async () => {
     const authenticate = { code: -32000, message: "who are you?" };
     const refused = start({ authenticate }, { launch: { authenticate: "key" } });
 
     await expect(refused).rejects.toMatchObject({ code: "external_authentication_required" });
   });
 
-  test("tells what the agent has to know, with the base prompt", async () => {
+  test("the launch instructions are sent with the base prompt", async () => {
     const ways = { launch: { instructions: "Ask first." } };
     const { session } = await start({}, { ...ways, start: { basePrompt: "Be brief." } });
     await session.prompt("go");
@@ -339,7 +339,7 @@ describe("a launch", () => {
     expect((await noted("session/prompt"))[0].prompt[0].text).toContain("Be brief.\n\nAsk first.");
   });
 
-  test("starts the agent in the working directory", async () => {
+  test("an agent starts in the working directory", async () => {
     const { workspace } = await open();
     const workingDirectory = join(workspace.directory, "repository");
     await mkdir(workingDirectory);

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => harness?.close());
 
 describe("what an agent may do without harm", () => {
-  test("print what is no message, and tell updates that nobody knows", async () => {
+  test("an agent may print lines that are not messages and send unknown updates", async () => {
     const { session, updates } = await start("noisy");
 
     await session.prompt("go");
@@ -32,14 +32,14 @@ describe("what an agent may do without harm", () => {
     );
   });
 
-  test("fail to load a session after telling half of it", async () => {
+  test("an agent that fails to load a session gets a new session", async () => {
     const { session, said } = await start("cannot-load", { previousSession: "old" });
 
     expect(session).toMatchObject({ resumed: false, sessionId: "s" });
     expect(said()).toBe("");
   });
 
-  test("be given up before it is ready, and nothing of it stays", async () => {
+  test("an agent start that is aborted leaves no process", async () => {
     const giveUp = new AbortController();
     const seconds = uniqueSeconds();
     const started = start("silent", { signal: giveUp.signal }, { file: seconds });
@@ -52,13 +52,13 @@ describe("what an agent may do without harm", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  test("die over loading a session", async () => {
+  test("an agent that exits while it loads a session is started with a new session", async () => {
     const { session } = await start("dies-on-load", { previousSession: "old" });
 
     expect(session.resumed).toBe(false);
   });
 
-  test("answer a cancelled turn with an error", async () => {
+  test("a cancelled turn ends as cancelled if the agent answers with an error", async () => {
     const { session } = await start("error-on-cancel");
     const turn = session.prompt("go");
 
@@ -67,7 +67,7 @@ describe("what an agent may do without harm", () => {
     expect(await turn).toEqual({ stopReason: "cancelled" });
   });
 
-  test("ask for files, which it does not get from us", async () => {
+  test("an agent that asks for files is refused", async () => {
     const { session, said } = await start("asks-for-files");
 
     await session.prompt("go");
@@ -93,7 +93,7 @@ describe("what fails a start", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  test("a program that is not there", async () => {
+  test("an agent whose program does not exist fails to start", async () => {
     const catalogue = catalogueOf(["/usr/bin/no-such-agent"]);
 
     await expect(startWith(catalogue)).rejects.toMatchObject({
@@ -108,7 +108,7 @@ describe("what fails a turn", () => {
   test.each([
     ["endless", "more than 16777216 bytes"],
     ["asks-endlessly", "asks more than it waits for"],
-  ])("what has no end, %s, and the agent is ended", async (way, message) => {
+  ])("an agent with endless output (%s) is ended and its turn fails", async (way, message) => {
     const seconds = uniqueSeconds();
     const { session } = await start(way, {}, { file: seconds });
 
@@ -121,7 +121,7 @@ describe("what fails a turn", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  test("dying while a child holds its output open", async () => {
+  test("a turn fails when the agent exits while a child holds its output open", async () => {
     const seconds = uniqueSeconds();
     const { session } = await start("leaves-a-child", {}, { file: seconds });
 
@@ -134,7 +134,7 @@ describe("what fails a turn", () => {
     await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "the child's end" });
   });
 
-  test("closing its output and living on", async () => {
+  test("a turn fails when the agent closes its output but does not exit", async () => {
     const seconds = uniqueSeconds();
     const { session } = await start("closes-stdout", {}, { file: seconds });
 
@@ -143,7 +143,7 @@ describe("what fails a turn", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  test("ending for a reason that is not in the protocol", async () => {
+  test("a turn fails when its stop reason is not in the protocol", async () => {
     const { session } = await start("strange-stop");
 
     await expect(session.prompt("go")).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe("what fails a turn", () => {
 });
 
 describe("an agent that tells more than can be stored", () => {
-  test("waits, and is cancelled when it is listened to again", async () => {
+  test("an agent waits while its output is not read, and can be cancelled", async () => {
     const { session, turn, told, room } = await aFlood();
 
     await session.cancel();
@@ -170,7 +170,7 @@ describe("an agent that tells more than can be stored", () => {
     expect(told() - before).toBeLessThan(100);
   });
 
-  test("is closed while it waits", async () => {
+  test("an agent that waits for its output to be read can be closed", async () => {
     const seconds = uniqueSeconds();
     const { session, turn } = await aFlood({ file: seconds });
     const failed = expect(turn).rejects.toMatchObject({ options: { reason: "agent_process_failed" } });
@@ -181,7 +181,7 @@ describe("an agent that tells more than can be stored", () => {
     expect(await processesWith(seconds)).toEqual([]);
   });
 
-  test("may die while it is not listened to", async () => {
+  test("a turn fails when the agent exits while its output is not read", async () => {
     const { session } = await start("floods");
     const room = Promise.withResolvers<void>();
     closeRoom(room.promise);
@@ -193,7 +193,7 @@ describe("an agent that tells more than can be stored", () => {
 });
 
 describe("an agent without a channel for the base prompt", () => {
-  test("is told it ahead of the first prompt, marked as what it is", async () => {
+  test("an agent without a channel for the base prompt gets it before the first prompt", async () => {
     const { session, said } = await start("echo", { basePrompt: "Be brief." });
 
     await session.prompt("first");
@@ -204,7 +204,7 @@ describe("an agent without a channel for the base prompt", () => {
     expect(said()).toBe(`${first}second`);
   });
 
-  test("is not told again when its session is taken up again", async () => {
+  test("an agent does not get the base prompt again when its session is resumed", async () => {
     const { session, said } = await start("echo", { basePrompt: "Be brief.", previousSession: "s" });
 
     await session.prompt("first");
@@ -215,13 +215,13 @@ describe("an agent without a channel for the base prompt", () => {
 });
 
 describe("a model", () => {
-  test("is chosen where the agent offers it", async () => {
+  test("a model is set when the agent offers it", async () => {
     await start("offers-models", { modelId: "model-b" });
 
     expect(await readFile(chosenModel(), "utf8")).toBe("model=model-b");
   });
 
-  test("is told as not offered otherwise", async () => {
+  test("a notice reports a model that the agent does not offer", async () => {
     const { updates } = await start("offers-models", { modelId: "model-c" });
 
     expect(updates).toContainEqual({
