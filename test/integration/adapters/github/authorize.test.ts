@@ -31,7 +31,7 @@ describe("an author", () => {
   test.each([
     ["olivia", "admin"],
     ["wendy", "write"],
-  ])("%s, who may write, is let in by numeric id", async (login, permission) => {
+  ])("the author %s with write permission is authorized by numeric id", async (login, permission) => {
     const authorization = await adapted.adapter.authorize(await messageBy(login));
 
     const { id } = login === "olivia" ? github.owner : github.writer;
@@ -39,21 +39,24 @@ describe("an author", () => {
     expect(authorization).toEqual({ allowed: true, permission, roles: ["write"], author });
   });
 
-  test.each(["rob", "sam"])("%s, who may not write, is refused with the needed permission", async (login) => {
-    const authorization = await adapted.adapter.authorize(await messageBy(login));
+  test.each(["rob", "sam"])(
+    "the author %s without write permission is refused with the needed permission",
+    async (login) => {
+      const authorization = await adapted.adapter.authorize(await messageBy(login));
 
-    expect(authorization).toMatchObject({ allowed: false });
-    expect(authorization).toHaveProperty("reason", expect.stringContaining("write access"));
-  });
+      expect(authorization).toMatchObject({ allowed: false });
+      expect(authorization).toHaveProperty("reason", expect.stringContaining("write access"));
+    },
+  );
 
-  test("who lost the permission between comment and processing is refused", async () => {
+  test("an author who lost the permission after the comment is refused", async () => {
     const message = await messageBy("wendy");
     github.setPermission("wendy", "none");
 
     expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: false });
   });
 
-  test("whom the payload calls a member, but who may only read, is refused", async () => {
+  test("an author with read permission is refused even if the payload says MEMBER", async () => {
     const written = await github.commentAs("rob", issue.number, "@errand fix it");
     const comment = { ...(written.payload.comment as object), author_association: "MEMBER" };
 
@@ -62,14 +65,14 @@ describe("an author", () => {
     expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: false });
   });
 
-  test("whose login now belongs to another account is refused", async () => {
+  test("an author whose login now belongs to another account is refused", async () => {
     const message = await messageBy("wendy");
     const provenance = { ...message.provenance, actor: { id: github.stranger.id, login: "wendy" } };
 
     expect(await adapted.adapter.authorize({ ...message, provenance })).toMatchObject({ allowed: false });
   });
 
-  test("whom GitHub does not know is refused", async () => {
+  test("an author that GitHub does not know is refused", async () => {
     const message = await messageBy("wendy");
     const provenance = { ...message.provenance, actor: { id: 1, login: "nobody-at-all" } };
 

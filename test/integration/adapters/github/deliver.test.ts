@@ -88,7 +88,7 @@ describe("a sign that the message was seen", () => {
 });
 
 describe("the card of a run", () => {
-  test("is one comment, edited from the first state to the answer", async () => {
+  test("the card of a run is one comment that is edited up to the answer", async () => {
     let shownAt = await adapted.adapter.deliver(aDelivery(aCard()));
     for (const state of ["PENDING", "INPROGRESS", "BLOCKED", "INPROGRESS"] as const) {
       shownAt = await adapted.adapter.deliver(aDelivery(aCard({ state }), { shownAt }));
@@ -101,7 +101,7 @@ describe("the card of a run", () => {
     expect(ours()[0]).toMatchObject({ edits: 5, body: expect.stringContaining("All green.") });
   });
 
-  test("that was deleted is posted again", async () => {
+  test("a deleted card is posted again", async () => {
     const lost = JSON.stringify({ kind: "issue_comment", id: 1 });
 
     const receipt = await adapted.adapter.deliver(aDelivery(aCard({ state: "FAILED" }), { shownAt: lost }));
@@ -113,7 +113,7 @@ describe("the card of a run", () => {
     expect(url).toContain(String(id));
   });
 
-  test("whose first posting got no answer is the same comment at the second try", async () => {
+  test("a card whose first post got no answer is not posted twice", async () => {
     github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
     const delivery = aDelivery(aCard());
     await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
@@ -149,7 +149,7 @@ describe("the card of a run", () => {
     expect(github.calls("GET", COMMENTS).length - before).toBe(2);
   });
 
-  test("is not confused with a user's comment that copies the marker", async () => {
+  test("a user's comment that copies the marker is not taken for the card", async () => {
     await adapted.adapter.deliver(aDelivery(aCard()));
     const copied = ours()[0]?.body ?? "";
     const other = await github.openIssue("olivia", { title: "Other", body: "" });
@@ -163,7 +163,7 @@ describe("the card of a run", () => {
     expect(copy).toMatchObject({ body: copied, edits: 0 });
   });
 
-  test("with hostile output fits and notifies no user", async () => {
+  test("a card with hostile output fits and notifies no user", async () => {
     const answer = "@wendy ![x](http://evil.example/secret) <img src=x> ".repeat(20_000);
 
     await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED", answer })));
@@ -174,7 +174,7 @@ describe("the card of a run", () => {
 });
 
 describe("a reply", () => {
-  test("is a comment of its own", async () => {
+  test("a reply is a separate comment", async () => {
     await adapted.adapter.deliver(aDelivery(aCard()));
     await adapted.adapter.deliver(aDelivery(REPLY));
 
@@ -182,7 +182,7 @@ describe("a reply", () => {
     expect(ours()[1]?.body).toContain("It is working.");
   });
 
-  test("that was posted without an answer is there once", async () => {
+  test("a reply whose post got no answer is not posted twice", async () => {
     github.faults.next({ method: "POST", path: COMMENTS, kind: "drop-after-write" });
     const delivery = aDelivery(REPLY);
     await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });

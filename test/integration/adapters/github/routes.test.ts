@@ -65,7 +65,7 @@ async function post(body: string, headers: Record<string, string | undefined> = 
 const BODY = JSON.stringify(PAYLOAD);
 
 describe("a signed delivery", () => {
-  test("is stored as it came, and then acknowledged", async () => {
+  test("a signed delivery is stored unchanged, and then acknowledged", async () => {
     const response = await post(BODY);
 
     expect(response.statusCode).toBe(202);
@@ -91,7 +91,7 @@ describe("a signed delivery", () => {
     }
   });
 
-  test("delivered again is acknowledged and stored once", async () => {
+  test("a repeated delivery is acknowledged and stored once", async () => {
     await post(BODY);
 
     expect((await post(BODY)).statusCode).toBe(200);
@@ -124,13 +124,13 @@ describe("a signed delivery", () => {
   test.each([
     ["x-github-delivery", BODY],
     ["x-github-event", BODY],
-  ])("without %s is refused", async (header, body) => {
+  ])("a signed delivery without %s is refused", async (header, body) => {
     expect((await post(body, { [header]: undefined })).statusCode).toBe(400);
     expect(stored).toEqual([]);
   });
 
   test.each([["{"], ["null"], ["[]"], ['{"action":"created"}']])(
-    "with the body %s is refused",
+    "a signed delivery with the body %s is refused",
     async (body) => {
       expect((await post(body)).statusCode).toBe(400);
       expect(stored).toEqual([]);
@@ -157,7 +157,7 @@ describe("a delivery without a valid signature", () => {
     expect(logged).not.toContain("secret");
   });
 
-  test("is not even parsed", async () => {
+  test("a delivery without a valid signature is not parsed", async () => {
     const parse = vi.spyOn(JSON, "parse");
 
     const response = await post("{ no JSON", { "x-hub-signature-256": sha("sha256", "another") });

@@ -32,7 +32,7 @@ describe("a message whose answer from Slack was lost", () => {
     expect(JSON.parse(receipt).ts).toBe(replies[0]?.ts);
   });
 
-  test("is visible once after a time-out", async () => {
+  test("a message is visible once after a time-out", async () => {
     const message = await fixture.mentioned();
     const wellConnected = fixture.fetch;
     fixture.fetch = async (input, init) => {
@@ -48,7 +48,7 @@ describe("a message whose answer from Slack was lost", () => {
     expect(fixture.repliesTo(message)).toHaveLength(1);
   });
 
-  test("is posted when it really was not", async () => {
+  test("a message that Slack did not post is posted at the next delivery", async () => {
     const message = await fixture.mentioned();
     fixture.slack.faults.next({ method: "chat.postMessage", kind: "500" });
     await fixture.failureOf(fixture.deliver(message, aReply()));
@@ -58,7 +58,7 @@ describe("a message whose answer from Slack was lost", () => {
     expect(fixture.repliesTo(message)).toHaveLength(1);
   });
 
-  test("is found by its block where Slack hides the metadata", async () => {
+  test("a posted message is found by its block if Slack hides the metadata", async () => {
     const message = await fixture.mentioned();
     await fixture.deliver(message, aReply());
     const wellConnected = fixture.fetch;
@@ -75,7 +75,7 @@ describe("a message whose answer from Slack was lost", () => {
     expect(fixture.repliesTo(message)).toHaveLength(1);
   });
 
-  test("is found behind more than a page of replies", async () => {
+  test("a posted message is found after more than a page of replies", async () => {
     const message = await fixture.mentioned();
     for (let index = 0; index < 201; index += 1) {
       await fixture.slack.postAs(fixture.slack.bob, {
@@ -92,7 +92,7 @@ describe("a message whose answer from Slack was lost", () => {
     expect(fixture.slack.calls("conversations.replies")).toHaveLength(2);
   });
 
-  test("is not taken for another's that carries the same marks", async () => {
+  test("a user's message with the same marks is not taken for the bot's", async () => {
     const message = await fixture.mentioned();
     const [blocks, metadata] = [
       [{ type: "section", block_id: "errand:d1", text: { type: "mrkdwn", text: "forged" } }],

@@ -75,7 +75,7 @@ function anEvent(eventId = "Ev1", changes: object = {}): string {
 }
 
 describe("a signed event", () => {
-  test("is stored as it came and acknowledged", async () => {
+  test("a signed event is stored unchanged and acknowledged", async () => {
     const response = await send(anEvent());
 
     expect(response.statusCode).toBe(200);
@@ -90,7 +90,7 @@ describe("a signed event", () => {
     ]);
   });
 
-  test("is stored before the acknowledgement, not after", async () => {
+  test("a signed event is stored before it is acknowledged", async () => {
     let storedAt = 0;
     accept = async (event) => {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -122,7 +122,7 @@ describe("a signed event", () => {
     expect(inbox.has("Ev1")).toBe(true);
   });
 
-  test("without an id gets a stable one", async () => {
+  test("a signed event without an id gets a stable one", async () => {
     const limited = JSON.stringify({ type: "app_rate_limited", team_id: "T1", minute_rate_limited: 1 });
 
     await send(limited);
@@ -172,14 +172,14 @@ describe("a request that Slack did not sign", () => {
     expect(inbox.size).toBe(0);
   });
 
-  test("without any header is refused", async () => {
+  test("a request without any signature header is refused", async () => {
     const response = await server.inject({ method: "POST", url: "/webhooks/slack", body: anEvent() });
 
     expect(response.statusCode).toBe(401);
     expect(inbox.size).toBe(0);
   });
 
-  test("is refused before it is parsed", async () => {
+  test("an unsigned request is refused before it is parsed", async () => {
     const response = await send("[".repeat(100_000), { "x-slack-signature": "v0=no" });
 
     expect(response.statusCode).toBe(401);
