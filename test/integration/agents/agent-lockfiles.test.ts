@@ -64,13 +64,13 @@ describe("an agent whose dependency is served by a registry", () => {
   });
   afterEach(() => registry.stop());
 
-  test("is installed as it was locked", async () => {
+  test("an agent is installed with its locked dependencies", async () => {
     const directory = await install();
 
     expect(await readFile(join(directory, "node_modules/dep/index.js"), "utf8")).toBe("// dep");
   });
 
-  test("is not installed when the content of the dependency changed", async () => {
+  test("an agent is not installed when the content of a dependency changed", async () => {
     tarballs.dep = await tarball("dep", {}, "// changed");
 
     await expect(install()).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe("an agent whose dependency is served by a registry", () => {
     });
   });
 
-  test("is not installed with a later version of the dependency", async () => {
+  test("an agent is not installed with a later version of a dependency", async () => {
     tarballs.dep = await tarball("dep", {}, "// dep", "1.9.0");
     const registryAnswer = registry.answer;
     registry.answer = (response, request) =>
@@ -90,7 +90,7 @@ describe("an agent whose dependency is served by a registry", () => {
     await expect(install()).rejects.toMatchObject({ code: "environment_setup_failed" });
   });
 
-  test("needs no registry once it is installed", async () => {
+  test("an installed agent needs no registry", async () => {
     const directory = await install();
     await registry.stop();
 

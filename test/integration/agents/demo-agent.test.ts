@@ -24,7 +24,7 @@ describe("the demo agent", () => {
     }
   });
 
-  test("tells its plan through every state", async () => {
+  test("the demo agent reports its plan in every state", async () => {
     const { session, updates } = await harness.start();
     await session.prompt("hello");
 
@@ -76,7 +76,7 @@ describe("the demo agent", () => {
     expect(said()).toContain("exit code 4");
   });
 
-  test("keeps to itself where what it was compiled to is kept", async () => {
+  test("the demo agent does not pass NODE_COMPILE_CACHE to commands", async () => {
     const { session, updates } = await harness.start();
 
     await session.prompt("shell env");
@@ -86,7 +86,7 @@ describe("the demo agent", () => {
     expect(told).not.toContain("NODE_COMPILE_CACHE");
   });
 
-  test("looks at images", async () => {
+  test("the demo agent accepts images", async () => {
     const { session, said } = await harness.start();
 
     await session.prompt("say hello", { images: [{ mimeType: "image/png", bytes: Buffer.from("four") }] });
@@ -94,7 +94,7 @@ describe("the demo agent", () => {
     expect(said()).toContain("I was given 1 to look at: image/png of 4 bytes.");
   });
 
-  test("changes nothing while it plans, and does again afterwards", async () => {
+  test("the demo agent changes no files in plan mode, and does in normal mode", async () => {
     const { session, said } = await harness.start();
 
     await session.prompt("hello", { mode: { name: "plan", words: "" } });
@@ -105,7 +105,7 @@ describe("the demo agent", () => {
     expect(await readdir(harness.workspace.directory)).toEqual(["ERRAND-REPORT.md"]);
   });
 
-  test("keeps its sessions in its own home alone", async () => {
+  test("the demo agent stores its sessions only in its home", async () => {
     const { session } = await harness.start();
     await session.prompt("say hello");
 

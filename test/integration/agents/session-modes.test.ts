@@ -69,7 +69,7 @@ test.each([
   ["has no modes", "no-modes", PLAN, "Plan it.\n\na;"],
   ["has another one", "mode-request", ORCHESTRATE, "Share it out.\n\na;"],
   ["refuses it", "mode-refused", PLAN, "Plan it.\n\na;"],
-])("an agent that %s is told in words", async (_what, way, mode, expected) => {
+])("an agent that %s gets the mode as text in the prompt", async (_what, way, mode, expected) => {
   const session = await start(way);
 
   await session.prompt("a", { mode });
@@ -88,7 +88,7 @@ test("a turn that is cancelled while its mode is set does not begin", async () =
   expect(await heard()).toBe("mode=plan;");
 });
 
-test("an agent that does not look at images is given none", async () => {
+test("an agent that does not accept images gets none", async () => {
   const session = await start("no-modes");
 
   await session.prompt("a", { images: [{ mimeType: "image/png", bytes: Buffer.from("x") }] });
