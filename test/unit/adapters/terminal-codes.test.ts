@@ -9,7 +9,7 @@ test.each([
   ["a command of one character", "\x1bMtext", "text"],
   ["a character set", "\x1b(Btext", "text"],
   ["codes of one byte", "\x9b1mbold\x9b0m\x9d0;title\x9c", "bold"],
-])("takes away %s", (_name, text, plain) => {
+])("the terminal code filter removes %s", (_name, text, plain) => {
   expect(withoutTerminalCodes(text)).toBe(plain);
 });
 

@@ -25,7 +25,7 @@ test.each([
   [403, "You have exceeded a secondary rate limit.", { "retry-after": "7" }, 7_000],
   [403, "You have exceeded a secondary rate limit.", {}, 60_000],
   [503, "Service unavailable", { "retry-after": "5" }, 5_000],
-])("%i %s says when to come back", (status, message, headers, retryAfterMs) => {
+])("the error for %i %s contains the time to wait", (status, message, headers, retryAfterMs) => {
   const error = toAppError(refusal(status, message, headers), "GET /x");
 
   expect(error.retryable).toBe(true);

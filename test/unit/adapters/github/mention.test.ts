@@ -60,7 +60,7 @@ test.each([
   ["❤\uFE0F", "❤\uFE0F"],
   ["a\uFE0F\uFE0F\uFE00b", "a\uFE0Fb"],
   ["a\r\nb\u0000\u0007", "a\nb"],
-])("of %j people see %j", (markdown, visible) => {
+])("the visible text of %j is %j", (markdown, visible) => {
   expect(visibleMarkdown(markdown)).toBe(visible);
 });
 
