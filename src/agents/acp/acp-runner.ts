@@ -13,6 +13,7 @@ import { agentCommand } from "./agent-command.ts";
 import { toAppError } from "./agent-error.ts";
 import { AgentProcess } from "./agent-process.ts";
 import { writeHomeFiles } from "./home-files.ts";
+import { requireMcpServers } from "./mcp-check.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
@@ -22,6 +23,8 @@ import { mapUpdate } from "./update-mapping.ts";
 
 /** Longer than any agent needs to start on a loaded machine. */
 const START_TIMEOUT_MS = 120_000;
+/** Enough for `npx` to fetch a server. The agent then finds it in the cache of its home. */
+const MCP_TIMEOUT_MS = 60_000;
 
 /** What the driver needs of a log. pino's logger fits. */
 export interface AgentLog {
@@ -42,6 +45,8 @@ export interface AcpRunnerOptions {
   readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
   readonly log: AgentLog;
   readonly startTimeoutMs?: number;
+  /** How long an MCP server may take until it is initialized. */
+  readonly mcpTimeoutMs?: number;
 }
 
 /** Drives every agent of the catalogue over version 1 of the Agent Client Protocol. */
@@ -60,6 +65,7 @@ async function startSession(
   const agent = findAgent(options.catalogue, request.agent);
   options.requireSandboxFor(agent);
   const prepared = { agent, launch: await prepareLaunch(options, agent, request, observer) };
+  await checkMcpServers(options, prepared, request);
   try {
     return await new SessionStart(options, prepared, request, observer).run();
   } catch (error) {
@@ -104,6 +110,18 @@ async function prepareLaunch(
   });
   await writeHomeFiles(workspace.home, launch.files);
   return launch;
+}
+
+/** An agent that accepts no MCP servers reports that itself. */
+async function checkMcpServers(
+  { mcpTimeoutMs: timeoutMs = MCP_TIMEOUT_MS, sandbox, variablesOf }: AcpRunnerOptions,
+  prepared: Prepared,
+  start: AgentStart,
+): Promise<void> {
+  if (prepared.agent.acceptsMcpServers) {
+    const command = agentCommand(prepared, start, variablesOf(start.gateway));
+    await requireMcpServers({ sandbox, agentCommand: command, start, timeoutMs });
+  }
 }
 
 /** The key may have been removed since the run was created. */

@@ -1,12 +1,16 @@
 import { mkdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-definition.ts";
 import type { AgentStart } from "../../../src/core/agents/agent-runner.ts";
+import type { Gateway } from "../../../src/core/agents/gateway.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
+import { anIdleGateway } from "../../support/idle-gateway.ts";
+import { type McpServer, startMcpServer } from "../../support/mcp-server.ts";
 import { InMemoryGateways } from "../../support/memory/in-memory-gateways.ts";
+import { fixtureProgram } from "../../support/real-agents.ts";
 import { waitFor } from "../../support/wait-for.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../fixtures/agents/noting-agent.mjs");
@@ -237,22 +241,24 @@ describe("words in the middle of a turn", () => {
 
 describe("tool servers", () => {
   const mcpServers = {
-    files: { command: "/bin/files", args: ["-v"], env: { KEY: "of the run" } },
+    files: { command: process.execPath, args: [fixtureProgram("pinger.mjs")], env: { KEY: "of the run" } },
     issues: "remote",
   } as const;
-  const local = {
-    name: "files",
-    command: "/bin/files",
-    args: ["-v"],
-    env: [{ name: "KEY", value: "of the run" }],
-  };
-  const remote = { type: "http", name: "issues", url: "http://127.0.0.1:9/token/tools/issues", headers: [] };
+  const local = { ...mcpServers.files, name: "files", env: [{ name: "KEY", value: "of the run" }] };
+  let mcp: McpServer;
+  let gateway: Gateway;
+  beforeEach(async () => {
+    mcp = await startMcpServer();
+    gateway = anIdleGateway({ address: `${mcp.url}/token` });
+  });
+  afterEach(() => mcp.stop());
 
   test("are told when a session is opened, and when it is loaded; remote ones by the gateway's address", async () => {
     const capabilities = { loadSession: true, mcpCapabilities: { http: true } };
     const initialize = { protocolVersion: 1, agentCapabilities: capabilities };
-    const { session } = await start({ initialize }, { start: { mcpServers } });
-    await start({ initialize }, { start: { mcpServers, previousSession: session.sessionId } });
+    const { session } = await start({ initialize }, { start: { mcpServers, gateway } });
+    await start({ initialize }, { start: { mcpServers, gateway, previousSession: session.sessionId } });
+    const remote = { type: "http", name: "issues", url: `${gateway.address}/tools/issues`, headers: [] };
 
     const [opened, loaded] = [...(await noted("session/new")), ...(await noted("session/load"))];
     expect(opened.mcpServers).toEqual([local, remote]);
@@ -260,8 +266,8 @@ describe("tool servers", () => {
   });
 
   test("tool servers that the agent cannot reach are left out with a notice", async () => {
-    const { updates } = await start({}, { start: { mcpServers } });
-    const none = await start({}, { start: { mcpServers }, agent: { acceptsMcpServers: false } });
+    const { updates } = await start({}, { start: { mcpServers, gateway } });
+    const none = await start({}, { start: { mcpServers, gateway }, agent: { acceptsMcpServers: false } });
 
     expect((await noted("session/new")).map(({ mcpServers }) => mcpServers)).toEqual([[local], []]);
     expect(updates).toEqual([noticeOf("noting does not take the tool server issues.")]);
