@@ -150,14 +150,14 @@ function unknownModel({ id, path }: ModelRequest): AppError {
   });
 }
 
-/** A cost limit needs a known price. */
+/** A cost limit needs a known price: what an agent reports of its cost comes from inside the sandbox. */
 function requirePrice(
   { defaultModel, isPriced, member, servers }: Choosing,
   agent: AgentDefinition,
   { budget }: RunConfig,
   modelRequest: ModelRequest | undefined,
 ): void {
-  if (budget?.max_cost_usd === undefined || agent.reportsCost) {
+  if (budget?.max_cost_usd === undefined || agent.isDemo) {
     return;
   }
   const wanted = modelRequest === undefined ? defaultModelFor(agent, servers, defaultModel) : undefined;

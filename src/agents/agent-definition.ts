@@ -20,8 +20,6 @@ export interface AgentDefinition {
   readonly providers: readonly Provider[];
   /** The default is the first model whose provider this server has. */
   readonly models: readonly [DefinedModel, ...DefinedModel[]];
-  /** Whether the agent reports its cost in `usage_update`. */
-  readonly reportsCost: boolean;
   /** Some agents report the total of the session where the protocol means one turn. */
   readonly countsUsage: "by turn" | "by session";
   /** Whether the model of the agent can use configured MCP servers. */

@@ -23,7 +23,6 @@ export const demoAgent: AgentDefinition = {
       description: "The demo agent follows a fixed program. It accepts any other model name and ignores it.",
     },
   ],
-  reportsCost: true,
   countsUsage: "by turn",
   acceptsMcpServers: false,
   isDemo: true,

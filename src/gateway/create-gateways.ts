@@ -78,6 +78,7 @@ function assemble(
     held,
     redact,
     limits,
+    limitsCost: grant.limitsCost === true,
   });
   const links = { upstream: trusted, egress: guarded.internet };
   const parts = {

@@ -31,7 +31,7 @@ export function aScriptedAgent(
   return {
     ...{ name, displayName: name, description: "", license: "none", providers: [], isDemo: false },
     models: [{ id: name, displayName: name, provider: "test", seesImages: false }],
-    ...{ reportsCost: false, countsUsage: "by turn", acceptsMcpServers: true },
+    ...{ countsUsage: "by turn", acceptsMcpServers: true },
     launch: () => ({ argv, env: {}, readable: [], ...launch }),
   };
 }

@@ -2,8 +2,14 @@ import type { Gateway, GatewayTraffic, ModelFailure } from "../../core/agents/ga
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 import { bounded, codeOfStatus, KEY_REMEDY, saysQuotaIsGone } from "./agent-error.ts";
 
+const PRICE_REMEDY =
+  "Use a model with a price, limit tokens, minutes or turns instead, or set its price in ERRAND_MODEL_PRICES.";
+
 /** How the model's last answer ends a turn, according to the gateway. */
-function failureOf({ message, status }: ModelFailure): AppError {
+function failureOf({ isUnpriced, message, status }: ModelFailure): AppError {
+  if (isUnpriced === true) {
+    return new AppError("operation_not_supported", bounded(message), { remedy: PRICE_REMEDY });
+  }
   const code = codeFor(status, message);
   const remedy = code === "external_authentication_required" ? { remedy: KEY_REMEDY } : {};
   return new AppError(code, bounded(`The model answered with an error: ${message}`), remedy);

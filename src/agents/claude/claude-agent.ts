@@ -17,7 +17,6 @@ export const claudeAgent: AgentDefinition = {
   },
   providers: ["anthropic"],
   models: ANTHROPIC_MODELS,
-  reportsCost: true,
   countsUsage: "by turn",
   acceptsMcpServers: true,
   skillFolder: ".claude/skills",

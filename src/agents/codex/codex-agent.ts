@@ -31,7 +31,6 @@ export const codexAgent: AgentDefinition = {
   },
   providers: ["openai"],
   models: OPENAI_MODELS,
-  reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
   skillFolder: ".codex/skills",

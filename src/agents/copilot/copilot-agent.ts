@@ -12,7 +12,6 @@ export const copilotAgent: AgentDefinition = {
   npmPackage: { name: "@github/copilot", version: "1.0.102", lockDirectory: import.meta.dirname },
   providers: ["openai"],
   models: OPENAI_MODELS,
-  reportsCost: false,
   countsUsage: "by session",
   // With a model that is not GitHub's, the agent ignores them silently.
   acceptsMcpServers: false,

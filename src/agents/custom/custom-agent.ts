@@ -21,7 +21,6 @@ export function customAgent({ argv, readable }: CustomCommand): AgentDefinition 
     // The program chooses its models itself.
     providers: [],
     models: [{ id: "custom", displayName: "Its own choice", provider: "unknown", seesImages: false }],
-    reportsCost: false,
     countsUsage: "by turn",
     acceptsMcpServers: true,
     isDemo: false,

@@ -10,7 +10,6 @@ export const geminiAgent: AgentDefinition = {
   npmPackage: { name: "@google/gemini-cli", version: "0.61.0", lockDirectory: import.meta.dirname },
   providers: ["gemini"],
   models: GEMINI_MODELS,
-  reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
   skillFolder: ".gemini/skills",

@@ -24,7 +24,6 @@ export const opencodeAgent: AgentDefinition = {
   npmPackage: { name: "opencode-ai", version: "1.18.33", lockDirectory: import.meta.dirname },
   providers: ["openai", "anthropic", "gemini"],
   models: [...OPENAI_MODELS, ...ANTHROPIC_MODELS, ...GEMINI_MODELS],
-  reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
   skillFolder: ".config/opencode/skills",

@@ -10,7 +10,6 @@ export const qwenAgent: AgentDefinition = {
   npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4", lockDirectory: import.meta.dirname },
   providers: ["openai"],
   models: OPENAI_MODELS,
-  reportsCost: false,
   countsUsage: "by turn",
   acceptsMcpServers: true,
   skillFolder: ".qwen/skills",

@@ -15,6 +15,8 @@ export interface GatewayGrant extends TeamAccess {
   readonly mcpServers: Readonly<Record<string, RemoteMcpServer>>;
   /** `internet` adds every public address. Addresses inside the operator's network are always refused. */
   readonly network: "none" | "internet";
+  /** The run has a budget in dollars: models without a known price are refused. */
+  readonly limitsCost?: boolean;
 }
 
 export interface RepositoryGrant extends RepositoryName {
@@ -85,6 +87,8 @@ export interface ModelFailure {
   readonly status?: number;
   /** The model's error message, without keys. */
   readonly message: string;
+  /** The gateway refused the call, because the price of the model is not known. */
+  readonly isUnpriced?: boolean;
 }
 
 export interface PushedBranch extends RepositoryName {

@@ -97,12 +97,24 @@ export function decideTurnStart(edit: RunEdit, hasPersonalSecrets: boolean): Tur
   return { followUps, again, mode };
 }
 
+export interface TurnResult {
+  /** The message of a successful end. */
+  readonly success?: StatusMessage;
+  /** A limit of the run that the turn exceeded. */
+  readonly failure?: RunFailure;
+}
+
 /**
  * Ends a turn. Follow-ups that may be given start the next turn; without any the run ends. True: there is another turn. Only
- * `end_turn` is a success, with the message `success`. A turn that was interrupted for a follow-up continues with
- * that follow-up.
+ * `end_turn` is a success. A turn that was interrupted for a follow-up continues with that follow-up. After a failure
+ * follow-ups wait, because another turn would exceed the same limit.
  */
-export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, success?: StatusMessage): boolean {
+export function decideTurnEnd(
+  edit: RunEdit,
+  end: TurnEnd,
+  answer: string,
+  { failure: exceeded, success }: TurnResult = {},
+): boolean {
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
   if (!isWorkedOn(edit.run.state)) {
@@ -110,6 +122,10 @@ export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, succe
   }
   edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
   edit.setAnswer(answer);
+  if (exceeded !== undefined) {
+    decideFailure(edit, exceeded);
+    return false;
+  }
   if (edit.deliverable.length > 0) {
     // The agent continued without the answer to its question, so the run no longer waits for a person.
     if (edit.run.state === "BLOCKED") {

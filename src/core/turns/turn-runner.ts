@@ -5,7 +5,7 @@ import type {
   PromptExtras,
   TurnEnd,
 } from "../agents/agent-runner.ts";
-import type { AbortReason } from "../attempts/attempt-abort.ts";
+import type { AbortReason, RunFailure } from "../attempts/attempt-abort.ts";
 import type { AttemptContext } from "../attempts/attempt-context.ts";
 import type { AttemptServices } from "../attempts/attempt-services.ts";
 import { decideTurnEnd, decideTurnStart, type TurnStart } from "../attempts/decide-attempt.ts";
@@ -241,14 +241,31 @@ export class TurnRunner {
     await recorder.flush();
     const answer = clean(this.#answer.text);
     const counted = meter.endTurn(end);
+    // What the agent reports at the end of its turn counts too.
+    this.checkBudget();
+    if (abort.reason?.kind === "failed") {
+      return this.#finishFailed(counted, answer, abort.reason.failure);
+    }
     const kept = await abort.unless(this.#deps.work.afterTurn(this.#run, end));
     const used = meter.take();
     const decided = await saver.saveWith((edit) => {
       decideUsage(edit, used);
-      return decideTurnEnd(edit, counted, answer, kept?.success);
+      return decideTurnEnd(edit, counted, answer, kept);
     }, kept);
     this.#run = decided.run;
     return decided.value;
+  }
+
+  /** The turn has ended, but the run exceeded one of its limits. The end of the attempt stores the files. */
+  async #finishFailed(end: TurnEnd, answer: string, failure: RunFailure): Promise<false> {
+    const { lease, meter } = this.#services;
+    const used = meter.take();
+    const { run } = await lease.write((edit) => {
+      decideUsage(edit, used);
+      decideTurnEnd(edit, end, answer, { failure });
+    });
+    this.#run = run;
+    return false;
   }
 
   /** Nobody will answer a question of a turn that is being stopped. */

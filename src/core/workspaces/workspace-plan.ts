@@ -67,7 +67,10 @@ function planned({ owner, name }: RepositoryName, ref: string | undefined): Plan
  * repositories of the workspace.
  */
 export function grantOf(
-  run: Pick<Run, "id" | "teamId" | "secretNames" | "provenance" | "skillSnapshot" | "skillSnapshots">,
+  run: Pick<
+    Run,
+    "config" | "id" | "teamId" | "secretNames" | "provenance" | "skillSnapshot" | "skillSnapshots"
+  >,
   plan: WorkspacePlan,
   more: Pick<GatewayGrant, "network" | "mcpServers">,
 ): GatewayGrant {
@@ -82,5 +85,9 @@ export function grantOf(
   const repositories = grants.filter(
     (grant, index) => grants.findIndex((each) => isSameRepository(each, grant)) === index,
   );
-  return { runId: run.id, ...teamAccessOf(run), repositories, ...more };
+  const limitsCost = run.config.budget?.max_cost_usd !== undefined;
+  return {
+    ...{ runId: run.id, ...teamAccessOf(run), repositories, ...more },
+    ...(limitsCost ? { limitsCost } : {}),
+  };
 }

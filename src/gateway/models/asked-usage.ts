@@ -3,13 +3,24 @@ import { parseJson } from "../../core/parse-json.ts";
 import type { SseEvent } from "./sse-events.ts";
 
 const options = z.looseObject({ include_usage: z.unknown().optional() }).nullish();
-const chat = z.looseObject({ model: z.string().optional(), stream: z.unknown(), stream_options: options });
+const named = z.looseObject({ model: z.string() });
+const chat = z.looseObject({
+  model: z.string().optional(),
+  stream: z.unknown().optional(),
+  stream_options: options,
+});
 
 export interface ChatBody {
   readonly bytes: Buffer;
   readonly model?: string;
   /** Whether only the gateway asked for the usage, so that the client does not expect it. */
   readonly isAskedByUs: boolean;
+}
+
+/** Any request that names its model. */
+export function unchanged(bytes: Buffer): ChatBody {
+  const { model } = named.safeParse(parseJson(bytes.toString())).data ?? {};
+  return { bytes, ...(model === undefined ? {} : { model }), isAskedByUs: false };
 }
 
 /** Makes a streaming chat report its usage, which it does only on request. */

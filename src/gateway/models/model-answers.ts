@@ -57,12 +57,12 @@ export class ModelAnswers {
   }
 
   /** A call that the client or we have aborted is not a failure. */
-  noteFailure({ route, signal }: ModelCall, { message, status }: ModelFailure): void {
+  noteFailure({ route, signal }: ModelCall, { message, ...facts }: ModelFailure): void {
     if (!route.generates || signal.aborted) {
       return;
     }
-    const failure = { message: shortened(this.#options.redact(message)) };
-    this.#options.traffic.noteModelFailure(status === undefined ? failure : { status, ...failure });
+    const failure = { ...facts, message: shortened(this.#options.redact(message)) };
+    this.#options.traffic.noteModelFailure(failure);
   }
 
   #meterOf(call: ModelCall, model: string | undefined): AnswerMeter {

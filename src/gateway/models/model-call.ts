@@ -4,7 +4,7 @@ import { CREDENTIALS, without } from "../headers.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import { Refusal } from "../refusal.ts";
 import type { Question } from "../upstream.ts";
-import { askingForUsage } from "./asked-usage.ts";
+import { askingForUsage, unchanged } from "./asked-usage.ts";
 import type { Dialect, Provider, Route } from "./dialects.ts";
 
 /** One call of a model, with its destination. */
@@ -30,29 +30,37 @@ const CHAT_BYTES_MAX = 8 * 2 ** 20;
 const KEY_PARAMETERS = ["key", "api_key", "api-key", "access_token", "token"];
 const NOTHING = { isAskedByUs: false, release: () => undefined } as const;
 
-/** Reads a chat completely, if there is room, so that its usage can be requested. */
+/**
+ * Reads a chat completely, if there is room, so that its usage can be requested. `needsModel`: every other body that
+ * names the model is read too, and refused while there is no room.
+ */
 export async function askedBody(
   { request, route }: ModelCall,
   held: HeldBytes,
-  maxBytes: number,
+  { maxBytes, needsModel }: { readonly maxBytes: number; readonly needsModel: boolean },
 ): Promise<AskedBody> {
   if (!hasBody(request)) {
     return NOTHING;
   }
   const body = bodyOf(request, maxBytes);
   const known = route.model === undefined ? {} : { model: route.model };
-  if (!route.tellsUsageOnDemand) {
+  const isRead = route.tellsUsageOnDemand || (needsModel && route.model === undefined);
+  if (!isRead) {
     return { ...NOTHING, body, ...known };
   }
   if (request.headers["content-encoding"] !== undefined) {
     throw new Refusal(415, "Send the body unpacked.");
   }
-  const { passing, release, whole } = await held.read(body, CHAT_BYTES_MAX);
+  const { passing, release, whole } = await held.read(body, needsModel ? maxBytes : CHAT_BYTES_MAX);
+  if (passing !== undefined && needsModel) {
+    release();
+    throw new Refusal(429, "Too many large requests at a time.", { "retry-after": "2" });
+  }
   if (passing !== undefined) {
     return { ...NOTHING, body: passing, release };
   }
   try {
-    const { bytes, ...asked } = askingForUsage(whole);
+    const { bytes, ...asked } = route.tellsUsageOnDemand ? askingForUsage(whole) : unchanged(whole);
     return { body: bytes, release, ...asked };
   } catch {
     release();

@@ -6,11 +6,14 @@ import type { Answer, Upstream } from "../upstream.ts";
 import { DIALECTS, type Dialect, type Provider } from "./dialects.ts";
 import { ModelAnswers, type ModelAnswersOptions } from "./model-answers.ts";
 import { type AskedBody, askedBody, type ModelCall, questionOf } from "./model-call.ts";
+import { isPriced } from "./prices.ts";
 
 export interface ModelGatewayOptions extends ModelAnswersOptions {
   readonly models: ModelProviders;
   readonly upstream: Upstream;
   readonly limits: Pick<GatewayLimits, "modelCalls" | "bodyBytes">;
+  /** Models without a known price are refused. */
+  readonly limitsCost: boolean;
 }
 
 const PATH = /^\/(?<provider>[a-z]+)(?<rest>\/.*)$/;
@@ -83,15 +86,31 @@ export class ModelGateway {
   }
 
   async #pass(call: ModelCall): Promise<void> {
-    const { held, limits } = this.#options;
-    const { body, release, ...asked } = await askedBody(call, held, limits.bodyBytes);
+    const { held, limits, limitsCost } = this.#options;
+    const needsPrice = limitsCost && call.request.method === "POST";
+    const needs = { maxBytes: limits.bodyBytes, needsModel: needsPrice };
+    const { body, release, ...asked } = await askedBody(call, held, needs);
     try {
+      if (needsPrice) {
+        this.#requirePrice(call, asked.model);
+      }
       const answer = await this.#ask(call, body);
       release();
       await this.#answers.send(call, answer, asked);
     } finally {
       release();
     }
+  }
+
+  /** 403, because agents treat it as final. */
+  #requirePrice(call: ModelCall, model: string | undefined): void {
+    if (model !== undefined && isPriced(this.#options.prices, model)) {
+      return;
+    }
+    const name = model === undefined ? "A call without a model" : `The model ${model.slice(0, 100)}`;
+    const message = `${name} has no known price, and this run has a budget in dollars.`;
+    this.#answers.noteFailure(call, { status: 403, message, isUnpriced: true });
+    throw new Refusal(403, message);
   }
 
   async #ask(call: ModelCall, body: AskedBody["body"]): Promise<Answer> {

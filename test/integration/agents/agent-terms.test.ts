@@ -138,6 +138,21 @@ describe("how a turn ends", () => {
     await ended;
   });
 
+  test("a turn whose model the gateway refused because of its price fails with what to do", async () => {
+    const steered = { stopReason: "end_turn" };
+    const { session, gateway } = await start({ initialize: STEERS, "session/prompt": "wait", steered });
+    const ended = expect(session.prompt("go")).rejects.toMatchObject({
+      ...{ code: "operation_not_supported", retryable: false, message: "The model m has no known price." },
+      options: { remedy: expect.stringContaining("ERRAND_MODEL_PRICES") },
+    });
+    await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
+
+    gateway.fail({ status: 403, message: "The model m has no known price.", isUnpriced: true });
+    await session.steer("end now");
+
+    await ended;
+  });
+
   test("a turn succeeds although the model failed in an earlier turn", async () => {
     const { session, gateway } = await start();
     gateway.fail({ status: 500, message: "from before" });

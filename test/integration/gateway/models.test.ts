@@ -709,3 +709,95 @@ describe("limits of a gateway", () => {
     expect((await send({ path: CHAT, headers: { "content-encoding": "gzip" } })).status).toBe(415);
   });
 });
+
+describe("a run with a budget in dollars", () => {
+  const modelPrices = { "priced-*": { input: 10, output: 20 } };
+  const GENERATE = "/gemini/v1beta/models";
+
+  beforeEach(async () => {
+    harness = await openHarness({ modelPrices, grant: { limitsCost: true } });
+  });
+
+  test.each([
+    [CHAT, "priced-1"],
+    ["/openai/responses", "priced-1"],
+    ["/anthropic/v1/messages", "priced-1"],
+    [`${GENERATE}/priced-1:generateContent`, undefined],
+  ])("a call of a priced model passes: %s", async (path, model) => {
+    const answer = await send({ path, body: { model, input: "hello" } });
+
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(server.requests[0]?.body ?? "")).toMatchObject({ input: "hello" });
+  });
+
+  test.each([
+    [CHAT, "other"],
+    ["/openai/responses", "other"],
+    ["/openai/embeddings", "other"],
+    ["/anthropic/v1/messages", "other"],
+    ["/anthropic/v1/messages", undefined],
+    [`${GENERATE}/other:generateContent`, "priced-1"],
+  ])("a call of a model without a price is refused and reaches no server: %s %s", async (path, model) => {
+    const answer = await send({ path, body: { model } });
+
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).toContain("has no known price, and this run has a budget in dollars.");
+    expect(server.requests).toEqual([]);
+  });
+
+  test("a refused call of a model is the run's failure until another call succeeds", async () => {
+    await send({ path: CHAT, body: { model: "other" } });
+    const refused = harness.gateway.traffic.modelFailure;
+    await send({ path: CHAT, body: { model: "priced-1" } });
+
+    expect(refused).toEqual({
+      ...{ status: 403, isUnpriced: true },
+      message: "The model other has no known price, and this run has a budget in dollars.",
+    });
+    expect(harness.gateway.traffic.modelFailure).toBeUndefined();
+  });
+
+  test("a call of more than 8 MiB is still read and counted", async () => {
+    server.answer = (response) => answerJson(response, { usage: { prompt_tokens: 7, completion_tokens: 1 } });
+    const input = "x".repeat(9 * 2 ** 20);
+
+    const answers = await Promise.all([
+      send({ path: CHAT, body: { input, model: "priced-1" } }),
+      send({ path: CHAT, body: { input, model: "other" } }),
+    ]);
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 403]);
+    expect(harness.gateway.traffic.models).toMatchObject({ totalTokens: 8, costUsd: 0.00009 });
+  });
+
+  test("a call is refused for a while when large bodies take all the room", async () => {
+    const small = await openHarness({
+      ...{ modelPrices, limits: { heldBytes: 1_000 } },
+      grant: { limitsCost: true },
+    });
+
+    const answer = await send({ path: CHAT, body: { model: "priced-1", input: "x".repeat(2_000) } }, small);
+
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "2"]);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("a compressed call is refused because its model cannot be read", async () => {
+    const headers = { "content-encoding": "zstd" };
+    const answer = await send({ path: "/openai/responses", headers, body: { model: "priced-1" } });
+
+    expect(answer.status).toBe(415);
+  });
+
+  test("the list of models can be read", async () => {
+    const answer = await send({ path: "/openai/models", method: "GET" });
+
+    expect(answer.status).toBe(200);
+  });
+});
+
+test("a model without a price can be called by a run without a budget in dollars", async () => {
+  const answer = await send({ path: "/openai/responses", body: { model: "other" } });
+
+  expect(answer.status).toBe(200);
+});

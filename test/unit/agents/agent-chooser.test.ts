@@ -173,7 +173,6 @@ describe("a limit of the cost", () => {
   test.each<[string, RunConfig, Bootstrap]>([
     ["whose price is known", { model_id: "gpt-6.1-sol" }, { servers: OPENAI }],
     ["that is the default and has one", {}, { servers: OPENAI }],
-    ["of an agent that tells its cost", { model_id: "claude-unpriced" }, { servers: ANTHROPIC }],
     ["of none", {}, {}],
   ])("is taken for a model %s", (_which, config, bootstrap) => {
     expect(() => choose({ ...config, budget }, bootstrap)).not.toThrow();
@@ -182,6 +181,7 @@ describe("a limit of the cost", () => {
   test.each<[string, RunConfig, Bootstrap]>([
     ["a model without a price", { model_id: "llama-9" }, { servers: COMPATIBLE }],
     ["a default model without one", {}, { servers: COMPATIBLE, defaultModel: "llama-9" }],
+    ["a model whose agent reports its cost", { model_id: "claude-unpriced" }, { servers: ANTHROPIC }],
     ["an agent of which nothing is known", { harness: { type: "custom" } }, {}],
   ])("is refused for %s", (_which, config, bootstrap) => {
     expect(refusalOf({ ...config, budget }, bootstrap)).toMatchObject({

@@ -88,6 +88,31 @@ describe("a budget", () => {
     expect(await endOf(id)).toEqual(exceeded("0.6250 of 0.5 US dollars"));
   });
 
+  test.each<[string, Budget, string]>([
+    ["tokens", { max_tokens: 59 }, "60 of 59 tokens"],
+    ["cost", { max_cost_usd: 0.25 }, "0.5000 of 0.25 US dollars"],
+  ])("a turn whose reported %s exceed the budget at its end fails the run", async (_what, budget, usage) => {
+    const id = await aRunWith(budget, says(0.5, 60));
+
+    expect(await endOf(id)).toEqual(exceeded(usage));
+    expect(await harness.run(id)).toMatchObject({ totalTokens: 60, costUsd: 0.5, turn: 1 });
+    expect(await harness.run(id)).not.toHaveProperty("lease");
+    expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
+  });
+
+  test("a turn that exceeds the budget at its end leaves follow-ups waiting", async () => {
+    const id = await aRunWith({ max_tokens: 59 }, async (turn) => {
+      for (const { runId } of harness.agents.starts) {
+        await harness.followUp(runId, "more");
+      }
+      return says(0, 60)(turn);
+    });
+    await quiet();
+
+    expect(await endOf(id)).toEqual(exceeded("60 of 59 tokens"));
+    expect(harness.agents.prompts).toHaveLength(1);
+  });
+
   test("a budget of minutes counts only the agent's work, not waiting for people or workers", async () => {
     const id = await aRunWith({ max_minutes: 10 }, async (turn) => {
       harness.clock.every(MINUTE_MS, () => turn.say("."));
