@@ -22,7 +22,8 @@ export const limitVariableDocs = {
   ERRAND_INACTIVITY_MINUTES: {
     group: "Limits",
     default: "15",
-    description: "Errand stops an agent that is silent for this long. Waiting for a person does not count.",
+    description:
+      "Errand stops an agent that is silent for this long. Waiting for a person does not count, and neither does a running tool call.",
   },
   ERRAND_TURN_MINUTES: {
     group: "Limits",

@@ -67,4 +67,6 @@ export interface SandboxExit {
   readonly reason?: string;
   /** What the operator can do about the reason. */
   readonly remedy?: string;
+  /** The image that the command names cannot be used here. */
+  readonly isImageProblem?: boolean;
 }

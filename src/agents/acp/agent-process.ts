@@ -48,6 +48,10 @@ export class AgentProcess {
   /** Explains why nobody answers any more, and ends what is left of the process. */
   async failure(cause: unknown): Promise<AppError> {
     const exit = await withTimeout(this.process.exited, EXIT_MS);
+    if (exit?.isImageProblem === true) {
+      await this.close();
+      return imageFailure(exit, cause);
+    }
     const reason = exit === undefined ? reasonOf(cause) : describeExit(exit);
     await this.close();
     const tail = this.#stderrTail.trim();
@@ -65,6 +69,11 @@ export class AgentProcess {
     await this.process.kill();
     await this.process.exited;
   }
+}
+
+function imageFailure({ reason = "", remedy }: SandboxExit, cause: unknown): AppError {
+  const more = remedy === undefined ? {} : { remedy };
+  return new AppError("environment_setup_failed", bounded(reason), { cause, ...more });
 }
 
 function describeExit({ code, signal, reason }: SandboxExit): string {

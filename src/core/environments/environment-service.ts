@@ -89,11 +89,11 @@ export async function requireEnvironment(
 export async function requireRunEnvironment(
   environments: Pick<RecordStore<Environment>, "find">,
   { creator, config }: Pick<NewRun, "creator" | "config">,
-): Promise<void> {
+): Promise<Environment | undefined> {
   if (config?.environment_id === undefined) {
-    return;
+    return undefined;
   }
-  await requireEnvironment(environments, creator, config.environment_id);
+  return requireEnvironment(environments, creator, config.environment_id);
 }
 
 const ORDERS: Readonly<Record<EnvironmentSort, (a: Environment, b: Environment) => number>> = {

@@ -1,3 +1,4 @@
+import type { AgentUpdate, ToolCallUpdate } from "../agents/agent-runner.ts";
 import { type AttemptAbort, type RunFailure, runFailureOf } from "../attempts/attempt-abort.ts";
 import type { AttemptDeps, RunSettings } from "../attempts/attempt-deps.ts";
 import { AppError } from "../errors.ts";
@@ -12,7 +13,8 @@ export interface TurnLimitDeps extends Pick<AttemptDeps, "clock"> {
 }
 
 /**
- * Limits how long the agent may be silent and how long a turn may take. Time during a question to a person does not
+ * Limits how long the agent may be silent and how long a turn may take. A tool call that is running, such as a build
+ * without output, has the time of the turn. Time during a question to a person does not
  * count. It uses timers only, because a wall clock that jumps must not end a turn.
  */
 export class TurnLimits {
@@ -21,6 +23,8 @@ export class TurnLimits {
   #stopIdle: Stop | undefined;
   /** The number of open questions. */
   #pauses = 0;
+  /** The ids of tool calls that are not reported as ended. */
+  readonly #toolCalls = new Set<string>();
 
   constructor(deps: TurnLimitDeps) {
     this.#deps = deps;
@@ -32,6 +36,7 @@ export class TurnLimits {
       this.#end(`The turn took longer than ${minutes(settings.turnMs)}, the longest that is allowed here.`),
     );
     this.#pauses = 0;
+    this.#toolCalls.clear();
     this.#turn.run();
     this.onSignOfLife();
   }
@@ -49,6 +54,13 @@ export class TurnLimits {
     const { clock, settings } = this.#deps;
     this.#stopIdle?.();
     this.#stopIdle = clock.after(settings.inactivityMs, () => this.#onSilence());
+  }
+
+  onUpdate(update: AgentUpdate): void {
+    if (update.kind === "agent.tool_call") {
+      this.#onToolCall(update);
+    }
+    this.onSignOfLife();
   }
 
   pause(): void {
@@ -72,8 +84,16 @@ export class TurnLimits {
     this.#stopIdle?.();
   }
 
+  #onToolCall({ status, toolCallId }: ToolCallUpdate): void {
+    if (status === "completed" || status === "failed") {
+      this.#toolCalls.delete(toolCallId);
+    } else if (status !== undefined) {
+      this.#toolCalls.add(toolCallId);
+    }
+  }
+
   #onSilence(): void {
-    if (this.#deps.isHeldBack()) {
+    if (this.#deps.isHeldBack() || this.#toolCalls.size > 0) {
       this.onSignOfLife();
       return;
     }

@@ -161,7 +161,7 @@ export class RunService {
     requireMcpServers(routed.config ?? {}, "config");
     requireRunRepository(routed.config ?? {}, "config");
     await this.requirePullRequestAccess(routed, "config");
-    await requireRunEnvironment(storage.environments, routed);
+    const environment = await requireRunEnvironment(storage.environments, routed);
     await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
     // The skills are read before anything is stored, because it may take a while and without them there is no run.
     const sealed = {
@@ -169,7 +169,7 @@ export class RunService {
       ...(routed.config && { config: this.storable(routed.creator.teamId, routed.config) }),
     };
     const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
-    await requireSandbox(storage.workers, agents, origin);
+    await requireSandbox(storage.workers, agents, origin, environment?.config.image);
     const verdict = await this.#judgeNew(origin, routed, from);
     requireAllowed(verdict);
     const required = requiredApproval(verdict);

@@ -103,7 +103,7 @@ export class TurnRunner {
   }
 
   onUpdate(update: AgentUpdate): void {
-    this.#limits.onSignOfLife();
+    this.#limits.onUpdate(update);
     this.#answer.onUpdate(update);
   }
 

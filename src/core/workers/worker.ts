@@ -16,6 +16,13 @@ export function isRestricted({ sandbox }: Pick<Worker, "sandbox">): boolean {
   return sandbox.name === RESTRICTED;
 }
 
+/** The name of the only sandbox in which environments can have an image. */
+const WITH_IMAGES = "docker";
+
+export function hasImages({ sandbox }: Pick<Worker, "sandbox">): boolean {
+  return sandbox.name === WITH_IMAGES;
+}
+
 export interface LiveWorker extends Worker {
   readonly startedAt: Date;
   readonly lastSeenAt: Date;

@@ -26,7 +26,7 @@ const UNREACHABLE =
 
 /** The error of a failed docker call. */
 export class DockerError extends Error {
-  override readonly name = "DockerError";
+  override readonly name: string = "DockerError";
   /** The container or image does not exist. */
   readonly isMissing: boolean;
   /** There is no program, or no daemon answers it. */
@@ -37,6 +37,11 @@ export class DockerError extends Error {
     this.isMissing = MISSING.test(message);
     this.isUnreachable = UNREACHABLE.test(message);
   }
+}
+
+/** The image is missing, or programs of this machine do not run in it. */
+export class ImageError extends DockerError {
+  override readonly name = "ImageError";
 }
 
 export class DockerCli {

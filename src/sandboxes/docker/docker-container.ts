@@ -6,7 +6,7 @@ import type { SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
 import { StderrHead } from "../stderr-head.ts";
 import type { ControlChannel } from "./control-channel.ts";
-import { type DockerCli, DockerError, tidy } from "./docker-cli.ts";
+import { type DockerCli, DockerError, ImageError, tidy } from "./docker-cli.ts";
 
 export interface ContainerMeans {
   readonly cli: DockerCli;
@@ -28,6 +28,10 @@ const stateOf = z.object({
   Error: z.string().default(""),
 });
 
+const IMAGE_PROBLEM: Pick<SandboxExit, "isImageProblem" | "remedy"> = {
+  isImageProblem: true,
+  remedy: "Correct the image of the environment, or make it available where the worker's containers run.",
+};
 const KILLED: SandboxExit = { code: null, signal: "SIGKILL" };
 
 const REMOVE_TRIES = 5;
@@ -74,7 +78,8 @@ export class DockerContainer implements SandboxProcess {
       if (this.#unwanted.signal.aborted) {
         return KILLED;
       }
-      return { code: 127, signal: null, reason: error instanceof Error ? error.message : String(error) };
+      const reason = error instanceof Error ? error.message : String(error);
+      return { code: 127, signal: null, reason, ...(error instanceof ImageError ? IMAGE_PROBLEM : {}) };
     } finally {
       this.stdin.destroy();
     }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LIBRARY_PATH, type NodeProbe, nodeProbeArgs } from "./container-runtime.ts";
-import { type DockerCli, DockerError } from "./docker-cli.ts";
+import { type DockerCli, DockerError, ImageError } from "./docker-cli.ts";
 import { removeContainer } from "./docker-container.ts";
 
 /** A local image, and what our Node needs in it. */
@@ -35,10 +35,10 @@ export class DockerImages {
     this.#probe = probe;
   }
 
-  /** Fails with a `DockerError` that says why the image cannot be used. */
+  /** Fails with an `ImageError` that says why the image cannot be used. */
   async prepare(name: string): Promise<PreparedImage> {
     if (!NAME.test(name)) {
-      throw new DockerError(`${JSON.stringify(name)} is no name of an image.`);
+      throw new ImageError(`${JSON.stringify(name)} is no name of an image.`);
     }
     const { env, id } = (await this.#find(name)) ?? (await this.#pull(name));
     const needsLibraries = await this.#ask(id, name);
@@ -67,13 +67,13 @@ export class DockerImages {
       await running;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new DockerError(`The image ${name} is not here and could not be pulled: ${reason}`, error);
+      throw new ImageError(`The image ${name} is not here and could not be pulled: ${reason}`, error);
     } finally {
       this.#pulls.delete(name);
     }
     const found = await this.#find(name);
     if (found === undefined) {
-      throw new DockerError(`The image ${name} was pulled, but is not here.`);
+      throw new ImageError(`The image ${name} was pulled, but is not here.`);
     }
     return found;
   }
@@ -138,9 +138,9 @@ function splitVariable(variable: string): [string, string] {
   return at < 0 ? [variable, ""] : [variable.slice(0, at), variable.slice(at + 1)];
 }
 
-function unusable(name: string, error: unknown): DockerError {
+function unusable(name: string, error: unknown): ImageError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new DockerError(
+  return new ImageError(
     `Programs of this machine do not run in the image ${name}, which needs glibc 2.28 or newer (Alpine has none) ` +
       `and the processor of this machine: ${reason}`,
     error,

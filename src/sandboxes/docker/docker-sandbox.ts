@@ -5,10 +5,10 @@ import { containerArgs } from "./container-args.ts";
 import { makeContainerFolder, sweepContainerFolders } from "./container-folders.ts";
 import { argvInside } from "./container-runtime.ts";
 import { ControlChannel } from "./control-channel.ts";
-import { DockerCli, DockerError, type DockerProgram } from "./docker-cli.ts";
+import { DockerCli, DockerError, type DockerProgram, ImageError } from "./docker-cli.ts";
 import { type ContainerStart, DockerContainer, removeContainer } from "./docker-container.ts";
 import { type DockerHost, describeHost } from "./docker-host.ts";
-import { DockerImages, mergeEnvironments } from "./docker-images.ts";
+import { DockerImages, mergeEnvironments, type PreparedImage } from "./docker-images.ts";
 import { tryContainer } from "./try-container.ts";
 
 export interface DockerOptions {
@@ -93,7 +93,7 @@ class DockerSandbox implements Sandbox {
     const { dataDir, image: defaultImage, limits } = this.#options;
     const [host, image] = await Promise.all([
       this.#describeHost(),
-      this.#images.prepare(command.image ?? defaultImage),
+      command.image === undefined ? this.#prepareDefault(defaultImage) : this.#images.prepare(command.image),
     ]);
     const line = await ControlChannel.open(await makeContainerFolder(dataDir, marker), {
       argv: argvInside(command.argv),
@@ -103,6 +103,15 @@ class DockerSandbox implements Sandbox {
     const labels = this.#labelsOf(marker, command.label);
     const createArgs = containerArgs({ command, name, image, host, limits, labels, control: line.directory });
     return { line, createArgs };
+  }
+
+  /** The operator chose this image, so that its failure says nothing about the command. */
+  async #prepareDefault(image: string): Promise<PreparedImage> {
+    try {
+      return await this.#images.prepare(image);
+    } catch (error) {
+      throw error instanceof ImageError ? new DockerError(error.message, error) : error;
+    }
   }
 
   #labelsOf(marker: string, owner?: string): readonly string[] {

@@ -40,7 +40,7 @@ function spawnRestricted(dataDir: string, command: SandboxCommand): SandboxProce
     return imageRefused(command.image, RESTRICTED);
   }
   if (command.isBuiltIn !== true || command.argv[0] !== process.execPath) {
-    return refusedProcess(NO_PROGRAMS, REMEDY);
+    return refusedProcess(NO_PROGRAMS, { remedy: REMEDY });
   }
   return startHostProcess(restricted(command), { dataDir, hasForwarder: false });
 }

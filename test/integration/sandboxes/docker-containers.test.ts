@@ -138,6 +138,20 @@ describe.skipIf(skipped !== undefined)(
       expect(await exited).toMatchObject({ code: 127, reason: expect.stringMatching(/needs glibc/) });
     });
 
+    test("only an image that the command names is reported as the cause", async () => {
+      const missing = "127.0.0.1:9/no/such:image";
+      const own = harness.shell("true", { image: missing });
+      const withDefault = await SandboxHarness.open((dataDir) => makeSandbox(dataDir, missing));
+      const { exited } = withDefault.shell("true");
+
+      expect(await own.exited).toMatchObject({
+        ...{ code: 127, isImageProblem: true },
+        reason: expect.stringMatching(/no\/such:image is not here and could not be pulled/),
+      });
+      expect(await exited).not.toHaveProperty("isImageProblem");
+      await withDefault.close();
+    });
+
     test("a path with commas and quotes is mounted as it is", async () => {
       const odd = join(harness.root, 'a,b "c"');
       await mkdir(odd);

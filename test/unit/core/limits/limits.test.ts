@@ -55,6 +55,59 @@ describe("an inactive agent", () => {
     expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
   });
 
+  test.each<[string, "pending" | "in_progress"]>([
+    ["that was announced", "pending"],
+    ["that runs", "in_progress"],
+  ])("a silent tool call %s has the time limit of the turn", async (_which, status) => {
+    const id = await aRunOf((turn) => {
+      turn.observer.update({ kind: "agent.tool_call", toolCallId: "build", status });
+      return untilCancelled(turn);
+    });
+
+    await harness.clock.advance(3 * LIMITS.inactivityMs);
+    expect((await harness.run(id)).state).toBe("INPROGRESS");
+    await harness.clock.advance(LIMITS.turnMs);
+
+    expect(await endOf(id)).toEqual([
+      "ERROR",
+      "infrastructure_timeout",
+      expect.stringContaining("The turn took longer than"),
+    ]);
+  });
+
+  test.each(["completed", "failed"] as const)(
+    "an agent that is silent after its tool call %s is given up",
+    async (status) => {
+      const id = await aRunOf((turn) => {
+        const { observer } = turn;
+        const build = { kind: "agent.tool_call", toolCallId: "build" } as const;
+        observer.update({ ...build, status: "in_progress" });
+        harness.clock.after(LIMITS.inactivityMs + 1_000, () => observer.update({ ...build, status }));
+        return untilCancelled(turn);
+      });
+      await harness.clock.advance(2 * LIMITS.inactivityMs);
+      expect((await harness.run(id)).state).toBe("INPROGRESS");
+
+      await harness.clock.advance(1_000 + LEASE_MS);
+
+      expect(await endOf(id)).toContain("The agent gave no sign of life for 15 minutes.");
+    },
+  );
+
+  test("a tool call that an earlier turn left open does not extend the next turn", async () => {
+    const id = await aRunOf(async ({ observer }) => {
+      observer.update({ kind: "agent.tool_call", toolCallId: "build", status: "in_progress" });
+      return END_TURN;
+    });
+    harness.agents.scripts.push(untilCancelled);
+    await harness.followUp(id, "more");
+    await quiet();
+
+    await harness.clock.advance(LIMITS.inactivityMs + LEASE_MS);
+
+    expect(await endOf(id)).toContain("The agent gave no sign of life for 15 minutes.");
+  });
+
   test.each<[string, (turn: ScriptedTurn) => void]>([
     ["words", (turn) => turn.say("still here")],
     ["a model call", () => harness.gateways.last.call({ totalTokens: 1 })],
