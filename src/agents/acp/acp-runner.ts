@@ -167,6 +167,7 @@ class SessionStart {
     this.#permissions = new PermissionAnswers(request.permissionPolicy, observer);
     this.#process = new AgentProcess(
       options.sandbox.spawn(agentCommand(prepared, request, options.variablesOf(request.gateway))),
+      (stderr) => options.log.warn({ runId: request.runId, stderr }, "agent.died"),
     );
   }
 

@@ -18,11 +18,14 @@ const EXIT_MS = 1_000;
 /** The agent's process, and what is known about its end. */
 export class AgentProcess {
   readonly process: SandboxProcess;
+  readonly #note: (stderr: string) => void;
   #stderrTail = "";
   #closed: Promise<void> | undefined;
 
-  constructor(process: SandboxProcess) {
+  /** `note` receives the end of the agent's stderr when it has died. */
+  constructor(process: SandboxProcess, note: (stderr: string) => void) {
     this.process = process;
+    this.#note = note;
     process.stderr.setEncoding("utf8");
     process.stderr.on("data", (text: string) => {
       this.#stderrTail = (this.#stderrTail + text).slice(-STDERR_TAIL_CHARS);
@@ -54,14 +57,26 @@ export class AgentProcess {
     }
     const reason = exit === undefined ? reasonOf(cause) : describeExit(exit);
     await this.close();
-    const tail = this.#stderrTail.trim();
-    const message = tail === "" ? reason : `${reason} Its last words: ${tail}`;
+    const stderr = this.#lastStderr();
+    if (stderr !== "") {
+      this.#note(stderr);
+    }
+    // The output of an agent that was killed does not say why, and may be pages of debugging.
+    const words = exit === undefined || isKilled(exit) ? "" : stderr;
+    const message = words === "" ? reason : `${reason} Its last words: ${words}`;
     return new AppError("internal_error", bounded(message), { cause, reason: "agent_process_failed" });
   }
 
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  /** In whole lines, because a part of a secret could not be recognized and removed. */
+  #lastStderr(): string {
+    const tail = this.#stderrTail;
+    const isCut = tail.length === STDERR_TAIL_CHARS;
+    return (isCut ? tail.slice(tail.indexOf("\n") + 1) : tail).trim();
   }
 
   async #close(): Promise<void> {
@@ -74,6 +89,16 @@ export class AgentProcess {
 function imageFailure({ reason = "", remedy }: SandboxExit, cause: unknown): AppError {
   const more = remedy === undefined ? {} : { remedy };
   return new AppError("environment_setup_failed", bounded(reason), { cause, ...more });
+}
+
+const KILLING_SIGNALS: ReadonlySet<string> = new Set(["SIGINT", "SIGKILL", "SIGTERM"]);
+/** The same signals as bubblewrap, docker and shells report them: 128 plus the number. */
+const KILLED_CODES: ReadonlySet<number> = new Set([130, 137, 143]);
+
+/** Whether something outside of the agent ended it. An agent that crashes has something to say about it. */
+function isKilled({ code, reason, signal }: SandboxExit): boolean {
+  const isLimit = reason !== undefined && code !== 127;
+  return isLimit || KILLING_SIGNALS.has(signal ?? "") || KILLED_CODES.has(code ?? 0);
 }
 
 function describeExit({ code, signal, reason }: SandboxExit): string {

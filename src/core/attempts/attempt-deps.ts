@@ -40,6 +40,8 @@ export interface AttemptDeps {
   readonly leaseMs: number;
   readonly run: Run;
   readonly token: LeaseToken;
+  /** The name of this worker, for people. */
+  readonly worker: string;
   readonly stop: AbortSignal;
 }
 

@@ -28,6 +28,7 @@ import {
 } from "./decide-attempt.ts";
 import { EventRecorder, type RecordedUpdate } from "./event-recorder.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
+import { logRunEnd } from "./log-run-end.ts";
 import { RunWatch } from "./run-watch.ts";
 import { startAgent } from "./start-agent.ts";
 
@@ -255,13 +256,14 @@ export class Attempt {
     const decide = (edit: RunEdit) => this.#decideEnd(edit, used);
     try {
       // A failure to store the files must not prevent the end of the run from being stored.
-      await saver.saveWith(decide, patches).catch((error) => {
+      const { run } = await saver.saveWith(decide, patches).catch((error) => {
         if (error instanceof LeaseLost) {
           throw error;
         }
         this.#warn("attempt.files.not_stored", error);
         return lease.write(decide);
       });
+      logRunEnd(deps.log, run, deps.worker);
     } catch (error) {
       if (error instanceof LeaseLost) {
         return;

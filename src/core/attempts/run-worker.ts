@@ -6,10 +6,9 @@ import { isFor } from "../runs/run-job.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
+import { logRunEnd } from "./log-run-end.ts";
 
 export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "token" | "stop" | "redact"> {
-  /** The name of this worker, for people. */
-  readonly worker: string;
   /** The name by which runs ask for this worker. */
   readonly host?: string;
 }
@@ -38,7 +37,8 @@ export class RunWorker {
   /** Takes a run away from a lost worker, so that another worker can claim it. */
   async recover(runId: RunId): Promise<void> {
     let isLost = false;
-    await this.#deps.storage.runs.change(runId, (subject) => {
+    const { log, worker } = this.#deps;
+    const run = await this.#deps.storage.runs.change(runId, (subject) => {
       isLost = subject.leaseOver;
       if (!isLost) {
         return undefined;
@@ -48,7 +48,8 @@ export class RunWorker {
       return edit.done();
     });
     if (isLost) {
-      this.#deps.log.warn("run.recovered", { runId });
+      log.warn("run.recovered", { runId });
+      logRunEnd(log, run, worker);
     }
   }
 

@@ -12,6 +12,10 @@ beforeEach(() => {
   harness = new CoreHarness();
 });
 
+function endsLogged() {
+  return harness.logged.filter(({ message }) => message === "run.ended").map(({ facts }) => facts);
+}
+
 describe("a worked run", () => {
   test("a successful run has its states, log and answer and leaves nothing behind", async () => {
     await harness.start();
@@ -32,6 +36,45 @@ describe("a worked run", () => {
     expect(await statesOf(run)).toEqual(["PENDING", "CLAIMED", "INPROGRESS", "SUCCEEDED"]);
     expect(await kindsOf(run)).toEqual(GOOD_RUN);
     expect([harness.agents.open, harness.queue.list().length, harness.clock.pending]).toEqual([0, 0, 0]);
+  });
+
+  test("the end of a run is one log line with state, code, duration, cost, agent and worker", async () => {
+    harness.agents.scripts.push(async ({ observer }) => {
+      observer.update({ kind: "agent.usage", used: 1, size: 2, costUsd: 0.25 });
+      await new Promise<void>((resolve) => harness.clock.after(2_000, resolve));
+      return END_TURN;
+    });
+    harness.agents.scripts.push(async () => ({ stopReason: "refusal" }));
+    await harness.start();
+
+    const { id } = await harness.create();
+    await quiet();
+    await harness.clock.advance(3_000);
+    const first = endsLogged();
+    await harness.followUp(id, "more");
+
+    const common = { runId: id, costUsd: 0.25, agent: "scripted", worker: "worker-1" };
+    expect(first).toEqual([
+      { ...common, state: "SUCCEEDED", tokens: 0, attempt: 1, agentVersion: "1.0", durationMs: 2_000 },
+    ]);
+    expect(endsLogged().slice(1)).toMatchObject([
+      { ...common, state: "FAILED", code: "invalid_request", attempt: 2 },
+    ]);
+  });
+
+  test("a run that a worker hands back has no log line about its end", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    const { id } = await harness.create();
+    const stop = new AbortController();
+    const working = harness.worker().work(id, stop.signal);
+    await quiet();
+
+    stop.abort();
+    await harness.clock.advance(LEASE_MS);
+    await working;
+
+    expect((await harness.run(id)).state).toBe("QUEUED");
+    expect(endsLogged()).toEqual([]);
   });
 
   test.each<[StopReason, Run["state"], RegExp]>([

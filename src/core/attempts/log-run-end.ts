@@ -1,0 +1,25 @@
+import type { Log } from "../ports/log.ts";
+import type { Run } from "../runs/run.ts";
+import { isEnded } from "../runs/states.ts";
+
+/** Writes the one log line about the end of a run that a worker had. Nothing if the run continues. */
+export function logRunEnd(log: Log, run: Run, worker: string): void {
+  if (!isEnded(run.state)) {
+    return;
+  }
+  const { agent, agentVersion, attempt, costUsd, endedAt, id, startedAt, state, statusMessage, totalTokens } =
+    run;
+  const code = statusMessage?.errorCode;
+  const reason = statusMessage?.reason;
+  log.info("run.ended", {
+    ...{ runId: id, state },
+    ...(code === undefined ? {} : { code }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(startedAt === undefined || endedAt === undefined
+      ? {}
+      : { durationMs: endedAt.getTime() - startedAt.getTime() }),
+    ...{ costUsd: costUsd ?? 0, tokens: totalTokens, agent },
+    ...(agentVersion === undefined ? {} : { agentVersion }),
+    ...{ worker, attempt },
+  });
+}
