@@ -13,6 +13,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { setInterval } from "node:timers/promises";
 import { AppError } from "../../core/errors.ts";
 import { type AgentDefinition, manifestOf, type NpmPackage } from "../agent-definition.ts";
 import type { AgentPrograms } from "../agent-programs.ts";
@@ -24,10 +25,14 @@ export interface AgentInstallerOptions {
   /** The environment of npm: PATH, and the operator's settings for npm, proxies and certificates. */
   readonly variables: Readonly<Record<string, string>>;
   readonly timing?: LockTiming;
+  /** How often the progress of an installation is reported. */
+  readonly progressMs?: number;
 }
 
 const LOCKFILE = "package-lock.json";
 const HASH_LENGTH = 8;
+const PROGRESS_MS = 3_000;
+const MEGABYTE = 1_000_000;
 
 type Tell = (text: string) => void;
 type Packaged = AgentDefinition & { readonly npmPackage: NpmPackage };
@@ -108,25 +113,59 @@ export class AgentInstaller implements AgentPrograms {
     await mkdir(this.#root, { recursive: true });
     const begun = performance.now();
     const isDone = () => exists(directory);
-    await whileLocked(`${directory}.lock`, isDone, () => this.#fill(agent, directory), this.#options.timing);
+    await whileLocked(
+      `${directory}.lock`,
+      isDone,
+      () => this.#fill(agent, directory, tell),
+      this.#options.timing,
+    );
     const seconds = Math.max(1, Math.round((performance.now() - begun) / 1_000));
-    const megabytes = Math.round((await bytesOf(directory)) / 1_000_000);
-    tell(`${agent.displayName} is installed (${seconds} s, ${megabytes} MB).`);
+    tell(`${agent.displayName} is installed (${seconds} s, ${await megabytesIn(directory)} MB).`);
   }
 
-  async #fill(agent: Packaged, directory: string): Promise<void> {
+  async #fill(agent: Packaged, directory: string, tell: Tell): Promise<void> {
     await this.#removeLeftovers(agent.name);
     const half = await mkdtemp(join(this.#root, `.half-${agent.name}-`));
+    const home = join(this.#root, `.npm-${agent.name}`);
+    const stopProgress = this.#reportProgress(agent, { home, half }, tell);
     try {
-      await this.#fetch(agent, half);
+      await this.#fetch(agent, half, home);
       await put(half, directory);
     } finally {
+      await stopProgress();
       await rm(half, { recursive: true, force: true });
     }
   }
 
-  async #fetch({ npmPackage, ...agent }: Packaged, directory: string): Promise<void> {
-    const home = join(this.#root, `.npm-${agent.name}`);
+  /** npm reports nothing without a terminal, so the files that it writes are measured. */
+  #reportProgress(
+    { displayName }: Packaged,
+    { half, home }: { readonly half: string; readonly home: string },
+    tell: Tell,
+  ): () => Promise<void> {
+    const stop = new AbortController();
+    let last = "";
+    const report = async (): Promise<void> => {
+      for await (const _ of setInterval(this.#options.progressMs ?? PROGRESS_MS, undefined, {
+        signal: stop.signal,
+      })) {
+        const [downloaded, unpacked] = await Promise.all([megabytesIn(home), megabytesIn(half)]);
+        const text = `Installing ${displayName}: ${downloaded} MB downloaded, ${unpacked} MB unpacked.`;
+        if (text !== last && !stop.signal.aborted) {
+          tell(text);
+        }
+        last = text;
+      }
+    };
+    // The timer rejects when it is stopped.
+    const reported = report().catch(() => undefined);
+    return async () => {
+      stop.abort();
+      await reported;
+    };
+  }
+
+  async #fetch({ npmPackage, ...agent }: Packaged, directory: string, home: string): Promise<void> {
     await mkdir(home, { recursive: true });
     // The user of the sandbox may be another one and must be able to read it.
     await chmod(directory, 0o755);
@@ -191,13 +230,19 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-async function bytesOf(directory: string): Promise<number> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+/** Files may disappear meanwhile, because npm moves them. */
+async function megabytesIn(directory: string): Promise<number> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile());
-  const sizes = await Promise.all(
-    files.map(async (file) => (await lstat(join(file.parentPath, file.name))).size),
+  const sizes = await Promise.all(files.map((file) => sizeOf(join(file.parentPath, file.name))));
+  return Math.round(sizes.reduce((sum, size) => sum + size, 0) / MEGABYTE);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return lstat(path).then(
+    ({ size }) => size,
+    () => 0,
   );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {

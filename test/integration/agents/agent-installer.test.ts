@@ -26,9 +26,12 @@ afterEach(async () => {
 });
 
 /** Another process of the same data directory, as far as files can tell. */
-function anInstaller(variables: Readonly<Record<string, string>> = {}): AgentInstaller {
+function anInstaller(variables: Readonly<Record<string, string>> = {}, progressMs = 60_000): AgentInstaller {
   const path = `${join(dataDir, "bin")}:/usr/bin:/bin`;
-  const installer = new AgentInstaller({ dataDir, timing: TIMING, variables: { PATH: path, ...variables } });
+  const installer = new AgentInstaller({
+    ...{ dataDir, timing: TIMING, progressMs },
+    variables: { PATH: path, ...variables },
+  });
   open.push(installer);
   return installer;
 }
@@ -204,4 +207,24 @@ test("an aborted installation returns at once, and closing the installer ends np
   await installer.close();
 
   await waitFor(() => access(join(dataDir, "ended")).then(() => true), { what: "npm to end" });
+});
+
+test("a running installation reports the bytes that it has downloaded and unpacked", async () => {
+  await npmDoes(
+    `head -c 3000000 /dev/zero > $HOME/tarball
+    while [ ! -e ${dataDir}/seen ]; do sleep 0.01; done
+    ${INSTALLS}
+    while [ ! -e ${dataDir}/done ]; do sleep 0.01; done`,
+  );
+  const installed = anInstaller({}, 20).provide(anAgent(), tell, signal);
+  const isTold = (text: string) => waitFor(() => told.includes(text), { what: text });
+
+  await isTold("Installing Fake: 3 MB downloaded, 0 MB unpacked.");
+  await writeFile(join(dataDir, "seen"), "");
+  await isTold("Installing Fake: 3 MB downloaded, 2 MB unpacked.");
+  await writeFile(join(dataDir, "done"), "");
+  await installed;
+
+  expect(new Set(told).size).toBe(told.length);
+  expect(told.at(-1)).toMatch(/^Fake is installed/);
 });
