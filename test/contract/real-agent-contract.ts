@@ -3,6 +3,7 @@ import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
+import { withTimeout } from "../../src/core/with-timeout.ts";
 import {
   fixtureProgram,
   openRealAgent,
@@ -16,6 +17,8 @@ import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
 
 /** Two hundred megabytes of program on a cold disk, beside other tests. */
 const TIMEOUT_MS = 240_000;
+/** After this time the core kills an agent that has not ended its turn. */
+const CANCEL_MS = 5_000;
 const PATIENCE = { timeoutMs: 120_000 };
 
 /** What is promised of an agent that people use, shown with the program itself and a model that does as it is told. */
@@ -162,6 +165,68 @@ export async function describeRealAgent(name: string): Promise<void> {
       await expect(session.prompt(ordered({ fail, message }))).rejects.toMatchObject({
         ...{ name: "AppError", code, retryable },
         message: expect.stringContaining(message),
+      });
+    });
+  });
+}
+
+/** A part of the same promises, for agents whose whole suite would take too long. */
+export async function describeRealAgentBriefly(name: string): Promise<void> {
+  const skipped = await reasonToSkipAgent(name);
+  const title = `${name}${skipped === undefined ? "" : ` (skipped: ${skipped})`}`;
+
+  describe.skipIf(skipped !== undefined)(title, { timeout: TIMEOUT_MS }, () => {
+    let real: RealAgentHarness;
+    beforeEach(async () => {
+      real = await openRealAgent(name);
+    });
+    afterEach(() => real[Symbol.asyncDispose]());
+
+    test(`${name} works in the workspace and never knows the real key`, async () => {
+      const { session, said } = await real.start();
+
+      const end = await session.prompt(ordered({ shell: "echo written > made.txt; env" }));
+
+      const made = join(real.harness.workspace.workingDirectory, "made.txt");
+      expect(await readFile(made, "utf8")).toBe("written\n");
+      expect(end.stopReason).toBe("end_turn");
+      expect(said()).toContain("HOME=");
+      expect(said()).not.toContain(REAL_KEY);
+      expect(await processesWith(REAL_KEY)).toEqual([]);
+    });
+
+    test(`${name} is stopped in the middle of a command within 5 seconds and leaves no process`, async () => {
+      const seconds = uniqueSeconds();
+      const { session } = await real.start();
+      const turn = session.prompt(ordered({ shell: `true && /bin/sleep ${seconds}` }));
+      await waitFor(async () => (await processesWith(seconds)).length > 0, {
+        what: "the command",
+        ...PATIENCE,
+      });
+
+      await session.cancel();
+
+      expect(await withTimeout(turn, CANCEL_MS)).toMatchObject({ stopReason: "cancelled" });
+      await session.close();
+      expect(await processesWith(seconds)).toEqual([]);
+      expect(processesOf(real)).toEqual([]);
+    });
+
+    test(`${name} is stopped at the beginning of its turn within 5 seconds`, async () => {
+      const { session } = await real.start();
+      const turn = session.prompt(ordered({ stream: 2_000 }));
+
+      await session.cancel();
+
+      expect(await withTimeout(turn, CANCEL_MS)).toMatchObject({ stopReason: "cancelled" });
+    });
+
+    test(`a model that answers ${name} with 401 fails the turn`, async () => {
+      const { session } = await real.start();
+
+      await expect(session.prompt(ordered({ fail: 401, message: "no such key" }))).rejects.toMatchObject({
+        ...{ name: "AppError", code: "external_authentication_required", retryable: false },
+        message: expect.stringContaining("no such key"),
       });
     });
   });

@@ -55,7 +55,7 @@ export class AcpSession implements AgentSession {
     if (this.#turn !== undefined) {
       throw new Error("prompt was called while another turn is running");
     }
-    const turn: Turn = { cancelled: false, models: new ModelWatch(this.#deps.gateway) };
+    const turn: Turn = { cancelled: false, models: new ModelWatch(this.#deps.gateway), repeated: undefined };
     this.#turn = turn;
     try {
       const words = await this.#enter(extras.mode);
@@ -68,6 +68,7 @@ export class AcpSession implements AgentSession {
       return await this.#failed(error, turn);
     } finally {
       turn.models.end();
+      clearInterval(turn.repeated);
       this.#turn = undefined;
     }
   }
@@ -93,6 +94,11 @@ export class AcpSession implements AgentSession {
     }
     this.#turn.cancelled = true;
     const told = this.#notifyCancel();
+    // Copilot ignores a cancel that arrives before its turn has called the model.
+    this.#turn.repeated ??= setInterval(
+      () => void this.#notifyCancel().catch(() => undefined),
+      CANCEL_AGAIN_MS,
+    );
     this.#deps.permissions.cancelPending();
     await told;
   }
@@ -181,9 +187,13 @@ export class AcpSession implements AgentSession {
   }
 }
 
+const CANCEL_AGAIN_MS = 1_000;
+
 interface Turn {
   cancelled: boolean;
   readonly models: ModelWatch;
+  /** Repeats the cancel until the turn ends. */
+  repeated: NodeJS.Timeout | undefined;
 }
 
 const NONE: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };

@@ -149,8 +149,8 @@ export class AgentInstaller implements AgentPrograms {
       for await (const _ of setInterval(this.#options.progressMs ?? PROGRESS_MS, undefined, {
         signal: stop.signal,
       })) {
-        const [downloaded, unpacked] = await Promise.all([megabytesIn(home), megabytesIn(half)]);
-        const text = `Installing ${displayName}: ${downloaded} MB downloaded, ${unpacked} MB unpacked.`;
+        const megabytes = (await megabytesIn(home)) + (await megabytesIn(half));
+        const text = `Installing ${displayName}: ${megabytes} MB written so far.`;
         if (text !== last && !stop.signal.aborted) {
           tell(text);
         }

@@ -171,6 +171,18 @@ describe("how a turn ends", () => {
     expect(await turn).toEqual({ stopReason: "cancelled" });
   });
 
+  test("a cancel that the agent ignores is repeated until its turn ends", async () => {
+    const { session } = await start({ "session/prompt": ["wait"], ignoredCancels: 2 });
+    const turn = session.prompt("go");
+    await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
+
+    await session.cancel();
+
+    expect(await turn).toEqual({ stopReason: "cancelled" });
+    expect(await session.prompt("again")).toEqual({ stopReason: "end_turn" });
+    expect(await noted("session/cancel")).toHaveLength(3);
+  });
+
   test("a turn ends with the limit that the agent reports", async () => {
     const { session } = await start({
       "session/prompt": [{ stopReason: "max_tokens" }, { stopReason: "max_turn_requests" }],

@@ -1,0 +1,3 @@
+import { describeRealAgentBriefly } from "../../contract/real-agent-contract.ts";
+
+await describeRealAgentBriefly("qwen");
