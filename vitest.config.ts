@@ -18,7 +18,7 @@ const SLOW = [
   "test/integration/agents/real-*.test.ts",
   "test/integration/sandboxes/docker-*.test.ts",
   "test/integration/sandboxes/bubblewrap-hostile.test.ts",
-  "test/integration/workspace/{changes,docker-workspace,hostile-repositories,large-checkpoints,reuse}.test.ts",
+  "test/integration/workspace/{changes,docker-workspace,hostile-repositories,large-checkpoints,repository-setup,reuse}.test.ts",
   "test/e2e/agents-at-work.test.ts",
   "test/e2e/generated-clients.test.ts",
   "test/e2e/redelivery.test.ts",

@@ -7,8 +7,9 @@ import { writeManifest } from "./base-manifest.ts";
 import { environmentKey, setupOf } from "./environment-key.ts";
 import { writeInputFiles } from "./input-files.ts";
 import { foldersFor } from "./repository-folders.ts";
+import { findSetupScripts } from "./repository-setup.ts";
 import type { RunDirectory } from "./run-directory.ts";
-import { setUp } from "./setup.ts";
+import { type PlannedCommand, setUp } from "./setup.ts";
 import { writeSkillFiles } from "./skill-files.ts";
 import type { Step, Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
@@ -114,20 +115,28 @@ export class NewWorkspace {
     }
   }
 
-  /** Undefined: there is nothing worth keeping. */
-  #key(): string | undefined {
+  #key(): string {
     const { deps, preparation } = this.#options;
-    const { setupCommands } = preparation.plan;
-    if (setupCommands.length === 0) {
-      return undefined;
-    }
-    const repositories = this.#planned.map(({ repository }) => repository);
-    return environmentKey(preparation, repositories, deps.sandbox.name);
+    return environmentKey(preparation, this.#cloned(), deps.sandbox.name);
   }
 
-  async #reuse(key: string | undefined): Promise<WorkspaceRecord | undefined> {
+  #cloned(): readonly ClonedRepository[] {
+    return this.#planned.map(({ repository }) => repository);
+  }
+
+  /** The setup commands of the environment, else the scripts of the cloned repositories. */
+  async #commands({ repositories }: WorkspaceRecord): Promise<readonly PlannedCommand[]> {
+    const { preparation, run } = this.#options;
+    const { setupCommands } = preparation.plan;
+    return setupCommands.length > 0
+      ? setupCommands.map((command) => ({ command, title: command }))
+      : findSetupScripts(run.directory, this.#cloned(), repositories.length === 1);
+  }
+
+  /** Undefined: there is none, for example because nothing was set up in it. */
+  async #reuse(key: string): Promise<WorkspaceRecord | undefined> {
     const { deps, preparation, run, steps } = this.#options;
-    if (key === undefined || preparation.isFresh === true) {
+    if (preparation.isFresh === true) {
       return undefined;
     }
     const record = await deps.prepared.copyTo(run.path, key);
@@ -137,8 +146,8 @@ export class NewWorkspace {
     for (const { step } of this.#planned) {
       endWith(step, ", reused");
     }
-    for (const command of preparation.plan.setupCommands) {
-      endWith(steps.begin(command), "reused");
+    for (const { title } of await this.#commands(record)) {
+      endWith(steps.begin(title), "reused");
     }
     await this.#writeBeginning();
     return record;
@@ -149,18 +158,19 @@ export class NewWorkspace {
     for (const each of this.#planned) {
       await this.#clone(each);
     }
-    const cloned = this.#planned.map(({ repository }) => repository);
+    const cloned = this.#cloned();
     const repositories = [...(before?.repositories ?? []), ...cloned];
     const record = { place: run.path, setup: setupOf(preparation), repositories };
     if (repositories.length > 0) {
       await mkdir(join(run.directory, "artifacts"), { recursive: true });
     }
+    const commands = await this.#commands(record);
     await this.#writeBeginning();
     if (before?.setup === record.setup && cloned.length === 0) {
       return record;
     }
-    await setUp(deps, preparation, await run.workspaceOf(record), steps);
-    if (key !== undefined) {
+    await setUp(deps, preparation, await run.workspaceOf(record), steps, commands);
+    if (key !== undefined && commands.length > 0) {
       await deps.prepared.keep(run.path, key, record, this.#givenPlaces());
     }
     return record;

@@ -7,18 +7,25 @@ import type { WorkspaceDeps } from "./workspace-deps.ts";
 /** The length of the output at the end of the error. The rest is in the run's log. */
 const TAIL_CHARS = 2_000;
 
-/** Runs the setup commands of the plan in the sandbox, one after another. Fails with `environment_setup_failed`. */
+export interface PlannedCommand {
+  readonly command: string;
+  /** For people, also when it fails. */
+  readonly title: string;
+}
+
+/** Runs the commands in the sandbox, one after another. Fails with `environment_setup_failed`. */
 export async function setUp(
   deps: WorkspaceDeps,
   preparation: Preparation,
   workspace: Workspace,
   steps: Steps,
+  commands: readonly PlannedCommand[],
 ): Promise<void> {
-  const { setupCommands } = preparation.plan;
   const deadline = performance.now() + deps.setup.totalMs;
-  for (const [index, command] of setupCommands.entries()) {
-    const what = `Setup command ${index + 1} of ${setupCommands.length}`;
-    await steps.during(command, (step) =>
+  for (const [index, { command, title }] of commands.entries()) {
+    const isScript = title !== command;
+    const what = isScript ? `The script ${title}` : `Setup command ${index + 1} of ${commands.length}`;
+    await steps.during(title, (step) =>
       runStep({ deps, preparation, workspace, step, deadline, command, what }),
     );
   }
