@@ -7,6 +7,7 @@ import type { ModelConfig } from "../../src/config/models.ts";
 import type { Gateway } from "../../src/core/agents/gateway.ts";
 import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
+import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { AgentHarness, BARE_RUNNER } from "./agent-harness.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "./bubblewrap.ts";
 import { openGateway } from "./gateway-harness.ts";
@@ -50,12 +51,15 @@ export interface RealAgentHarness extends AsyncDisposable {
   readonly start: AgentHarness["start"];
 }
 
+export type MakeSandbox = (dataDir: string) => Sandbox;
+
 /** A real agent, in a sandbox if possible, whose only way out is a real gateway to a scripted model. */
-export async function openRealAgent(name: string): Promise<RealAgentHarness> {
+export async function openRealAgent(name: string, makeSandbox?: MakeSandbox): Promise<RealAgentHarness> {
   const undo = new AsyncDisposableStack();
   const model = await startScriptedModel();
   undo.defer(() => model.stop());
-  const isolated = (await reasonToSkipBubblewrap()) === undefined;
+  const make = makeSandbox ?? (await usualSandbox());
+  const isolated = make !== createLocalSandbox;
   const models = modelsAt(model.url);
   const opened = await openGateway({ isolated, models, gitUrl: GIT_URL });
   undo.defer(() => opened.close());
@@ -64,7 +68,7 @@ export async function openRealAgent(name: string): Promise<RealAgentHarness> {
     createAcpRunner({
       ...BARE_RUNNER,
       ...{ catalogue, programs: installer, servers: models, defaultModel: MODEL },
-      sandbox: isolated ? bubblewrapIn(dataDir) : createLocalSandbox(dataDir),
+      sandbox: make(dataDir),
       variablesOf: (each) => gatewayVariables(each, GIT_URL),
     }),
   );
@@ -72,6 +76,10 @@ export async function openRealAgent(name: string): Promise<RealAgentHarness> {
   const start: AgentHarness["start"] = (changes, permission) =>
     harness.start({ agent: name, gateway, ...changes }, permission);
   return { harness, gateway, model, start, [Symbol.asyncDispose]: () => undo.disposeAsync() };
+}
+
+async function usualSandbox(): Promise<MakeSandbox> {
+  return (await reasonToSkipBubblewrap()) === undefined ? bubblewrapIn : createLocalSandbox;
 }
 
 /** The program of a fixture, at a place where the sandbox lets the agent see it. */
