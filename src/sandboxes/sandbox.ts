@@ -9,6 +9,8 @@ export interface Sandbox {
   readonly hasLoopback: boolean;
   /** Whether commands may name a container image. If not, such a command ends with code 127 and the reason. */
   readonly hasImages: boolean;
+  /** Whether directories can have another path inside. If not, `mounts` is not used. */
+  readonly hasMounts: boolean;
   /** Undefined when the sandbox can be used here. Otherwise the reason and a remedy in one sentence. */
   unavailable(): Promise<string | undefined>;
   /** What the sandbox does not prevent, with a remedy: one sentence each, for the operator. */
@@ -28,6 +30,8 @@ export interface SandboxCommand {
   readonly cwd: string;
   /** Directories that the process may write to, under the same path. */
   readonly writable: readonly string[];
+  /** Directories that the process may write to, under a path of their own. */
+  readonly mounts?: readonly DirectoryMount[];
   /** Files and directories that it may read besides those of the system, under the same path. */
   readonly readable: readonly string[];
   /** A port on its own loopback that leads to a socket of ours. There is no other network. */
@@ -40,6 +44,12 @@ export interface SandboxCommand {
   readonly isBuiltIn?: boolean;
   /** The owner of the process, shown to the operator. It contains nothing secret. */
   readonly label?: string;
+}
+
+/** A directory of this machine, and its path inside. */
+export interface DirectoryMount {
+  readonly source: string;
+  readonly target: string;
 }
 
 /** The same as the gateway's port forward: a port in the sandbox that leads to a unix socket of the host. */

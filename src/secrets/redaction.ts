@@ -1,4 +1,5 @@
 import type { Redactor, RunRedactors } from "../core/secrets/redactor.ts";
+import type { ShownPath } from "../core/workspaces/workspace.ts";
 
 export interface KnownSecrets extends RunRedactors {
   /** Removes all secrets that this process knows at the moment, for its log. */
@@ -15,10 +16,12 @@ export function createKnownSecrets(platform: readonly string[]): KnownSecrets {
   const lent = new Set<Redactor>();
   return {
     redact: (text) => Array.from(lent).reduce((clean, redactor) => redactor.redact(clean), own.redact(text)),
-    lend(secrets) {
-      const redactor = createRedactor([...platform, ...secrets.flatMap(formsOf)]);
-      lent.add(redactor);
-      return { ...redactor, release: () => void lent.delete(redactor) };
+    lend(secrets, paths) {
+      const all = [...platform, ...secrets.flatMap(formsOf)];
+      const [redactor, inLog] = [createRedactor(all, paths), createRedactor(all)];
+      // An operator needs the real paths.
+      lent.add(inLog);
+      return { ...redactor, release: () => void lent.delete(inLog) };
     },
   };
 }
@@ -27,14 +30,20 @@ export function createKnownSecrets(platform: readonly string[]): KnownSecrets {
 const LENGTH_MIN = 8;
 const REDACTED = "[redacted]";
 
-/** Replaces every known secret in a text, and more than half of a secret at its end. */
-export function createRedactor(secrets: readonly string[]): Redactor {
+/** Replaces every known secret in a text, and more than half of a secret at its end. Then it replaces `paths`. */
+export function createRedactor(secrets: readonly string[], paths: readonly ShownPath[] = []): Redactor {
   const spellings = secrets.filter(({ length }) => length >= LENGTH_MIN).flatMap(spellingsOf);
   // The longest first: if one secret is the beginning of another, the rest of the longer one must not remain.
   const known = [...new Set(spellings)].sort((a, b) => b.length - a.length).map(patternOf);
+  const places = paths.toSorted((a, b) => b.path.length - a.path.length);
+  const held = [...known, ...places.map(({ path }) => patternOf(path))];
   return {
-    redact: (text) => known.reduce(withoutSecret, text),
-    openTail: (text) => text.length - lastCut(text, known),
+    redact: (text) =>
+      places.reduce(
+        (clean, { path, shown }) => clean.replaceAll(path, shown),
+        known.reduce(withoutSecret, text),
+      ),
+    openTail: (text) => text.length - lastCut(text, held),
   };
 }
 

@@ -110,6 +110,7 @@ const PROGRESS: Columns<RunProgress> = {
   attempt: { type: "int" },
   lostAttempts: { type: "int" },
   agentSession: { type: "text", field: "agentSessionId" },
+  agentWorkspace: { type: "text" },
   agentVersion: { type: "text" },
   checkpoint: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },

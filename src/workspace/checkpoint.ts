@@ -7,6 +7,7 @@ import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } fr
 import { mergeTree, removeBelow } from "./merge-tree.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { ArchiveTooLarge, packDirectory } from "./pack-directory.ts";
+import { relocate } from "./relocate.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
@@ -14,7 +15,6 @@ import type { Steps } from "./steps.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { RECORD, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
-import { findWritten, rewrite } from "./written-paths.ts";
 
 /** A file in an archive without base: how to create the base again. */
 const LEAN = "lean.json";
@@ -76,7 +76,8 @@ export async function restoreCheckpoint(
     await mkdir(incoming, { mode: 0o700 });
     await unpackArchive(archive, incoming);
     const record = await readRecord(incoming);
-    await relocate(incoming, record.place, path);
+    const place = restoration.run.placeFor(restoration.deps.sandbox);
+    await relocate(incoming, record.place, place);
     const about = await findLean(incoming);
     if (about === undefined) {
       await moveInto(path, incoming);
@@ -84,19 +85,8 @@ export async function restoreCheckpoint(
       await mergeInto(about, incoming, restoration);
     }
     await removeTree(incoming);
-    return { ...record, place: path };
+    return { ...record, place };
   });
-}
-
-async function relocate(incoming: string, from: string, to: string): Promise<void> {
-  if (from === "" || from === to) {
-    return;
-  }
-  for (const folder of WRITABLE_FOLDERS) {
-    const place = join(incoming, folder);
-    const { paths } = await findWritten(place, from);
-    await rewrite(place, paths, from, to);
-  }
 }
 
 async function moveInto(path: string, incoming: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Preparation } from "../core/workspaces/workspace.ts";
 import type { ClonedRepository } from "./workspace-record.ts";
 
 /** The version of the format. Another number makes old prepared environments unused. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /**
  * Identifies runs whose setup would do the same. It includes the values of secrets, so that files which commands

@@ -160,7 +160,7 @@ export class NewWorkspace {
     }
     const cloned = this.#cloned();
     const repositories = [...(before?.repositories ?? []), ...cloned];
-    const record = { place: run.path, setup: setupOf(preparation), repositories };
+    const record = { place: run.placeFor(deps.sandbox), setup: setupOf(preparation), repositories };
     if (repositories.length > 0) {
       await mkdir(join(run.directory, "artifacts"), { recursive: true });
     }
@@ -169,8 +169,8 @@ export class NewWorkspace {
     if (before?.setup === record.setup && cloned.length === 0) {
       return record;
     }
-    await setUp(deps, preparation, await run.workspaceOf(record), steps, commands);
-    if (key !== undefined && commands.length > 0) {
+      await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
+      if (key !== undefined && commands.length > 0) {
       await deps.prepared.keep(run.path, key, record, this.#givenPlaces());
     }
     return record;

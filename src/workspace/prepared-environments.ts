@@ -60,12 +60,12 @@ export class PreparedEnvironments {
         place,
         WRITABLE_FOLDERS.map((folder) => join(entry, folder)),
       );
-      for (const folder of WRITABLE_FOLDERS) {
+      for (const folder of record.place === "" ? [] : WRITABLE_FOLDERS) {
         await rewrite(join(place, folder), known.written[folder] ?? [], record.place, place);
       }
       const now = new Date();
       await utimes(entry, now, now);
-      return { ...record, place };
+      return record.place === "" ? record : { ...record, place };
     } catch (error) {
       // Another process may have deleted it just now.
       this.#log.warn("prepared_environment.not_copied", { key, error });

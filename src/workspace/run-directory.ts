@@ -1,7 +1,15 @@
+import { existsSync, realpathSync } from "node:fs";
 import { chmod, lstat, mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { RunId } from "../core/ids.ts";
-import type { Workspace } from "../core/workspaces/workspace.ts";
+import {
+  HOME_INSIDE,
+  type ShownPath,
+  WORKSPACE_INSIDE,
+  type Workspace,
+  type WorkspacePaths,
+} from "../core/workspaces/workspace.ts";
+import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { removeTree } from "./remove-tree.ts";
 import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
@@ -9,6 +17,11 @@ import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-recor
 export const WRITABLE_FOLDERS = ["workspace", "home"] as const;
 const MARKER = "checkpoints.json";
 const PRIVATE = 0o700;
+
+/** Shown instead of the run directory, of which no process needs more than its two folders. */
+const RUN_SHOWN = "/run-directory";
+
+type Mounting = Pick<Sandbox, "hasMounts">;
 
 /**
  * The files of one run on this worker's disk, at `<data directory>/runs/<run id>`. They are created in place, because
@@ -34,13 +47,35 @@ export class RunDirectory {
     return join(this.path, "home");
   }
 
-  async workspace(): Promise<Workspace> {
-    return this.workspaceOf(await readRecord(this.path));
+  async workspace(sandbox: Mounting): Promise<Workspace> {
+    return this.workspaceOf(await readRecord(this.path), sandbox);
   }
 
-  async workspaceOf({ repositories }: WorkspaceRecord): Promise<Workspace> {
+  async workspaceOf({ repositories }: WorkspaceRecord, { hasMounts }: Mounting): Promise<Workspace> {
     const { directory, home } = this;
-    return { directory, home, workingDirectory: await workingDirectory(directory, repositories) };
+    const place = await workingDirectory(directory, repositories);
+    const workspace = { directory, home, workingDirectory: place };
+    return hasMounts ? { ...workspace, inside: insideOf(relative(directory, place)) } : workspace;
+  }
+
+  /** What programs in the sandbox write down as the run directory. Empty: paths that are the same everywhere. */
+  placeFor({ hasMounts }: Mounting): string {
+    return hasMounts ? "" : this.path;
+  }
+
+  /** The longest path first, because the others are its beginning. */
+  shownPaths(): readonly ShownPath[] {
+    const { directory, home, path } = this;
+    const shown = [
+      { path: directory, shown: WORKSPACE_INSIDE },
+      { path: home, shown: HOME_INSIDE },
+      { path, shown: RUN_SHOWN },
+    ];
+    // A shell prints where it is without links.
+    const runs = resolve(path, "..");
+    const real = existsSync(runs) ? realpathSync(runs) : runs;
+    const asReal = shown.map((each) => ({ ...each, path: join(real, relative(runs, each.path)) }));
+    return real === runs ? shown : [...shown, ...asReal];
   }
 
   /** Undefined when the run has no files here. */
@@ -94,6 +129,14 @@ export class RunDirectory {
     await chmod(this.path, PRIVATE);
     await removeTree(this.#old);
   }
+}
+
+function insideOf(repository: string): WorkspacePaths {
+  return {
+    directory: WORKSPACE_INSIDE,
+    workingDirectory: join(WORKSPACE_INSIDE, repository),
+    home: HOME_INSIDE,
+  };
 }
 
 /** The agent may have moved its repository. */

@@ -1,4 +1,10 @@
-import { type Preparation, type Workspace, workspaceVariables } from "../core/workspaces/workspace.ts";
+import {
+  type Preparation,
+  pathsInside,
+  type Workspace,
+  workspaceAccess,
+  workspaceVariables,
+} from "../core/workspaces/workspace.ts";
 import { pathIn, sandboxOptionsOf } from "./sandbox-options.ts";
 import { runSetupCommand, setupFailure } from "./setup-command.ts";
 import type { Step, Steps } from "./steps.ts";
@@ -52,8 +58,8 @@ async function runStep({ command, deadline, deps, preparation, step, what, works
   const options = {
     ...sandboxOptionsOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
     env: environmentOf(deps, preparation, workspace),
-    cwd: workspace.workingDirectory,
-    writable: [workspace.directory, workspace.home],
+    cwd: pathsInside(workspace).workingDirectory,
+    ...workspaceAccess(workspace),
     readable: [],
   };
   const timeoutMs = Math.max(1, Math.min(deps.setup.commandMs, deadline - performance.now()));
@@ -70,5 +76,5 @@ function environmentOf(
   workspace: Workspace,
 ): Readonly<Record<string, string>> {
   const own = { ...variablesOf(gateway), ...workspaceVariables(workspace) };
-  return { ...pathIn(plan.image), LANG: "C.UTF-8", ...variables, HOME: workspace.home, ...own };
+  return { ...pathIn(plan.image), LANG: "C.UTF-8", ...variables, HOME: pathsInside(workspace).home, ...own };
 }

@@ -5,9 +5,11 @@ import { collectArtifacts } from "./artifact-collector.ts";
 import { packCheckpoint, restoreCheckpoint } from "./checkpoint.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";
+import { relocate } from "./relocate.ts";
 import { RunDirectory } from "./run-directory.ts";
 import { Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
+import { readRecord, writeRecord } from "./workspace-record.ts";
 
 /**
  * The limit of the compressed checkpoint, which passes through memory in one piece and is usually stored in a
@@ -30,6 +32,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
     prepare: (preparation) => prepare(deps, preparation),
     collect: (runId, known) =>
       collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
+    shownPaths: (runId) => new RunDirectory(dataDir, runId).shownPaths(),
     checkpoint: (runId) => storeCheckpoint(deps, runId),
     forget: (checkpoint) => options.blobs.remove(checkpoint),
   };
@@ -38,10 +41,12 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
 async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<Workspace> {
   const run = new RunDirectory(deps.dataDir, preparation.runId);
   try {
-    if (!continues(await run.findCheckpoints(), preparation.checkpoint)) {
+    if (continues(await run.findCheckpoints(), preparation.checkpoint)) {
+      await continueHere(deps, run);
+    } else {
       await build(deps, preparation, run);
     }
-    return await run.workspace();
+    return await run.workspace(deps.sandbox);
   } catch (error) {
     // The blob store already says whether a retry can help.
     if (error instanceof AppError) {
@@ -49,6 +54,16 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<W
     }
     const message = "The run's workspace could not be prepared on this worker.";
     throw new AppError("environment_setup_failed", message, { cause: error });
+  }
+}
+
+/** An earlier version, or a worker with another sandbox, may have shown the files at other paths. */
+async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Promise<void> {
+  const record = await readRecord(run.path);
+  const place = run.placeFor(sandbox);
+  if (record.place !== place) {
+    await relocate(run.path, record.place, place);
+    await writeRecord(run.path, { ...record, place });
   }
 }
 

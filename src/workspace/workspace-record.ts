@@ -23,7 +23,10 @@ export const clonedRepository = z.object({
 });
 
 const workspaceRecord = z.object({
-  /** The run directory in which it was made, because programs write such paths down. */
+  /**
+   * The run directory in which it was made, because programs write such paths down. Empty: its paths were those that
+   * are the same on every worker.
+   */
   place: z.string().default(""),
   /** Identifies its setup. Other commands are a reason to repeat it. */
   setup: z.string().default(""),

@@ -170,8 +170,8 @@ export class CoreHarness {
 
 /** Also redacts a short secret, so that tests are easy to read. */
 const REDACTORS: RunRedactors = {
-  lend(secrets) {
-    const known = createKnownSecrets([]).lend(secrets);
+  lend(secrets, paths) {
+    const known = createKnownSecrets([]).lend(secrets, paths);
     return { ...known, redact: (text) => known.redact(text).replaceAll("s3cret", "[redacted]") };
   },
 };

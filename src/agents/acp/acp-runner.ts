@@ -3,6 +3,7 @@ import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../..
 import type { Gateway } from "../../core/agents/gateway.ts";
 import { AppError } from "../../core/errors.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
+import { pathsInside } from "../../core/workspaces/workspace.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 import { defaultModelFor, modelFor } from "../agent-models.ts";
@@ -103,7 +104,7 @@ async function prepareLaunch(
     directory,
     address: gateway.address,
     servers: options.servers,
-    home: workspace.home,
+    home: pathsInside(workspace).home,
     permissionPolicy,
     ...(model === undefined ? {} : { model }),
     ...(basePrompt === undefined ? {} : { basePrompt }),

@@ -1,5 +1,6 @@
 import type { AgentStart } from "../../core/agents/agent-runner.ts";
 import { wayTo } from "../../core/agents/gateway.ts";
+import { pathsInside, workspaceAccess } from "../../core/workspaces/workspace.ts";
 import type { SandboxCommand } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 
@@ -15,6 +16,7 @@ export function agentCommand(
   shared: Readonly<Record<string, string>>,
 ): SandboxCommand {
   const { gateway, image, runId, variables, workspace } = start;
+  const { home, workingDirectory } = pathsInside(workspace);
   return {
     argv: launch.argv,
     env: {
@@ -24,10 +26,10 @@ export function agentCommand(
       LANG: "C.UTF-8",
       TERM: "dumb",
       ...launch.env,
-      HOME: workspace.home,
+      HOME: home,
     },
-    cwd: workspace.workingDirectory,
-    writable: [workspace.directory, workspace.home],
+    cwd: workingDirectory,
+    ...workspaceAccess(workspace),
     readable: launch.readable,
     label: runId,
     isBuiltIn: agent.isDemo,

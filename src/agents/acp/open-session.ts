@@ -9,6 +9,7 @@ import {
 import { z } from "zod";
 import type { AgentStart } from "../../core/agents/agent-runner.ts";
 import { AppError } from "../../core/errors.ts";
+import { pathsInside } from "../../core/workspaces/workspace.ts";
 import type { AgentLaunch } from "../agent-definition.ts";
 import { type OpenedModes, SessionMode } from "./session-mode.ts";
 import { SessionOptions } from "./session-options.ts";
@@ -60,7 +61,7 @@ export async function openSession(
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);
   const offered = supportedMcpServers(start, initialized, terms.acceptsMcpServers);
   const session: NewSessionRequest = {
-    cwd: start.workspace.workingDirectory,
+    cwd: pathsInside(start.workspace).workingDirectory,
     mcpServers: offered.servers,
     ...(basePrompt && hasChannel ? { systemPrompt: appended(basePrompt) } : {}),
   };

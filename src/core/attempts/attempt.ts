@@ -48,7 +48,7 @@ export class Attempt {
   #turns: TurnRunner | undefined;
 
   constructor(given: Omit<AttemptDeps, "redact">) {
-    this.#secrets = new RunSecrets(given);
+    this.#secrets = new RunSecrets({ ...given, paths: given.workspaces.shownPaths(given.run.id) });
     const deps = { ...given, redact: this.#secrets.redact };
     const { storage, clock, writer, run, token } = deps;
     const abort = new AttemptAbort();

@@ -12,14 +12,17 @@ import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 import { basePromptOf } from "../skills/skill-in-run.ts";
 import { TurnRunner } from "../turns/turn-runner.ts";
 import type { ChangeCollector } from "../workspaces/change-collector.ts";
-import { knowsConversation, sessionToResume } from "../workspaces/previous-run.ts";
-import { workspaceVariables } from "../workspaces/workspace.ts";
+import { knowsConversation, runToResume } from "../workspaces/previous-run.ts";
+import { type Workspace, workspaceVariables } from "../workspaces/workspace.ts";
 import type { AttemptContext } from "./attempt-context.ts";
 import type { AttemptServices } from "./attempt-services.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 
 /** How many updates wait for the turn runner. The oldest are discarded, so that a hostile agent cannot fill memory. */
 const EARLY_UPDATES_MAX = 100;
+
+const NEW_PATH =
+  "The workspace has another path now, so the agent starts a new session. It is given the conversation so far.";
 
 export interface AgentNeeds {
   /** The run as it was claimed. */
@@ -40,10 +43,11 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const { abort, meter, deps } = services;
   const { before, attemptContext, run, work, workedMs } = needs;
   const observer = new SessionObserver(services.recorder);
+  sayNewPath(services, needs);
   const session = await deps.agents.start(agentStartOf(services, needs), observer);
   needs.started(session);
   meter.resume(await priorCostUsd(deps, session, run, before));
-  const started = await sayStarted(services, session);
+  const started = await sayStarted(services, session, attemptContext.workspace);
   const { clock } = deps;
   const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
   const knows = knowsConversation(run, session, before);
@@ -112,7 +116,8 @@ function agentStartOf(
 ): AgentStart {
   const { agent, config, id: runId } = run;
   const { gateway, image, mcpServers, workspace } = attemptContext;
-  const previousSession = sessionToResume(run, before);
+  const previous = runToResume(run, before);
+  const previousSession = isAtSamePath(previous, workspace) ? previous?.agentSession : undefined;
   const modelId = config.harness?.model_id ?? config.model_id;
   const reasoningLevel = config.harness?.reasoning_level;
   const basePrompt = basePromptOf(run, workspace, deps.agents.skillFolder?.(agent));
@@ -133,7 +138,23 @@ function agentStartOf(
   };
 }
 
-async function sayStarted({ clean, lease }: AttemptServices, session: AgentSession): Promise<Run> {
+/** Agents write the path into their sessions, so a session of another path would work in a directory that is gone. */
+function isAtSamePath(previous: Run | undefined, { inside }: Workspace): boolean {
+  return previous?.agentWorkspace === inside?.directory;
+}
+
+function sayNewPath({ recorder }: AttemptServices, { attemptContext, before, run }: AgentNeeds): void {
+  const previous = runToResume(run, before);
+  if (previous !== undefined && !isAtSamePath(previous, attemptContext.workspace)) {
+    recorder.add({ kind: "agent.notice", severity: "info", text: NEW_PATH });
+  }
+}
+
+async function sayStarted(
+  { clean, lease }: AttemptServices,
+  session: AgentSession,
+  { inside }: Workspace,
+): Promise<Run> {
   const { agent, resumed, sessionId } = clean({
     agent: session.agent,
     resumed: session.resumed,
@@ -141,7 +162,7 @@ async function sayStarted({ clean, lease }: AttemptServices, session: AgentSessi
   });
   const version = agent.version === undefined ? {} : { version: agent.version };
   const { run } = await lease.write((edit) => {
-    edit.set({ agentSession: sessionId, agentVersion: agent.version });
+    edit.set({ agentSession: sessionId, agentWorkspace: inside?.directory, agentVersion: agent.version });
     edit.record({ kind: "agent.started", agent: agent.name, ...version, session: sessionId, resumed });
   });
   return run;

@@ -1,3 +1,5 @@
+import type { ShownPath } from "../workspaces/workspace.ts";
+
 /** Removes secrets from text that will be stored or shown. */
 export interface Redactor {
   redact(text: string): string;
@@ -7,7 +9,8 @@ export interface Redactor {
 
 /**
  * Creates redactors for runs. Until they are released, the secrets of the run are also removed from the process log.
+ * The worker's own paths are replaced in what is recorded, by those that the reader knows.
  */
 export interface RunRedactors {
-  lend(secrets: readonly string[]): Redactor & { release(): void };
+  lend(secrets: readonly string[], paths: readonly ShownPath[]): Redactor & { release(): void };
 }

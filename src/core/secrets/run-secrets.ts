@@ -10,6 +10,7 @@ import { isTeamOwned } from "../people/ownership.ts";
 import type { PeopleStore } from "../people/people-stores.ts";
 import type { McpServerConfig, Run, RunConfig } from "../runs/run.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
+import type { ShownPath } from "../workspaces/workspace.ts";
 import { isGitToken } from "./git-token.ts";
 import { openSecret } from "./open-secret.ts";
 import type { Redactor, RunRedactors } from "./redactor.ts";
@@ -24,6 +25,8 @@ export interface RunSecretsDeps {
   };
   readonly secretBox: Pick<SecretBox, "open">;
   readonly redactors: RunRedactors;
+  /** The worker's own paths of the run. */
+  readonly paths: readonly ShownPath[];
   readonly run: Pick<
     Run,
     "config" | "creatorId" | "executorId" | "othersWrote" | "requesterId" | "secretNames" | "teamId"
@@ -57,7 +60,7 @@ export class RunSecrets implements Redactor {
 
   constructor(deps: RunSecretsDeps) {
     this.#deps = deps;
-    this.#redactor = deps.redactors.lend([]);
+    this.#redactor = deps.redactors.lend([], deps.paths);
   }
 
   /**
@@ -148,7 +151,7 @@ export class RunSecrets implements Redactor {
 
   #redactToo(values: readonly string[]): void {
     this.#opened = [...this.#opened, ...values];
-    const redactor = this.#deps.redactors.lend(this.#opened);
+    const redactor = this.#deps.redactors.lend(this.#opened, this.#deps.paths);
     this.release();
     this.#redactor = redactor;
   }

@@ -24,12 +24,10 @@ export async function findPreviousCheckpoint({ runs }: Runs, run: Run): Promise<
   return undefined;
 }
 
-/** The agent session to resume: that of this run, or that of the previous run if it used the same agent. */
-export function sessionToResume(run: Run, before: Run | undefined): string | undefined {
-  if (run.agentSession !== undefined) {
-    return run.agentSession;
-  }
-  return before?.agent === run.agent ? before.agentSession : undefined;
+/** The run with the agent session to resume: this run, or the previous run if it used the same agent. */
+export function runToResume(run: Run, before: Run | undefined): Run | undefined {
+  const holder = run.agentSession === undefined && before?.agent === run.agent ? before : run;
+  return holder.agentSession === undefined ? undefined : holder;
 }
 
 /** Whether the agent's session contains the conversation so far. */

@@ -5,7 +5,15 @@ import type { RepositoryName, TeamAccess } from "../repositories/repository-name
 import type { SkillFiles } from "../skills/skill.ts";
 
 /** The files of a run on this worker's disk. Nothing in it is needed once its checkpoint is stored. */
-export interface Workspace {
+export interface Workspace extends WorkspacePaths {
+  /**
+   * The paths under which processes in the sandbox see the same files. Undefined: the same paths, because the sandbox
+   * cannot show directories at another place.
+   */
+  readonly inside?: WorkspacePaths;
+}
+
+export interface WorkspacePaths {
   /**
    * Everything that the run may write to, except `home`: one folder for each repository, `artifacts/`, and the input
    * files.
@@ -17,9 +25,38 @@ export interface Workspace {
   readonly home: string;
 }
 
+/** The same on every worker, so that nothing a run stores depends on the disk of one. */
+export const WORKSPACE_INSIDE = "/workspace";
+export const HOME_INSIDE = "/home/agent";
+
+/** The paths that processes in the sandbox see. */
+export function pathsInside(workspace: Workspace): WorkspacePaths {
+  return workspace.inside ?? workspace;
+}
+
+/** The workspace and the home, as the directories that a command in the sandbox may write to. */
+export function workspaceAccess({ directory, home, inside }: Workspace) {
+  if (inside === undefined) {
+    return { writable: [directory, home], mounts: [] };
+  }
+  return {
+    writable: [],
+    mounts: [
+      { source: directory, target: inside.directory },
+      { source: home, target: inside.home },
+    ],
+  };
+}
+
 /** Environment variables that tell every process in the workspace where its folders are. */
-export function workspaceVariables({ directory }: Workspace): Readonly<Record<string, string>> {
-  return { ERRAND_ARTIFACTS_DIR: `${directory}/artifacts` };
+export function workspaceVariables(workspace: Workspace): Readonly<Record<string, string>> {
+  return { ERRAND_ARTIFACTS_DIR: `${pathsInside(workspace).directory}/artifacts` };
+}
+
+/** A path of this worker's disk, and what a reader is shown instead. */
+export interface ShownPath {
+  readonly path: string;
+  readonly shown: string;
 }
 
 /** What a workspace is made of, according to the run's environment. */
@@ -98,6 +135,8 @@ export interface WorkspaceProvider {
    * files stay.
    */
   checkpoint(runId: RunId): Promise<string>;
+  /** The paths of the run on this worker's disk, which mean nothing to readers. */
+  shownPaths(runId: RunId): readonly ShownPath[];
   /** Stores the files that the agent left in `artifacts/`, except those whose path and hash are in `known`. */
   collect(runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected>;
   /** Deletes a checkpoint that no run names any more. */

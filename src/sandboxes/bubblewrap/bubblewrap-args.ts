@@ -65,6 +65,7 @@ export function bubblewrapArgs(command: SandboxCommand): readonly string[] {
     ...privateFileSystems(),
     ...command.readable.flatMap((path) => withRealPath(path).flatMap((each) => ["--ro-bind", each, each])),
     ...command.writable.flatMap((path) => ["--bind", path, path]),
+    ...(command.mounts ?? []).flatMap(({ source, target }) => ["--bind", source, target]),
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
     ...Object.entries(command.env).flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--chdir", command.cwd],

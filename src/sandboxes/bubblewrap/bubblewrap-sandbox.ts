@@ -33,6 +33,7 @@ class BubblewrapSandbox implements Sandbox {
   readonly name = "bubblewrap";
   readonly isolated = true;
   readonly hasLoopback = true;
+  readonly hasMounts = true;
   readonly hasImages = false;
   readonly #options: BubblewrapOptions;
   #problem: Promise<string | undefined> | undefined;

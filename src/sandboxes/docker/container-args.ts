@@ -45,6 +45,7 @@ function mountsOf({ command, host, image, control }: ContainerPlan): readonly Mo
     ...(host.isRootInside ? [] : users),
     ...readable.flatMap((source) => withRealPath(source).map((target) => ({ source, target }))),
     ...command.writable.map((path) => ({ source: path, target: path, isWritable: true })),
+    ...(command.mounts ?? []).map((mount) => ({ ...mount, isWritable: true })),
     ...runtimeMounts(image.needsLibraries),
     { source: control, target: CONTROL_INSIDE },
   ];

@@ -36,6 +36,7 @@ class DockerSandbox implements Sandbox {
   readonly name = "docker";
   readonly isolated = true;
   readonly hasLoopback = true;
+  readonly hasMounts = true;
   readonly hasImages = true;
   readonly #options: DockerOptions;
   readonly #cli: DockerCli;

@@ -15,6 +15,7 @@ export function createLocalSandbox(dataDir: string): Sandbox {
     isolated: false,
     hasLoopback: false,
     hasImages: false,
+    hasMounts: false,
     unavailable: async () => undefined,
     weaknesses: async () => [WEAKNESS],
     spawn: (command) =>

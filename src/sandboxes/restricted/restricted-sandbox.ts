@@ -28,6 +28,7 @@ export function createRestrictedSandbox(dataDir: string): Sandbox {
     isolated: false,
     hasLoopback: false,
     hasImages: false,
+    hasMounts: false,
     unavailable: async () => undefined,
     weaknesses: async () => [`${NO_PROGRAMS} Only the demo agent runs, without its shell step. ${REMEDY}`],
     spawn: (command) => spawnRestricted(dataDir, command),

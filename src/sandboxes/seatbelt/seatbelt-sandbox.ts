@@ -21,6 +21,7 @@ export function createSeatbeltSandbox(dataDir: string): Sandbox {
     isolated: true,
     hasLoopback: false,
     hasImages: false,
+    hasMounts: false,
     unavailable: async () =>
       process.platform === "darwin" && existsSync(PROGRAM) ? undefined : `${PROGRAM} exists only on macOS.`,
     weaknesses: async () => [WEAKNESS],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { withTimeout } from "../../core/with-timeout.ts";
 import type { RunWorkspace } from "../../core/workspaces/change-tracker.ts";
+import { pathsInside, workspaceAccess } from "../../core/workspaces/workspace.ts";
 import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
 import { removeTree } from "../remove-tree.ts";
 import { pathIn, sandboxOptionsOf } from "../sandbox-options.ts";
@@ -58,7 +59,9 @@ export async function runScript(call: SandboxedScript, runPath: string): Promise
 
 async function spawnScript(call: SandboxedScript, scratch: string): Promise<ScriptEnd> {
   const { args, env, hasPortForward, runWorkspace, sandbox, script, timeoutMs, writable } = call;
+  const { workspace } = runWorkspace;
   const { hostPort, portForward, ...options } = sandboxOptionsOf(runWorkspace);
+  const access = workspaceAccess(workspace);
   const inside = sandbox.spawn({
     ...options,
     ...(hasPortForward && portForward !== undefined ? { portForward } : {}),
@@ -72,8 +75,9 @@ async function spawnScript(call: SandboxedScript, scratch: string): Promise<Scri
       TMPDIR: scratch,
       SCRATCH: scratch,
     },
-    cwd: runWorkspace.workspace.directory,
-    writable: [runWorkspace.workspace.directory, scratch, ...writable],
+    cwd: pathsInside(workspace).directory,
+    ...access,
+    writable: [...access.writable, scratch, ...writable],
     readable: [],
   });
   inside.stdin.on("error", () => undefined).end();

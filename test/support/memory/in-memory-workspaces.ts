@@ -3,6 +3,7 @@ import type {
   Collected,
   InitialContents,
   Preparation,
+  ShownPath,
   Workspace,
   WorkspacePlan,
   WorkspaceProvider,
@@ -61,6 +62,10 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     this.checkpoints.push(`checkpoint-${this.checkpoints.length + 1}`);
     this.#journal.push("workspace stored");
     return this.checkpoints.at(-1) ?? "";
+  }
+
+  shownPaths(): readonly ShownPath[] {
+    return [];
   }
 
   async collect(_runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected> {

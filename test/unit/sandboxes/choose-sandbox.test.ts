@@ -93,6 +93,7 @@ function aSandbox(name: string, problem: string | undefined): Sandbox {
     name,
     isolated: name !== "local" && name !== "restricted",
     hasLoopback: name === "docker" || name === "bubblewrap",
+    hasMounts: name === "docker" || name === "bubblewrap",
     hasImages: name === "docker",
     unavailable: async () => problem,
     weaknesses: async () => (["local", "restricted"].includes(name) ? [`${name} keeps nothing`] : []),

@@ -3195,6 +3195,7 @@ export const RunScalarFieldEnum = {
   attempt: 'attempt',
   lostAttempts: 'lostAttempts',
   agentSessionId: 'agentSessionId',
+  agentWorkspace: 'agentWorkspace',
   agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
   permission: 'permission',

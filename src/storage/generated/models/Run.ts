@@ -90,6 +90,7 @@ export type RunMinAggregateOutputType = {
   attempt: number | null
   lostAttempts: number | null
   agentSessionId: string | null
+  agentWorkspace: string | null
   agentVersion: string | null
   checkpoint: string | null
   othersWrote: boolean | null
@@ -143,6 +144,7 @@ export type RunMaxAggregateOutputType = {
   attempt: number | null
   lostAttempts: number | null
   agentSessionId: string | null
+  agentWorkspace: string | null
   agentVersion: string | null
   checkpoint: string | null
   othersWrote: boolean | null
@@ -206,6 +208,7 @@ export type RunCountAggregateOutputType = {
   attempt: number
   lostAttempts: number
   agentSessionId: number
+  agentWorkspace: number
   agentVersion: number
   checkpoint: number
   permission: number
@@ -295,6 +298,7 @@ export type RunMinAggregateInputType = {
   attempt?: true
   lostAttempts?: true
   agentSessionId?: true
+  agentWorkspace?: true
   agentVersion?: true
   checkpoint?: true
   othersWrote?: true
@@ -348,6 +352,7 @@ export type RunMaxAggregateInputType = {
   attempt?: true
   lostAttempts?: true
   agentSessionId?: true
+  agentWorkspace?: true
   agentVersion?: true
   checkpoint?: true
   othersWrote?: true
@@ -411,6 +416,7 @@ export type RunCountAggregateInputType = {
   attempt?: true
   lostAttempts?: true
   agentSessionId?: true
+  agentWorkspace?: true
   agentVersion?: true
   checkpoint?: true
   permission?: true
@@ -565,6 +571,7 @@ export type RunGroupByOutputType = {
   attempt: number
   lostAttempts: number
   agentSessionId: string | null
+  agentWorkspace: string | null
   agentVersion: string | null
   checkpoint: string | null
   permission: runtime.JsonValue | null
@@ -655,6 +662,7 @@ export type RunWhereInput = {
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentWorkspace?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
@@ -730,6 +738,7 @@ export type RunOrderByWithRelationInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentWorkspace?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -808,6 +817,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentWorkspace?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
@@ -883,6 +893,7 @@ export type RunOrderByWithAggregationInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  agentWorkspace?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -958,6 +969,7 @@ export type RunScalarWhereWithAggregatesInput = {
   attempt?: Prisma.IntWithAggregatesFilter<"Run"> | number
   lostAttempts?: Prisma.IntWithAggregatesFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  agentWorkspace?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
@@ -1024,6 +1036,7 @@ export type RunCreateInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1099,6 +1112,7 @@ export type RunUncheckedCreateInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1172,6 +1186,7 @@ export type RunUpdateInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1247,6 +1262,7 @@ export type RunUncheckedUpdateInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1321,6 +1337,7 @@ export type RunCreateManyInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1387,6 +1404,7 @@ export type RunUpdateManyMutationInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1454,6 +1472,7 @@ export type RunUncheckedUpdateManyInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1531,6 +1550,7 @@ export type RunCountOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
+  agentWorkspace?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
@@ -1603,6 +1623,7 @@ export type RunMaxOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
+  agentWorkspace?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
@@ -1656,6 +1677,7 @@ export type RunMinOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
+  agentWorkspace?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
@@ -1966,6 +1988,7 @@ export type RunCreateWithoutCreatorInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2039,6 +2062,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2142,6 +2166,7 @@ export type RunScalarWhereInput = {
   attempt?: Prisma.IntFilter<"Run"> | number
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
+  agentWorkspace?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
@@ -2208,6 +2233,7 @@ export type RunCreateWithoutEventsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2282,6 +2308,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2370,6 +2397,7 @@ export type RunUpdateWithoutEventsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2444,6 +2472,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2516,6 +2545,7 @@ export type RunCreateWithoutFollowUpsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2590,6 +2620,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2678,6 +2709,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2752,6 +2784,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2824,6 +2857,7 @@ export type RunCreateWithoutCurrentInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2898,6 +2932,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2986,6 +3021,7 @@ export type RunUpdateWithoutCurrentInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3060,6 +3096,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3132,6 +3169,7 @@ export type RunCreateWithoutThreadsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3206,6 +3244,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3294,6 +3333,7 @@ export type RunUpdateWithoutThreadsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3368,6 +3408,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3440,6 +3481,7 @@ export type RunCreateWithoutInputsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3514,6 +3556,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3602,6 +3645,7 @@ export type RunUpdateWithoutInputsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3676,6 +3720,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3748,6 +3793,7 @@ export type RunCreateWithoutArtifactsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3822,6 +3868,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3910,6 +3957,7 @@ export type RunUpdateWithoutArtifactsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3984,6 +4032,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4056,6 +4105,7 @@ export type RunCreateWithoutChangesInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4130,6 +4180,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4218,6 +4269,7 @@ export type RunUpdateWithoutChangesInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4292,6 +4344,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4364,6 +4417,7 @@ export type RunCreateManyCreatorInput = {
   attempt?: number
   lostAttempts?: number
   agentSessionId?: string | null
+  agentWorkspace?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4430,6 +4484,7 @@ export type RunUpdateWithoutCreatorInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4503,6 +4558,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4576,6 +4632,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4728,6 +4785,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentWorkspace?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -4804,6 +4862,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentWorkspace?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -4872,6 +4931,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentWorkspace?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -4940,6 +5000,7 @@ export type RunSelectScalar = {
   attempt?: boolean
   lostAttempts?: boolean
   agentSessionId?: boolean
+  agentWorkspace?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -4963,7 +5024,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentVersion" | "checkpoint" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "agentVersion" | "checkpoint" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5089,6 +5150,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The agent's own id of its session.
      */
     agentSessionId: string | null
+    /**
+     * The path of the workspace in that session; null: a path on the disk of its worker.
+     */
+    agentWorkspace: string | null
     /**
      * The version that the agent reported when it last started.
      */
@@ -5620,6 +5685,7 @@ export interface RunFieldRefs {
   readonly attempt: Prisma.FieldRef<"Run", 'Int'>
   readonly lostAttempts: Prisma.FieldRef<"Run", 'Int'>
   readonly agentSessionId: Prisma.FieldRef<"Run", 'String'>
+  readonly agentWorkspace: Prisma.FieldRef<"Run", 'String'>
   readonly agentVersion: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
