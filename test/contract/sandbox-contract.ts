@@ -49,6 +49,18 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       });
     });
 
+    test("shows a directory at another path if it can mount", async () => {
+      if (!harness.sandbox.hasMounts) {
+        return;
+      }
+      const mounts = [{ source: harness.workspace, target: "/workspace" }];
+
+      const { out } = await harness.run("pwd; echo made > file", { cwd: "/workspace", writable: [], mounts });
+
+      expect(out).toBe("/workspace\n");
+      expect(await readFile(join(harness.workspace, "file"), "utf8")).toBe("made\n");
+    });
+
     test("gives the command its environment, and nothing of ours", async () => {
       process.env.ERRAND_TEST_CANARY = "canary";
 

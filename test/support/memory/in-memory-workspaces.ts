@@ -5,6 +5,7 @@ import type {
   Preparation,
   ShownPath,
   Workspace,
+  WorkspacePaths,
   WorkspacePlan,
   WorkspaceProvider,
   WorkspaceStep,
@@ -30,6 +31,8 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly found: Collected[] = [];
   /** The known files that each collection was called with. */
   readonly known: ReadonlyMap<string, string>[] = [];
+  /** The paths that the coming workspaces have in their sandbox. */
+  inside: WorkspacePaths | undefined;
   readonly #journal: string[];
 
   constructor(journal: string[] = []) {
@@ -51,7 +54,8 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     if (begun !== undefined) {
       this.beginnings.push(begun);
     }
-    return workspaceOf(runId, plan);
+    const { inside } = this;
+    return { ...workspaceOf(runId, plan), ...(inside === undefined ? {} : { inside }) };
   }
 
   async checkpoint(): Promise<string> {

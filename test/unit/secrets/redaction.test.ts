@@ -110,3 +110,17 @@ function inPieces(whole: string, cut: number, secrets: readonly string[]): strin
   const end = first.length - openTail(first);
   return redact(first.slice(0, end)) + redact(first.slice(end) + whole.slice(cut));
 }
+
+test("a path is replaced as a whole, and is held back while it may continue", () => {
+  const paths = [
+    { path: "/data/runs/1/workspace", shown: "/workspace" },
+    { path: "/data/runs/1", shown: "/run-directory" },
+  ];
+  const redactor = createRedactor([], paths);
+
+  expect(redactor.redact("in /data/runs/1/workspace/a and /data/runs/1/b")).toBe(
+    "in /workspace/a and /run-directory/b",
+  );
+  expect(redactor.redact("/data/runs/")).toBe("/data/runs/");
+  expect(redactor.openTail("look at /data/runs/1/work")).toBe("/data/runs/1/work".length);
+});

@@ -31,6 +31,23 @@ test("a run that continues a conversation starts with its files and the memory o
   expect(harness.agents.prompts.at(-1)).toBe("Sell it");
 });
 
+test("a session that was made at another path is started anew with the conversation, and the log says so", async () => {
+  const inside = { directory: "/workspace", workingDirectory: "/workspace", home: "/home/agent" };
+  harness.workspaces.inside = inside;
+
+  await harness.followUp(first.id, "Sell it");
+
+  expect(harness.agents.starts.at(-1)).not.toHaveProperty("previousSession");
+  expect(harness.agents.prompts.at(-1)).toContain("Build a house");
+  const bodies = (await harness.events(first.id)).map(({ body }) => body);
+  const text = expect.stringContaining("another path");
+  expect(bodies).toContainEqual({ kind: "agent.notice", severity: "info", text });
+
+  await harness.followUp(first.id, "Clean up");
+
+  expect(harness.agents.starts.at(-1)?.previousSession).toBe((await harness.run(first.id)).agentSession);
+});
+
 test("an agent without memory receives the earlier conversation in the order of the runs", async () => {
   harness.agents.remembers = false;
   const second = await goOn(first);
