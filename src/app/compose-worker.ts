@@ -54,10 +54,17 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;
   const { dataDir, gitUrl: baseUrl } = config;
   const clones = new RepositoryClones({ dataDir, baseUrl, authorize: deps.authorize, log });
-  const runWorker = new RunWorker({ ...host, ...runDeps(bootstrap, deps, { chosen, clones }), worker });
+  const disk = deps.disk === undefined ? {} : { disk: deps.disk };
+  const runWorker = new RunWorker({
+    ...host,
+    ...disk,
+    queue,
+    ...runDeps(bootstrap, deps, { chosen, clones }),
+    worker,
+  });
   const heartbeat = new Heartbeat({
     ...{ workers: storage.workers, clock: systemClock, log },
-    worker: { id: worker, ...host, slots: config.concurrency, sandbox: chosen.sandbox },
+    worker: { id: worker, ...host, ...disk, slots: config.concurrency, sandbox: chosen.sandbox },
   });
   return {
     ...{ chosen, clones, runWorker, heartbeat },
@@ -85,7 +92,7 @@ function runDeps(
   bootstrap: Bootstrap,
   deps: AppDeps,
   tools: AttemptTools,
-): Omit<RunWorkerDeps, "worker" | "host"> {
+): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "queue"> {
   const { config, knownSecrets, logger } = bootstrap;
   const { blobs: files, pubsub, storage, writer } = deps;
   return {

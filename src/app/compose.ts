@@ -36,6 +36,7 @@ import { createPrismaBlobStore } from "../storage/blob-store.ts";
 import { Database } from "../storage/database.ts";
 import { createPrismaStorage } from "../storage/prisma-storage.ts";
 import { createWebhookClient } from "../webhooks/http-webhook-client.ts";
+import { diskIdOf } from "../workspace/disk-id.ts";
 import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
 import { nextDue } from "./cron.ts";
@@ -62,6 +63,8 @@ export interface AppDeps {
   readonly blobs: BlobStore;
   readonly pubsub: PostgresPubSub;
   readonly queue: PgBossQueue;
+  /** The id of this worker's data directory. */
+  readonly disk?: string;
   readonly storage: Storage;
   readonly hashKey: KeyHasher;
   readonly formerHashers: readonly KeyHasher[];
@@ -97,7 +100,8 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const blobs = new Database({ url, ...BLOB_LINK, log });
   const pubsub = new PostgresPubSub({ url, log });
   const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
-  const queue = new PgBossQueue({ ...link, ...hostOf(config) });
+  const disk = await diskOf(config);
+  const queue = new PgBossQueue({ ...link, ...hostOf(config), ...disk });
   const storage = createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT });
   const adapters = await createAdapters(config, storage, log);
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
@@ -131,6 +135,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     blobs: blobStore,
     pubsub,
     queue,
+    ...disk,
     storage,
     hashKey,
     formerHashers,
@@ -186,6 +191,11 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
 /** The host name under which this process takes jobs. A process of role `api` takes none. */
 export function hostOf({ role, workerHost }: Config): { readonly host?: string } {
   return workerHost === undefined || role === "api" ? {} : { host: workerHost };
+}
+
+/** A process of role `api` has no files of runs. */
+async function diskOf({ dataDir, role }: Config): Promise<{ readonly disk?: string }> {
+  return role === "api" ? {} : { disk: await diskIdOf(dataDir) };
 }
 
 /** The given function of each adapter that has it, by the adapter's name. */

@@ -21,6 +21,8 @@ export interface PgBossQueueOptions {
   readonly statementMs?: number;
   /** The name by which jobs ask for this process. It creates the queue of that name and takes its jobs. */
   readonly host?: string;
+  /** The id of this worker's data directory. Jobs for it come first. */
+  readonly disk?: string;
   readonly pubsub: PubSub;
   readonly log: Log;
 }
@@ -103,10 +105,14 @@ export class PgBossQueue implements Queue {
     return seconds === null ? undefined : Number(seconds);
   }
 
-  /** The queues that this process reads. Only runs ask for a host. */
+  /** The queues that this process reads. Only runs ask for a host or a data directory. */
   #queuesOf(kind: JobKind): readonly string[] {
-    const { host } = this.#options;
-    return host === undefined || kind !== "run" ? [kind] : [queueOf({ kind, host }), kind];
+    const { disk, host } = this.#options;
+    const own = [
+      ...(disk === undefined ? [] : [{ kind, disk }]),
+      ...(host === undefined ? [] : [{ kind, host }]),
+    ];
+    return [...(kind === "run" ? own : []).map(queueOf), kind];
   }
 
   /** The second call gives a queue of an earlier version the settings of this one. */
@@ -127,10 +133,11 @@ const ENSURE_JOB = `
         AND waiting.state < 'active' AND NOT waiting.blocked))
   ${JOB_INSERT.sql}`;
 
+/** A job for a data directory has another one beside it, which any worker takes. */
 const LONGEST_WAIT = `
   SELECT extract(epoch FROM max(now() - start_after))::float8 AS seconds FROM pgboss.job
    WHERE state < 'active' AND NOT blocked AND start_after <= now()
-     AND split_part(name, '/', 1) = ANY ('{${JOB_KINDS.join(",")}}')`;
+     AND name NOT LIKE '%//%' AND split_part(name, '/', 1) = ANY ('{${JOB_KINDS.join(",")}}')`;
 
 /**
  * Without these limits a worker whose peer has vanished waits for its answer for ever. The library hands them to its pool

@@ -44,10 +44,13 @@ export function settingsOf(kind: JobKind) {
 }
 
 /**
- * The queue that holds a job: one for each kind, and one for the runs of each worker host. Names of queues take letters,
+ * The queue that holds a job: one for each kind, one for the runs of each worker host, and one for each data directory. Names of queues take letters,
  * digits and `_-./` only, so each other character of a host name becomes `/` and its UTF-8 bytes in hex.
  */
-export function queueOf({ kind, host }: Pick<Job, "kind" | "host">): string {
+export function queueOf({ kind, disk, host }: Pick<Job, "kind" | "disk" | "host">): string {
+  if (disk !== undefined) {
+    return `${kind}//${disk}`;
+  }
   if (host === undefined) {
     return kind;
   }
@@ -65,8 +68,8 @@ function inHex(character: string): string {
  */
 export const JOB_INSERT: JobInsert = {
   rowsOf: (jobs) =>
-    jobs.map(({ afterMs, host, key, kind }) => ({
-      queue: queueOf({ kind, ...(host === undefined ? {} : { host }) }),
+    jobs.map(({ afterMs, key, ...job }) => ({
+      queue: queueOf(job),
       key,
       // From now of the database: the clocks of the workers do not count.
       ...(afterMs === undefined ? {} : { delay_seconds: Math.ceil(afterMs / 1_000) }),

@@ -111,6 +111,7 @@ const PROGRESS: Columns<RunProgress> = {
   lostAttempts: { type: "int" },
   agentSession: { type: "text", field: "agentSessionId" },
   agentWorkspace: { type: "text" },
+  disk: { type: "text" },
   agentVersion: { type: "text" },
   checkpoint: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },

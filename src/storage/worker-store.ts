@@ -8,8 +8,8 @@ export const LIVE_SECONDS = 30;
 const KEPT_SECONDS = 24 * 3_600;
 
 const BEAT = `
-  INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, started_at, last_seen_at)
-  VALUES ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp())
+  INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, disk, started_at, last_seen_at)
+  VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp(), clock_timestamp())
   ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp()`;
 const FORGET = "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
 
@@ -21,8 +21,8 @@ export class PrismaWorkerStore implements WorkerStore {
     this.#database = database;
   }
 
-  async beat({ id, host, slots, sandbox }: Worker): Promise<void> {
-    const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated];
+  async beat({ id, disk, host, slots, sandbox }: Worker): Promise<void> {
+    const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated, disk ?? null];
     await this.#database.rows({ text: BEAT, values });
     await this.#database.rows({ text: FORGET, values: [KEPT_SECONDS] });
   }
@@ -44,6 +44,19 @@ export class PrismaWorkerStore implements WorkerStore {
     return rows.map(workerOf);
   }
 
+  async hasRoom(disk: string, host: string | undefined): Promise<boolean> {
+    const rows = await this.#database.query(
+      (client) => client.$queryRaw<unknown[]>`
+        SELECT FROM workers
+        WHERE disk = ${disk} AND (${host ?? null}::text IS NULL OR worker_host = ${host ?? null})
+          AND last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
+          AND capacity > (
+            SELECT count(*) FROM runs WHERE lease_worker = workers.id AND lease_expires_at > clock_timestamp())
+        LIMIT 1`,
+    );
+    return rows.length > 0;
+  }
+
   async listLoads(): Promise<readonly HostLoad[]> {
     const rows = await this.#database.query(
       (client) => client.$queryRaw<{ host: string | null; slots: number; taken: number }[]>`
@@ -61,6 +74,7 @@ export class PrismaWorkerStore implements WorkerStore {
 
 function workerOf({
   id,
+  disk,
   workerHost,
   capacity,
   sandbox,
@@ -69,5 +83,14 @@ function workerOf({
   lastSeenAt,
 }: WorkerRow): LiveWorker {
   const host = workerHost === null ? {} : { host: workerHost };
-  return { id, ...host, slots: capacity, sandbox: { name: sandbox, isolated }, startedAt, lastSeenAt };
+  const ownDisk = disk === null ? {} : { disk };
+  return {
+    id,
+    ...host,
+    ...ownDisk,
+    slots: capacity,
+    sandbox: { name: sandbox, isolated },
+    startedAt,
+    lastSeenAt,
+  };
 }

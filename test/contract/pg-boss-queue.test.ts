@@ -139,6 +139,24 @@ describe("the pg-boss queue, in addition to the contract,", () => {
     }
   });
 
+  test("a job for a data directory goes to its worker, beside a waiting job of the same run for all workers", async () => {
+    const link = { url: harness.url, maxConnections: 2, pubsub: new InMemoryPubSub(), log: SILENT_LOG };
+    const withFiles = new PgBossQueue({ ...link, disk: "disk-1" });
+    await withFiles.start();
+    try {
+      const [work, otherWork] = [new Work(), new Work()];
+      await harness.queue.work("run", 1, otherWork.handler);
+      await withFiles.ensure({ kind: "run", key: "a", afterMs: 60_000 });
+      await withFiles.ensure({ kind: "run", key: "a", disk: "disk-1" });
+      await withFiles.work("run", 1, work.handler);
+
+      await harness.until(() => work.done.length === 1, "the job of the data directory");
+      expect(otherWork.done).toEqual([]);
+    } finally {
+      await withFiles.stop(1_000);
+    }
+  });
+
   async function queueNames(): Promise<readonly string[]> {
     const text = "SELECT name FROM pgboss.queue WHERE name NOT LIKE '\\_%' ORDER BY name COLLATE \"C\"";
     return (await harness.database.rows<{ name: string }>({ text, values: [] })).map(({ name }) => name);

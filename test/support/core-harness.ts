@@ -48,7 +48,7 @@ export const LIMITS = {
 export class CoreHarness {
   readonly clock = new ManualClock();
   readonly pubsub = new InMemoryPubSub();
-  readonly queue = new InMemoryQueue(this.clock);
+  readonly queue = new InMemoryQueue(this.clock, undefined, "disk-1");
   readonly faults: StorageFaults;
   readonly storage: Storage;
   readonly adapter = new InMemoryAdapter();
@@ -96,7 +96,15 @@ export class CoreHarness {
     this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, log });
     const { secretBox } = this;
     const settings = { ...LIMITS, pullRequests: "draft" } as const;
-    const worker = { worker: "worker-1", leaseMs: LEASE_MS, settings, redactors: REDACTORS, secretBox };
+    const worker = {
+      worker: "worker-1",
+      disk: "disk-1",
+      queue,
+      leaseMs: LEASE_MS,
+      settings,
+      redactors: REDACTORS,
+      secretBox,
+    };
     const { agents: runner, blobs, changes, gateways, pullRequests, workspaces } = this;
     const shared = { skills: this.skills, blobs, workspaces, gateways, changes, pullRequests };
     this.#workerDeps = { storage, pubsub, clock, writer, log, ...shared, agents: runner, ...worker };

@@ -19,13 +19,13 @@ const LOST_ATTEMPTS_MAX = 3;
  * alive, and an unreachable database may have kept it from renewing. Only the maintenance job takes a lease away,
  * after it has checked twice.
  */
-export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
+export function decideClaim(edit: RunEdit, grant: LeaseGrant, disk?: string): boolean {
   if (edit.run.state !== "QUEUED" || edit.run.lease !== undefined) {
     return false;
   }
   const attempt = edit.run.attempt + 1;
   edit.grantLease(grant);
-  edit.set({ attempt, lostAttempts: edit.run.lostAttempts + 1 });
+  edit.set({ attempt, disk, lostAttempts: edit.run.lostAttempts + 1 });
   edit.moveTo("PENDING");
   edit.record({ kind: "attempt.started", attempt, worker: grant.worker });
   return true;

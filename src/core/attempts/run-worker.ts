@@ -1,19 +1,32 @@
 import { AppError } from "../errors.ts";
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
+import { CHANNELS } from "../ports/pubsub.ts";
+import type { Queue } from "../ports/queue.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
-import { isFor } from "../runs/run-job.ts";
+import { isFor, runJob } from "../runs/run-job.ts";
+import type { Storage } from "../storage.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
 import { logRunEnd } from "./log-run-end.ts";
 
-export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "token" | "stop" | "redact"> {
+export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "storage" | "token" | "stop" | "redact"> {
   /** The name by which runs ask for this worker. */
   readonly host?: string;
+  /** The id of this worker's data directory. */
+  readonly disk?: string;
+  readonly queue: Pick<Queue, "ensure">;
+  readonly storage: AttemptDeps["storage"] & Pick<Storage, "workers">;
 }
 
-/** Handles a `run` job: claims the run if it needs work, and works on it to its end. */
+/** How long a run waits at most for the worker that has its files, while that worker is free. */
+const PREFER_MS = 2_000;
+
+/**
+ * Handles a `run` job: claims the run if it needs work, and works on it to its end. A run whose files are on the disk of
+ * another worker is left to that worker, if it is alive and free, for `PREFER_MS`. Then any worker claims it.
+ */
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
 
@@ -26,7 +39,7 @@ export class RunWorker {
     // This must throw: a job whose handler returns is deleted, and the run would wait without one.
     stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#deps.clock.now());
-    const run = await this.#claim(runId, token).catch(undefinedIfDeleted);
+    const run = await this.#claim(runId, token, true).catch(undefinedIfDeleted);
     if (run === undefined) {
       return;
     }
@@ -53,16 +66,44 @@ export class RunWorker {
     }
   }
 
-  async #claim(runId: RunId, token: LeaseToken): Promise<Run | undefined> {
-    const { host, leaseMs, worker } = this.#deps;
+  async #claim(runId: RunId, token: LeaseToken, mayLeave: boolean): Promise<Run | undefined> {
+    const { disk, host, leaseMs, worker } = this.#deps;
+    let preferred: string | undefined;
     const run = await this.#deps.storage.runs.change(runId, (subject) => {
       if (!isFor(subject.run, host)) {
         return undefined;
       }
+      preferred = mayLeave ? this.#preferredDisk(subject.run) : undefined;
+      if (preferred !== undefined) {
+        return undefined;
+      }
       const edit = this.#edit(subject);
-      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) ? edit.done() : undefined;
+      return decideClaim(edit, { token, worker, ttlMs: leaseMs }, disk) ? edit.done() : undefined;
     });
-    return run.lease?.token === token ? run : undefined;
+    if (preferred === undefined) {
+      return run.lease?.token === token ? run : undefined;
+    }
+    return (await this.#leftTo(preferred, run)) ? undefined : await this.#claim(runId, token, false);
+  }
+
+  /** The other disk that has the files, while the run may wait for it. Clocks may differ, so the wait has two bounds. */
+  #preferredDisk({ disk, lease, state, stateSince }: Run): string | undefined {
+    const waitedMs = this.#deps.clock.now().getTime() - (stateSince?.getTime() ?? 0);
+    const mayWait = state === "QUEUED" && lease === undefined && waitedMs >= 0 && waitedMs < PREFER_MS;
+    return mayWait && disk !== this.#deps.disk ? disk : undefined;
+  }
+
+  /** Two jobs replace the present one: one for the worker with the files now, one for every worker after the wait. */
+  async #leftTo(disk: string, run: Run): Promise<boolean> {
+    const { log, pubsub, queue, storage } = this.#deps;
+    if (!(await storage.workers.hasRoom(disk, run.config.worker_host))) {
+      return false;
+    }
+    await queue.ensure({ ...runJob(run), afterMs: PREFER_MS });
+    await queue.ensure({ kind: "run", key: run.id, disk });
+    pubsub.publish([CHANNELS.jobs("run")]);
+    log.info("run.left_to_its_files", { runId: run.id, disk });
+    return true;
   }
 
   #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {

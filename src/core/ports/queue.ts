@@ -13,6 +13,8 @@ export interface Job {
    * the first worker of that name ensures it.
    */
   readonly host?: string;
+  /** Only the worker of this data directory is given the job. The same key needs another job for all workers. */
+  readonly disk?: string;
   readonly afterMs?: number;
 }
 

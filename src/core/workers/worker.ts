@@ -4,6 +4,8 @@ export interface Worker {
   readonly id: string;
   /** The name by which runs ask for it. A worker without one takes only runs without one. */
   readonly host?: string;
+  /** The id of its data directory, which stays when the worker is restarted. */
+  readonly disk?: string;
   /** The largest number of runs at a time. */
   readonly slots: number;
   readonly sandbox: { readonly name: string; readonly isolated: boolean };

@@ -68,6 +68,27 @@ export function describeWorkers(harness: () => StorageHarness): void {
       expect(await loadsOf(undefined)).toEqual([{ slots: before + 3, taken: expect.any(Number) }]);
     });
 
+    test("a data directory has room while its live worker has a free slot and the right name", async () => {
+      const [disk, host] = [randomUUID(), randomUUID()];
+      const worker = aWorker({ disk, host, slots: 1 });
+      await store().beat(worker);
+
+      expect(await store().hasRoom(disk, undefined)).toBe(true);
+      expect(await store().hasRoom(disk, host)).toBe(true);
+      expect(await store().hasRoom(disk, randomUUID())).toBe(false);
+      expect(await store().hasRoom(randomUUID(), undefined)).toBe(false);
+      await aRunHeldBy(harness(), worker.id);
+      expect(await store().hasRoom(disk, undefined)).toBe(false);
+    });
+
+    test("a data directory of a silent worker has no room", async () => {
+      const worker = aWorker({ disk: randomUUID() });
+      await store().beat(worker);
+      await harness().passTime(SILENT_MS);
+
+      expect(await store().hasRoom(worker.disk ?? "", undefined)).toBe(false);
+    });
+
     test("a silent worker has no slots", async () => {
       const worker = aWorker({ host: randomUUID() });
       await store().beat(worker);

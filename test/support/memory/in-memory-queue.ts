@@ -20,13 +20,15 @@ const RETRY_MAX_MS = 60_000;
 export class InMemoryQueue implements Queue {
   readonly #clock: Clock;
   readonly #host: string | undefined;
+  readonly #disk: string | undefined;
   readonly #workers = new Map<JobKind, Worker>();
   readonly #active = new Map<string, Promise<void>>();
   readonly #stopping = new AbortController();
   #waiting: readonly WaitingJob[] = [];
 
-  /** `host`: the host name by which jobs ask for workers of this queue. */
-  constructor(clock: Clock, host?: string) {
+  /** `host` and `disk`: by which jobs ask for workers of this queue. */
+  constructor(clock: Clock, host?: string, disk?: string) {
+    this.#disk = disk;
     this.#clock = clock;
     this.#host = host;
   }
@@ -81,7 +83,8 @@ export class InMemoryQueue implements Queue {
     const now = this.#clock.now().getTime();
     for (const waiting of this.#waiting) {
       const worker = this.#workers.get(waiting.job.kind);
-      const isOurs = waiting.job.host === undefined || waiting.job.host === this.#host;
+      const { disk, host } = waiting.job;
+      const isOurs = disk === undefined ? host === undefined || host === this.#host : disk === this.#disk;
       const isFree = worker !== undefined && worker.free > 0 && !this.#active.has(nameOf(waiting.job));
       if (isOurs && isFree && waiting.dueAt <= now) {
         this.#start(waiting, worker);
@@ -110,6 +113,6 @@ export class InMemoryQueue implements Queue {
   }
 }
 
-function nameOf({ kind, key }: Job): string {
-  return `${kind} ${key}`;
+function nameOf({ disk = "", kind, key }: Job): string {
+  return `${kind} ${key} ${disk}`;
 }

@@ -3196,6 +3196,7 @@ export const RunScalarFieldEnum = {
   lostAttempts: 'lostAttempts',
   agentSessionId: 'agentSessionId',
   agentWorkspace: 'agentWorkspace',
+  disk: 'disk',
   agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
   permission: 'permission',
@@ -3519,6 +3520,7 @@ export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof 
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
+  disk: 'disk',
   capacity: 'capacity',
   sandbox: 'sandbox',
   isolated: 'isolated',

@@ -220,6 +220,7 @@ export const RunScalarFieldEnum = {
   lostAttempts: 'lostAttempts',
   agentSessionId: 'agentSessionId',
   agentWorkspace: 'agentWorkspace',
+  disk: 'disk',
   agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
   permission: 'permission',
@@ -543,6 +544,7 @@ export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof 
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
+  disk: 'disk',
   capacity: 'capacity',
   sandbox: 'sandbox',
   isolated: 'isolated',

@@ -91,6 +91,7 @@ export type RunMinAggregateOutputType = {
   lostAttempts: number | null
   agentSessionId: string | null
   agentWorkspace: string | null
+  disk: string | null
   agentVersion: string | null
   checkpoint: string | null
   othersWrote: boolean | null
@@ -145,6 +146,7 @@ export type RunMaxAggregateOutputType = {
   lostAttempts: number | null
   agentSessionId: string | null
   agentWorkspace: string | null
+  disk: string | null
   agentVersion: string | null
   checkpoint: string | null
   othersWrote: boolean | null
@@ -209,6 +211,7 @@ export type RunCountAggregateOutputType = {
   lostAttempts: number
   agentSessionId: number
   agentWorkspace: number
+  disk: number
   agentVersion: number
   checkpoint: number
   permission: number
@@ -299,6 +302,7 @@ export type RunMinAggregateInputType = {
   lostAttempts?: true
   agentSessionId?: true
   agentWorkspace?: true
+  disk?: true
   agentVersion?: true
   checkpoint?: true
   othersWrote?: true
@@ -353,6 +357,7 @@ export type RunMaxAggregateInputType = {
   lostAttempts?: true
   agentSessionId?: true
   agentWorkspace?: true
+  disk?: true
   agentVersion?: true
   checkpoint?: true
   othersWrote?: true
@@ -417,6 +422,7 @@ export type RunCountAggregateInputType = {
   lostAttempts?: true
   agentSessionId?: true
   agentWorkspace?: true
+  disk?: true
   agentVersion?: true
   checkpoint?: true
   permission?: true
@@ -572,6 +578,7 @@ export type RunGroupByOutputType = {
   lostAttempts: number
   agentSessionId: string | null
   agentWorkspace: string | null
+  disk: string | null
   agentVersion: string | null
   checkpoint: string | null
   permission: runtime.JsonValue | null
@@ -663,6 +670,7 @@ export type RunWhereInput = {
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
   agentWorkspace?: Prisma.StringNullableFilter<"Run"> | string | null
+  disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
@@ -739,6 +747,7 @@ export type RunOrderByWithRelationInput = {
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   agentWorkspace?: Prisma.SortOrderInput | Prisma.SortOrder
+  disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -818,6 +827,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
   agentWorkspace?: Prisma.StringNullableFilter<"Run"> | string | null
+  disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
@@ -894,6 +904,7 @@ export type RunOrderByWithAggregationInput = {
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrderInput | Prisma.SortOrder
   agentWorkspace?: Prisma.SortOrderInput | Prisma.SortOrder
+  disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -970,6 +981,7 @@ export type RunScalarWhereWithAggregatesInput = {
   lostAttempts?: Prisma.IntWithAggregatesFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   agentWorkspace?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  disk?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
@@ -1037,6 +1049,7 @@ export type RunCreateInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1113,6 +1126,7 @@ export type RunUncheckedCreateInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1187,6 +1201,7 @@ export type RunUpdateInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1263,6 +1278,7 @@ export type RunUncheckedUpdateInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1338,6 +1354,7 @@ export type RunCreateManyInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1405,6 +1422,7 @@ export type RunUpdateManyMutationInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1473,6 +1491,7 @@ export type RunUncheckedUpdateManyInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1551,6 +1570,7 @@ export type RunCountOrderByAggregateInput = {
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
   agentWorkspace?: Prisma.SortOrder
+  disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   permission?: Prisma.SortOrder
@@ -1624,6 +1644,7 @@ export type RunMaxOrderByAggregateInput = {
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
   agentWorkspace?: Prisma.SortOrder
+  disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
@@ -1678,6 +1699,7 @@ export type RunMinOrderByAggregateInput = {
   lostAttempts?: Prisma.SortOrder
   agentSessionId?: Prisma.SortOrder
   agentWorkspace?: Prisma.SortOrder
+  disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
@@ -1989,6 +2011,7 @@ export type RunCreateWithoutCreatorInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2063,6 +2086,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2167,6 +2191,7 @@ export type RunScalarWhereInput = {
   lostAttempts?: Prisma.IntFilter<"Run"> | number
   agentSessionId?: Prisma.StringNullableFilter<"Run"> | string | null
   agentWorkspace?: Prisma.StringNullableFilter<"Run"> | string | null
+  disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
@@ -2234,6 +2259,7 @@ export type RunCreateWithoutEventsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2309,6 +2335,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2398,6 +2425,7 @@ export type RunUpdateWithoutEventsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2473,6 +2501,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2546,6 +2575,7 @@ export type RunCreateWithoutFollowUpsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2621,6 +2651,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2710,6 +2741,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2785,6 +2817,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2858,6 +2891,7 @@ export type RunCreateWithoutCurrentInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2933,6 +2967,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3022,6 +3057,7 @@ export type RunUpdateWithoutCurrentInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3097,6 +3133,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3170,6 +3207,7 @@ export type RunCreateWithoutThreadsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3245,6 +3283,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3334,6 +3373,7 @@ export type RunUpdateWithoutThreadsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3409,6 +3449,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3482,6 +3523,7 @@ export type RunCreateWithoutInputsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3557,6 +3599,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3646,6 +3689,7 @@ export type RunUpdateWithoutInputsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3721,6 +3765,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3794,6 +3839,7 @@ export type RunCreateWithoutArtifactsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3869,6 +3915,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3958,6 +4005,7 @@ export type RunUpdateWithoutArtifactsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4033,6 +4081,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4106,6 +4155,7 @@ export type RunCreateWithoutChangesInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4181,6 +4231,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4270,6 +4321,7 @@ export type RunUpdateWithoutChangesInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4345,6 +4397,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4418,6 +4471,7 @@ export type RunCreateManyCreatorInput = {
   lostAttempts?: number
   agentSessionId?: string | null
   agentWorkspace?: string | null
+  disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4485,6 +4539,7 @@ export type RunUpdateWithoutCreatorInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4559,6 +4614,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4633,6 +4689,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   lostAttempts?: Prisma.IntFieldUpdateOperationsInput | number
   agentSessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentWorkspace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4786,6 +4843,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   lostAttempts?: boolean
   agentSessionId?: boolean
   agentWorkspace?: boolean
+  disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -4863,6 +4921,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   lostAttempts?: boolean
   agentSessionId?: boolean
   agentWorkspace?: boolean
+  disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -4932,6 +4991,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   lostAttempts?: boolean
   agentSessionId?: boolean
   agentWorkspace?: boolean
+  disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -5001,6 +5061,7 @@ export type RunSelectScalar = {
   lostAttempts?: boolean
   agentSessionId?: boolean
   agentWorkspace?: boolean
+  disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
   permission?: boolean
@@ -5024,7 +5085,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "agentVersion" | "checkpoint" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5154,6 +5215,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The path of the workspace in that session; null: a path on the disk of its worker.
      */
     agentWorkspace: string | null
+    /**
+     * The id of the data directory where the run was last worked on, which has its newest files.
+     */
+    disk: string | null
     /**
      * The version that the agent reported when it last started.
      */
@@ -5686,6 +5751,7 @@ export interface RunFieldRefs {
   readonly lostAttempts: Prisma.FieldRef<"Run", 'Int'>
   readonly agentSessionId: Prisma.FieldRef<"Run", 'String'>
   readonly agentWorkspace: Prisma.FieldRef<"Run", 'String'>
+  readonly disk: Prisma.FieldRef<"Run", 'String'>
   readonly agentVersion: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>

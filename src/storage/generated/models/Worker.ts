@@ -37,6 +37,7 @@ export type WorkerSumAggregateOutputType = {
 export type WorkerMinAggregateOutputType = {
   id: string | null
   workerHost: string | null
+  disk: string | null
   capacity: number | null
   sandbox: string | null
   isolated: boolean | null
@@ -47,6 +48,7 @@ export type WorkerMinAggregateOutputType = {
 export type WorkerMaxAggregateOutputType = {
   id: string | null
   workerHost: string | null
+  disk: string | null
   capacity: number | null
   sandbox: string | null
   isolated: boolean | null
@@ -57,6 +59,7 @@ export type WorkerMaxAggregateOutputType = {
 export type WorkerCountAggregateOutputType = {
   id: number
   workerHost: number
+  disk: number
   capacity: number
   sandbox: number
   isolated: number
@@ -77,6 +80,7 @@ export type WorkerSumAggregateInputType = {
 export type WorkerMinAggregateInputType = {
   id?: true
   workerHost?: true
+  disk?: true
   capacity?: true
   sandbox?: true
   isolated?: true
@@ -87,6 +91,7 @@ export type WorkerMinAggregateInputType = {
 export type WorkerMaxAggregateInputType = {
   id?: true
   workerHost?: true
+  disk?: true
   capacity?: true
   sandbox?: true
   isolated?: true
@@ -97,6 +102,7 @@ export type WorkerMaxAggregateInputType = {
 export type WorkerCountAggregateInputType = {
   id?: true
   workerHost?: true
+  disk?: true
   capacity?: true
   sandbox?: true
   isolated?: true
@@ -194,6 +200,7 @@ export type WorkerGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 export type WorkerGroupByOutputType = {
   id: string
   workerHost: string | null
+  disk: string | null
   capacity: number
   sandbox: string
   isolated: boolean
@@ -227,6 +234,7 @@ export type WorkerWhereInput = {
   NOT?: Prisma.WorkerWhereInput | Prisma.WorkerWhereInput[]
   id?: Prisma.StringFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
+  disk?: Prisma.StringNullableFilter<"Worker"> | string | null
   capacity?: Prisma.IntFilter<"Worker"> | number
   sandbox?: Prisma.StringFilter<"Worker"> | string
   isolated?: Prisma.BoolFilter<"Worker"> | boolean
@@ -237,6 +245,7 @@ export type WorkerWhereInput = {
 export type WorkerOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
+  disk?: Prisma.SortOrderInput | Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -250,6 +259,7 @@ export type WorkerWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.WorkerWhereInput[]
   NOT?: Prisma.WorkerWhereInput | Prisma.WorkerWhereInput[]
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
+  disk?: Prisma.StringNullableFilter<"Worker"> | string | null
   capacity?: Prisma.IntFilter<"Worker"> | number
   sandbox?: Prisma.StringFilter<"Worker"> | string
   isolated?: Prisma.BoolFilter<"Worker"> | boolean
@@ -260,6 +270,7 @@ export type WorkerWhereUniqueInput = Prisma.AtLeast<{
 export type WorkerOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
+  disk?: Prisma.SortOrderInput | Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -278,6 +289,7 @@ export type WorkerScalarWhereWithAggregatesInput = {
   NOT?: Prisma.WorkerScalarWhereWithAggregatesInput | Prisma.WorkerScalarWhereWithAggregatesInput[]
   id?: Prisma.StringWithAggregatesFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableWithAggregatesFilter<"Worker"> | string | null
+  disk?: Prisma.StringNullableWithAggregatesFilter<"Worker"> | string | null
   capacity?: Prisma.IntWithAggregatesFilter<"Worker"> | number
   sandbox?: Prisma.StringWithAggregatesFilter<"Worker"> | string
   isolated?: Prisma.BoolWithAggregatesFilter<"Worker"> | boolean
@@ -288,6 +300,7 @@ export type WorkerScalarWhereWithAggregatesInput = {
 export type WorkerCreateInput = {
   id: string
   workerHost?: string | null
+  disk?: string | null
   capacity: number
   sandbox: string
   isolated: boolean
@@ -298,6 +311,7 @@ export type WorkerCreateInput = {
 export type WorkerUncheckedCreateInput = {
   id: string
   workerHost?: string | null
+  disk?: string | null
   capacity: number
   sandbox: string
   isolated: boolean
@@ -308,6 +322,7 @@ export type WorkerUncheckedCreateInput = {
 export type WorkerUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -318,6 +333,7 @@ export type WorkerUpdateInput = {
 export type WorkerUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -328,6 +344,7 @@ export type WorkerUncheckedUpdateInput = {
 export type WorkerCreateManyInput = {
   id: string
   workerHost?: string | null
+  disk?: string | null
   capacity: number
   sandbox: string
   isolated: boolean
@@ -338,6 +355,7 @@ export type WorkerCreateManyInput = {
 export type WorkerUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -348,6 +366,7 @@ export type WorkerUpdateManyMutationInput = {
 export type WorkerUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -358,6 +377,7 @@ export type WorkerUncheckedUpdateManyInput = {
 export type WorkerCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
+  disk?: Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -372,6 +392,7 @@ export type WorkerAvgOrderByAggregateInput = {
 export type WorkerMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
+  disk?: Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -382,6 +403,7 @@ export type WorkerMaxOrderByAggregateInput = {
 export type WorkerMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
+  disk?: Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -398,6 +420,7 @@ export type WorkerSumOrderByAggregateInput = {
 export type WorkerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
+  disk?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -408,6 +431,7 @@ export type WorkerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type WorkerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
+  disk?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -418,6 +442,7 @@ export type WorkerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
 export type WorkerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   workerHost?: boolean
+  disk?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -428,6 +453,7 @@ export type WorkerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
 export type WorkerSelectScalar = {
   id?: boolean
   workerHost?: boolean
+  disk?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -435,7 +461,7 @@ export type WorkerSelectScalar = {
   lastSeenAt?: boolean
 }
 
-export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "capacity" | "sandbox" | "isolated" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
+export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "disk" | "capacity" | "sandbox" | "isolated" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
 
 export type $WorkerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Worker"
@@ -449,6 +475,10 @@ export type $WorkerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The name by which a run requests this worker; null: it takes no such runs.
      */
     workerHost: string | null
+    /**
+     * The id of its data directory; null: a worker of an earlier version.
+     */
+    disk: string | null
     /**
      * How many runs it works on at the same time, at most.
      */
@@ -885,6 +915,7 @@ export interface Prisma__WorkerClient<T, Null = never, ExtArgs extends runtime.T
 export interface WorkerFieldRefs {
   readonly id: Prisma.FieldRef<"Worker", 'String'>
   readonly workerHost: Prisma.FieldRef<"Worker", 'String'>
+  readonly disk: Prisma.FieldRef<"Worker", 'String'>
   readonly capacity: Prisma.FieldRef<"Worker", 'Int'>
   readonly sandbox: Prisma.FieldRef<"Worker", 'String'>
   readonly isolated: Prisma.FieldRef<"Worker", 'Boolean'>

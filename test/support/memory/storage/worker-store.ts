@@ -28,18 +28,30 @@ export class InMemoryWorkerStore implements WorkerStore {
     return this.#database.read(liveOf);
   }
 
+  hasRoom(disk: string, host: string | undefined): Promise<boolean> {
+    return this.#database.read((tables, now) => {
+      const able = liveOf(tables, now).filter(
+        (worker) => worker.disk === disk && (host === undefined || worker.host === host),
+      );
+      return able.some(({ id, slots }) => heldBy(tables, id, now) < slots);
+    });
+  }
+
   listLoads(): Promise<readonly HostLoad[]> {
     return this.#database.read((tables, now) => {
-      const leased = [...tables.runs.values()].filter(({ leaseUntil = 0 }) => leaseUntil > now);
-      const heldBy = (id: string) => leased.filter(({ run }) => run.lease?.worker === id).length;
       const groups = Map.groupBy(liveOf(tables, now), ({ host }) => host);
       return Array.from(groups, ([host, workers]) => ({
         ...(host === undefined ? {} : { host }),
         slots: workers.reduce((sum, { slots }) => sum + slots, 0),
-        taken: workers.reduce((sum, { id }) => sum + heldBy(id), 0),
+        taken: workers.reduce((sum, { id }) => sum + heldBy(tables, id, now), 0),
       }));
     });
   }
+}
+
+function heldBy({ runs }: Tables, id: string, now: number): number {
+  return [...runs.values()].filter(({ leaseUntil = 0, run }) => leaseUntil > now && run.lease?.worker === id)
+    .length;
 }
 
 function liveOf({ workers }: Tables, now: number): readonly LiveWorker[] {
