@@ -81,14 +81,16 @@ function assemble(
     limitsCost: grant.limitsCost === true,
   });
   const links = { upstream: trusted, egress: guarded.internet };
+  const git = createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log });
+  const gitPath = new URL(gitUrl).pathname.replace(/\/$/, "");
   const parts = {
     models: models.serve,
-    git: createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log }),
+    git,
     tools: createMcpGateway({ mcpServers: grant.mcpServers, upstream: guarded.tools, limits }),
   };
   const { connect, internet: upstream } = guarded;
   const egress = grant.network === "internet" ? createEgress({ connect, upstream, limits }) : noEgress;
-  const server = new GatewayServer({ runId: grant.runId, token, parts, egress, limits, log });
+  const server = new GatewayServer({ runId: grant.runId, token, parts, git, gitPath, egress, limits, log });
   return { server, models, upstreams: [trusted, guarded.tools, guarded.internet] };
 }
 

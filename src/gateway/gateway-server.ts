@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RunId } from "../core/ids.ts";
 import type { Log } from "../core/ports/log.ts";
-import { type CallHandler, signalOf } from "./call.ts";
+import { type Call, type CallHandler, signalOf } from "./call.ts";
 import { type Egress, refuseTunnel } from "./egress/egress.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import type { GatewayToken } from "./gateway-token.ts";
@@ -14,6 +14,9 @@ export interface ServerOptions {
   readonly token: GatewayToken;
   /** By the first name in the path. */
   readonly parts: Readonly<Record<string, CallHandler>>;
+  readonly git: CallHandler;
+  /** The path below which the host has its repositories; empty for most hosts. */
+  readonly gitPath: string;
   readonly egress: Egress;
   readonly limits: Pick<GatewayLimits, "connections" | "streamIdleMs">;
   readonly log: Log;
@@ -95,20 +98,32 @@ export class GatewayServer {
   #pass(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const target = this.#targetOf(request);
     if (!target.startsWith("/")) {
+      if (this.#options.token.isGit(request)) {
+        return this.#passGit({ request, response, signal }, target);
+      }
       this.#options.token.requireProxy(request);
       return this.#options.egress.pass({ request, response, signal }, target);
     }
     const { path: whole = "", query } = splitTarget(target);
     const { token, part = "", path = "" } = PATH.exec(whole)?.groups ?? {};
     this.#options.token.require(token);
-    if (TRICK.test(path)) {
-      throw new Refusal(400, "The path is not written in its plain form.");
-    }
+    requirePlain(path);
     const serve = Object.hasOwn(this.#options.parts, part) ? this.#options.parts[part] : undefined;
     if (serve === undefined) {
       throw new Refusal(404, "Here are /models, /git and /tools, and nothing else.");
     }
     return serve({ request, response, path, query, signal });
+  }
+
+  /** The host in the address is the one of all repositories, so only the path counts. */
+  #passGit(call: Omit<Call, "path" | "query">, target: string): Promise<void> {
+    const { path: whole = "", query } = splitTarget(target.replace(/^http:\/\/[^/?]*/i, ""));
+    const { git, gitPath } = this.#options;
+    requirePlain(whole);
+    if (!whole.startsWith(`${gitPath}/`)) {
+      throw new Refusal(404, "There is no repository at this address.");
+    }
+    return git({ ...call, path: whole.slice(gitPath.length), query });
   }
 
   /** Programs that send everything to their proxy also send requests for the gateway itself. */
@@ -138,6 +153,12 @@ export class GatewayServer {
       log.error("gateway.call.failed", { runId, error });
     }
     return new Refusal(500, "The gateway failed.");
+  }
+}
+
+function requirePlain(path: string): void {
+  if (TRICK.test(path)) {
+    throw new Refusal(400, "The path is not written in its plain form.");
   }
 }
 

@@ -4,6 +4,8 @@ import { Refusal } from "./refusal.ts";
 
 const TOKEN_BYTES = 24;
 const USER = "errand";
+/** The name with which git calls the gateway as a proxy, so that its addresses stay those of the host. */
+export const GIT_USER = "git";
 
 /** Identifies the processes of an attempt to their gateway. It is worthless once the gateway is closed. */
 export class GatewayToken {
@@ -20,9 +22,13 @@ export class GatewayToken {
     }
   }
 
-  requireProxy({ headers }: IncomingMessage): void {
-    const [, given = ""] = /^Basic +(\S+)$/i.exec(headers["proxy-authorization"] ?? "") ?? [];
-    if (isSame(Buffer.from(given, "base64").toString(), this.userInfo)) {
+  /** Whether git sends the request, through the gateway as the proxy of the repositories' host. */
+  isGit(request: IncomingMessage): boolean {
+    return isSame(proxyCredentials(request), `${GIT_USER}:${this.text}`);
+  }
+
+  requireProxy(request: IncomingMessage): void {
+    if (isSame(proxyCredentials(request), this.userInfo)) {
       return;
     }
     const challenge = { "proxy-authenticate": 'Basic realm="errand"' };
@@ -32,6 +38,11 @@ export class GatewayToken {
   isIn(path: string): boolean {
     return isSame(path.split("/", 1)[0] ?? "", this.text);
   }
+}
+
+function proxyCredentials({ headers }: IncomingMessage): string {
+  const [, given = ""] = /^Basic +(\S+)$/i.exec(headers["proxy-authorization"] ?? "") ?? [];
+  return Buffer.from(given, "base64").toString();
 }
 
 /** Takes the same time however much of it is right. */

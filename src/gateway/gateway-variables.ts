@@ -1,4 +1,5 @@
 import type { Gateway } from "../core/agents/gateway.ts";
+import { GIT_USER } from "./gateway-token.ts";
 
 /** What is reached without the proxy: the gateway itself, and local servers in the sandbox. */
 const DIRECT = "localhost,127.0.0.1,::1";
@@ -28,7 +29,7 @@ function proxyVariables(proxyUrl: string | undefined): Variables {
 }
 
 function gitVariables(address: string, gitUrl: string): Variables {
-  const settings = [...SETTINGS, ...spellingsOf(gitUrl).map((url) => [`url.${address}/git/.insteadOf`, url])];
+  const settings = [...SETTINGS, ...wayToHost(address, gitUrl)];
   const numbered = settings.flatMap(([key = "", value = ""], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
@@ -38,6 +39,26 @@ function gitVariables(address: string, gitUrl: string): Variables {
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(numbered),
   };
+}
+
+/**
+ * Git calls the gateway as a proxy, so that it shows the host's own addresses and never the token. It uses plain HTTP up to the gateway,
+ * because the gateway could not add its key to a request inside of TLS.
+ */
+function wayToHost(address: string, gitUrl: string): readonly (readonly [string, string])[] {
+  const { host: ownHost, pathname: token } = new URL(address);
+  const { host, hostname } = new URL(gitUrl);
+  const spellings = spellingsOf(gitUrl);
+  // Programs do not use a proxy for these.
+  if (spellings.length === 0 || DIRECT.split(",").includes(hostname)) {
+    return spellings.map((url) => [`url.${address}/git/.insteadOf`, url]);
+  }
+  const shown = `http://${host}/`;
+  return [
+    [`http.${shown}.proxy`, `http://${GIT_USER}:${token.slice(1)}@${ownHost}`],
+    [`http.${shown}.proxyAuthMethod`, "basic"],
+    ...spellings.map((url) => [`url.${gitUrl.replace(/^https:/, "http:")}/.insteadOf`, url] as const),
+  ];
 }
 
 /** `core.hooksPath` is not set, because a repository's own hooks are part of its work and run only in the sandbox. */

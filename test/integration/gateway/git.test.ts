@@ -81,12 +81,13 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   }
 
   /** Runs git as in a sandbox: with the sandbox's variables and without this machine's git settings. */
-  async function git(args: readonly string[], cwd = directory): Promise<GitResult> {
+  async function git(args: readonly string[], cwd = directory, more = {}): Promise<GitResult> {
     const env = {
       PATH: process.env.PATH,
       HOME: directory,
       GIT_CONFIG_NOSYSTEM: "1",
       ...gatewayVariables(harness.gateway, GITHUB),
+      ...more,
     };
     const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
     const child = spawn("git", [...identity, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -142,6 +143,33 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     for (const file of await readdir(join(clone, ".git"))) {
       const content = await readFile(join(clone, ".git", file), "utf8").catch(() => "");
       expect(content).not.toContain(TOKEN);
+    }
+  });
+
+  test("git shows the host's address and no token, also where it fails and traces", async () => {
+    const clone = await cloneOf("site");
+    const tracing = { GIT_TRACE: "1", GIT_CURL_VERBOSE: "1", GIT_TRACE_CURL: "1", GIT_TRACE_PACKET: "1" };
+    const token = new URL(harness.gateway.address).pathname.slice(1);
+
+    const remotes = await git(["remote", "-v"], clone);
+    const said = [
+      await git(["fetch", "origin"], clone, tracing),
+      await git(["push", "origin", "HEAD:refs/heads/traced"], clone, tracing),
+      await git(["fetch", "origin", "no-such-branch"], clone, tracing),
+      await git(["push", "origin", "HEAD:refs/tags/v2"], clone, tracing),
+      await git(["fetch", "https://github.com/acme/absent.git"], clone, tracing),
+      await git(["push", "https://github.com/acme/docs.git", "HEAD:x"], clone, tracing),
+    ];
+    await harness.gateway.close();
+    said.push(await git(["fetch", "origin"], clone, tracing));
+
+    expect(remotes.output).toBe(
+      "origin\thttp://github.com/acme/site.git (fetch)\norigin\thttp://github.com/acme/site.git (push)\n",
+    );
+    expect(said.map(({ code }) => code === 0)).toEqual([true, true, false, false, false, false, false]);
+    const all = said.map(({ output }) => output).join("\n");
+    for (const secret of [token, Buffer.from(`git:${token}`).toString("base64"), TOKEN, AUTHORIZATION]) {
+      expect(all).not.toContain(secret);
     }
   });
 

@@ -12,7 +12,8 @@ function settingsOf(variables: Readonly<Record<string, string>>): readonly strin
 }
 
 function rewrittenTo(gitUrl: string): readonly string[] {
-  const key = `url.${ADDRESS}/git/.insteadOf=`;
+  const isLocal = gitUrl.includes("127.0.0.1");
+  const key = `url.${isLocal ? `${ADDRESS}/git` : gitUrl.replace("https:", "http:")}/.insteadOf=`;
   const settings = settingsOf(gatewayVariables({ address: ADDRESS }, gitUrl));
   return settings.filter((each) => each.startsWith(key)).map((each) => each.slice(key.length));
 }
