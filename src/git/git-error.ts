@@ -3,15 +3,33 @@ import { GitFailure } from "./git-command.ts";
 
 const IS_EMPTY = /couldn't find remote ref HEAD/i;
 /**
- * A missing repository and one without permission look the same from outside, because hosts give either answer for
- * both.
+ * A missing repository and one without permission may look the same from outside, because hosts may give either answer
+ * for both.
  */
 const NOT_READABLE = [
   /repository '.*' not found/i,
   /does not (appear to be|exist)/i,
-  /could not read (username|password)/i,
-  /authentication failed/i,
-  /requested URL returned error: (30\d|401|403|404|410)/i,
+  /requested URL returned error: (30\d|404|410)/i,
+];
+/** Hosts ask for a key also where there is no such repository. */
+const WANTS_KEY =
+  /could not read (username|password)|authentication failed|requested URL returned error: 401/i;
+const FORBIDDEN = /requested URL returned error: 403/i;
+/** Git's complaints, and what they mean for people. The complaint itself contains addresses, so it goes only to the log. */
+const NETWORK: readonly (readonly [RegExp, string])[] = [
+  [/could not resolve/i, "the name of the git host is unknown"],
+  [
+    /failed to connect|could not connect|connection refused|couldn't connect/i,
+    "the git host cannot be reached",
+  ],
+  [/SSL|TLS|certificate/, "the connection to the git host is not secure"],
+  [/timed out|operation too slow/i, "the git host did not answer in time"],
+  [/requested URL returned error: 429/i, "the git host limits requests now"],
+  [/requested URL returned error: 5\d\d/i, "the git host failed"],
+  [
+    /disconnect|hung up|RPC failed|empty reply|early EOF|recv failure/i,
+    "the git host broke off the connection",
+  ],
 ];
 const NOT_THERE = /not our ref|unadvertised object|no such remote ref/i;
 
@@ -30,12 +48,19 @@ export function fetchError(repository: string, error: GitFailure): AppError {
   if (NOT_THERE.test(error.message)) {
     return withoutCommit(repository, error);
   }
+  const nothing = `There is no repository ${repository} that this server may read`;
   if (NOT_READABLE.some((words) => words.test(error.message))) {
-    return notReadable(repository, error);
+    return notReadable(`${nothing}.`, error);
   }
-  return new AppError("resource_unavailable", `The repository ${repository} could not be fetched.`, {
-    cause: error,
-  });
+  if (WANTS_KEY.test(error.message)) {
+    return notReadable(`${nothing}: the git host asks for a key that it accepts.`, error);
+  }
+  if (FORBIDDEN.test(error.message)) {
+    return notReadable(`The git host does not let this server read ${repository}.`, error);
+  }
+  const [, why] = NETWORK.find(([words]) => words.test(error.message)) ?? [];
+  const message = `The repository ${repository} could not be fetched${why === undefined ? "" : `: ${why}`}.`;
+  return new AppError("resource_unavailable", message, { cause: error });
 }
 
 function withoutGit(cause: unknown): AppError {
@@ -56,16 +81,12 @@ function tooLarge(repository: string, cause: unknown): AppError {
   );
 }
 
-function notReadable(repository: string, cause: unknown): AppError {
-  return new AppError(
-    "resource_not_found",
-    `There is no repository ${repository} that this server may read.`,
-    {
-      cause,
-      remedy:
-        "Check its present name. A private one must be opened to this server's own app, in an installation of your team, or to the token in the team secret GITHUB_TOKEN.",
-    },
-  );
+function notReadable(message: string, cause: unknown): AppError {
+  return new AppError("resource_not_found", message, {
+    cause,
+    remedy:
+      "Check its present name. A private one must be opened to this server's own app, in an installation of your team, or to the token in the team secret GITHUB_TOKEN.",
+  });
 }
 
 function withoutCommit(repository: string, cause: unknown): AppError {

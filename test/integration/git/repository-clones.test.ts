@@ -87,6 +87,43 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   const countPackRequests = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
   const fileOf = (directory: string) => readFile(join(directory, "file.txt"), "utf8");
 
+  test.each([
+    [404, "There is no repository acme/private that this server may read."],
+    [
+      401,
+      "There is no repository acme/private that this server may read: the git host asks for a key that it accepts.",
+    ],
+    [403, "The git host does not let this server read acme/private."],
+    [503, "The repository acme/private could not be fetched: the git host failed."],
+    [429, "The repository acme/private could not be fetched: the git host limits requests now."],
+  ])("a clone that the host refuses with %i says why, without the key", async (status, message) => {
+    server.intercept = (_request, response) => {
+      response.writeHead(status).end();
+      return true;
+    };
+    const clones = open({}, async () => "Basic c2VjcmV0LWtleQ==");
+
+    const error = await clones.find(aRepository("private"), undefined, never).catch((thrown) => thrown);
+
+    expect(error).toMatchObject({ code: "environment_setup_failed", message });
+    expect(`${error.message} ${error.options.remedy}`).not.toContain("c2VjcmV0LWtleQ");
+  });
+
+  test("a clone from a host that nobody serves says that it cannot be reached", async () => {
+    const gone = await GitHttpServer.start(repositories.root);
+    const baseUrl = gone.url;
+    await gone.stop();
+    const log = { info: ignore, warn: ignore, error: ignore };
+    const clones = new RepositoryClones({ dataDir: root, baseUrl, authorize: async () => undefined, log });
+    openClones.push(clones);
+
+    await expect(clones.find(aRepository("tools"), undefined, never)).rejects.toMatchObject({
+      code: "environment_setup_failed",
+      retryable: true,
+      message: "The repository acme/tools could not be fetched: the git host cannot be reached.",
+    });
+  });
+
   test("a clone is at the requested branch, tag or commit", async () => {
     const first = await repositories.commit("acme/refs", { "file.txt": "first" });
     const bare = repositories.pathOf("acme/refs");
