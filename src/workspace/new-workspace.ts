@@ -169,8 +169,8 @@ export class NewWorkspace {
     if (before?.setup === record.setup && cloned.length === 0) {
       return record;
     }
-      await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
-      if (key !== undefined && commands.length > 0) {
+    await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
+    if (key !== undefined && commands.length > 0) {
       await deps.prepared.keep(run.path, key, record, this.#givenPlaces());
     }
     return record;

@@ -39,9 +39,7 @@ describe.skipIf(skipped !== undefined)(
     test("codex works in a container of an image without Node and never knows the real key", async () => {
       const { session, said } = await real.start({ image: docker.imageBare });
 
-      await session.prompt(
-        ordered({ shell: "echo written > made.txt; env" }),
-      );
+      await session.prompt(ordered({ shell: "echo written > made.txt; env" }));
       await session.prompt(ordered({ say: "second answer" }));
       await session.close();
 
