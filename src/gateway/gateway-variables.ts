@@ -42,8 +42,8 @@ function gitVariables(address: string, gitUrl: string): Variables {
 }
 
 /**
- * Git calls the gateway as a proxy, so that it shows the host's own addresses and never the token. It uses plain HTTP up to the gateway,
- * because the gateway could not add its key to a request inside of TLS.
+ * Git calls the gateway as a proxy, so that it shows the host's own addresses and never the token. It uses plain HTTP
+ * up to the gateway, because the gateway could not add its key to a request inside of TLS.
  */
 function wayToHost(address: string, gitUrl: string): readonly (readonly [string, string])[] {
   const { host: ownHost, pathname: token } = new URL(address);
