@@ -172,7 +172,13 @@ describe("a deleted run", () => {
       edit.setChanges([{ ...repository, blobId: blobs[1], sizeBytes: 1 }]);
       edit.moveTo("CANCELLED");
     });
-    await fanOut();
+    await waitFor(
+      async () => {
+        await fanOut();
+        return (await at(`/runs/${id}/webhook-deliveries`)).body.deliveries.length;
+      },
+      { what: "a delivery of the run's webhook" },
+    );
 
     const before = await rowsOfRun(id);
     const blobsBefore = await query("SELECT count(*)::int AS count FROM blobs");
