@@ -11,28 +11,35 @@ import {
 } from "../core/doctor/checks.ts";
 import { Doctor } from "../core/doctor/doctor.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { SecretBox } from "../core/secrets/secret-box.ts";
 import type { Storage } from "../core/storage.ts";
 import type { PgBossQueue } from "../queue/pg-boss-queue.ts";
 import type { Database } from "../storage/database.ts";
 import { databaseChecks } from "../storage/database-checks.ts";
+import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { diskCheck } from "../workspace/disk-check.ts";
 import { systemClock } from "./system-clock.ts";
 
 /** What the checks inspect. */
 export interface DoctorDeps {
-  readonly config: Pick<Config, "dataDir" | "databaseUrl" | "secretKey">;
+  readonly config: Pick<Config, "dataDir" | "databaseUrl" | "oldSecretKeys" | "secretKey">;
   readonly publicUrl: () => string;
   readonly adapters: ReadonlyMap<string, unknown>;
   readonly catalogueView: AgentCatalogueView;
   readonly database: Database;
   readonly queue: PgBossQueue;
+  readonly secrets: Pick<SecretBox, "prefix">;
   readonly storage: Storage;
 }
 
 /** Collects the checks of all folders. */
 export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
-  const { adapters, catalogueView, config, database, publicUrl, queue, storage } = bootstrap;
+  const { adapters, catalogueView, config, database, publicUrl, queue, secrets, storage } = bootstrap;
   const names = [...adapters.keys()];
+  const countOtherKeys =
+    config.oldSecretKeys.length === 0
+      ? undefined
+      : () => new PrismaSealedValueStore(database).count(secrets.prefix);
   const checks = [
     ...databaseChecks(database, systemClock, { isEmbedded: config.databaseUrl === undefined }),
     queueCheck(() => queue.longestWaitSeconds()),
@@ -41,7 +48,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     agentsCheck(catalogueView),
     adaptersCheck(names, storage),
     publicUrlCheck(publicUrl, names),
-    secretKeyCheck(config.secretKey !== undefined),
+    secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),
   ];
   return new Doctor({ checks, clock: systemClock, log });

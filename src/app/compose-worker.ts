@@ -5,6 +5,7 @@ import type { Gateway, Gateways } from "../core/agents/gateway.ts";
 import { RunWorker, type RunWorkerDeps } from "../core/attempts/run-worker.ts";
 import type { RunId } from "../core/ids.ts";
 import { Scheduler } from "../core/schedules/scheduler.ts";
+import { SecretKeyRotation } from "../core/secrets/secret-key-rotation.ts";
 import type { NoticeWriter } from "../core/threads/notice-writer.ts";
 import { WebhookFanOut } from "../core/webhooks/webhook-fan-out.ts";
 import { WebhookSender } from "../core/webhooks/webhook-sender.ts";
@@ -17,6 +18,7 @@ import { RepositoryClones } from "../git/repository-clones.ts";
 import { Destinations } from "../network-policy/destinations.ts";
 import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
+import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
 import { removeDeletedRuns } from "../workspace/deleted-runs.ts";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
@@ -32,6 +34,8 @@ export interface WorkerDeps {
   readonly clones: RepositoryClones;
   readonly runWorker: RunWorker;
   readonly maintenance: Maintenance;
+  /** Only while earlier secret keys are set. */
+  readonly secretKeyRotation: SecretKeyRotation | undefined;
   readonly scheduler: Scheduler;
   readonly heartbeat: Heartbeat;
   readonly webhooks: WebhookWorkerDeps;
@@ -78,6 +82,14 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
       clock: systemClock,
       log,
     }),
+    secretKeyRotation:
+      config.oldSecretKeys.length === 0
+        ? undefined
+        : new SecretKeyRotation({
+            values: new PrismaSealedValueStore(deps.database),
+            box: deps.secrets,
+            log,
+          }),
     scheduler: composeScheduler(bootstrap, deps),
     webhooks: composeWebhooks(bootstrap, deps),
   };

@@ -184,7 +184,7 @@ async function prepareWorker(
 async function startWorker(
   config: Config,
   deps: AppDeps,
-  { clones, maintenance, runWorker, scheduler, webhooks }: WorkerDeps,
+  { clones, maintenance, runWorker, scheduler, secretKeyRotation, webhooks }: WorkerDeps,
   undo: AsyncDisposableStack,
 ): Promise<void> {
   undo.defer(() => clones.close());
@@ -202,7 +202,11 @@ async function startWorker(
   undo.defer(() => clearInterval(schedules));
   undo.defer(startWebhooks(webhooks));
   undo.defer(deps.pubsub.subscribe(CHANNELS.deletedRuns, () => void maintenance.removeDeletedRuns()));
-  const pruning = setInterval(() => void maintenance.prune(), PRUNING_MS);
+  void secretKeyRotation?.round();
+  const pruning = setInterval(() => {
+    void maintenance.prune();
+    void secretKeyRotation?.round();
+  }, PRUNING_MS);
   undo.defer(() => clearInterval(pruning));
 }
 

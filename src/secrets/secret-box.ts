@@ -14,6 +14,7 @@ export function createSecretBox(keys: readonly [string, ...string[]]): SecretBox
   const byId = new Map(keys.map((key) => [idOf(key), Buffer.from(key, "base64url")]));
   const sealingId = idOf(keys[0]);
   return {
+    prefix: `${VERSION}.${sealingId}.`,
     seal: (text, owner) => seal(text, owner, sealingId, keyOf(byId, sealingId)),
     open(sealed, owner) {
       const [version, keyId = "", payload = ""] = sealed.split(".");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts";
 import { AppError } from "../../core/errors.ts";
-import type { IdempotentResponse } from "../../core/idempotency/idempotent-response.ts";
+import { answerOwner, type IdempotentResponse } from "../../core/idempotency/idempotent-response.ts";
 import type { RunId } from "../../core/ids.ts";
 import type { FollowUpResult, TransactionExtras } from "../../core/runs/run-service.ts";
 import type { SecretBox } from "../../core/secrets/secret-box.ts";
@@ -214,7 +214,7 @@ export class Idempotency {
       return body;
     }
     const answer: SecretAnswer = { secretOf, body };
-    return this.#deps.secrets.seal(JSON.stringify(answer), ownerOf(requestKey));
+    return this.#deps.secrets.seal(JSON.stringify(answer), answerOwner(requestKey));
   }
 
   #opened({ body }: IdempotentResponse, requestKey: IdempotencyKey, secretOf: string): unknown {
@@ -229,7 +229,7 @@ export class Idempotency {
 
   #secretAnswer(body: unknown, requestKey: IdempotencyKey): SecretAnswer {
     try {
-      return JSON.parse(this.#deps.secrets.open(String(body), ownerOf(requestKey)));
+      return JSON.parse(this.#deps.secrets.open(String(body), answerOwner(requestKey)));
     } catch (cause) {
       throw new AppError("conflict", "The response to this Idempotency-Key can no longer be read.", {
         cause,
@@ -238,10 +238,6 @@ export class Idempotency {
       });
     }
   }
-}
-
-function ownerOf({ principalId, key }: IdempotencyKey): string {
-  return `answer:${principalId}:${key}`;
 }
 
 /** What must still be valid when the write is stored, and who makes it. Guests have no key and no sign-in. */

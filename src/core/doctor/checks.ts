@@ -140,10 +140,21 @@ export function publicUrlCheck(publicUrl: () => string, adapters: readonly strin
   };
 }
 
-export function secretKeyCheck(isGiven: boolean): Check {
+/** `countOthers`: how many rows have values under an earlier key; given while earlier keys are set. */
+export function secretKeyCheck(isGiven: boolean, countOthers?: () => Promise<number>): Check {
   return {
     name: "secret_key",
     async run() {
+      const others = await countOthers?.();
+      if (others === 0) {
+        return ok("All encrypted values are under the present key. ERRAND_OLD_SECRET_KEYS may go.");
+      }
+      if (others !== undefined) {
+        return warn(
+          `${others} rows have values that are encrypted under an earlier key.`,
+          "Keep ERRAND_OLD_SECRET_KEYS. Workers encrypt them anew at their start and every hour. If some stay, their key is not set: write these values anew.",
+        );
+      }
       if (isGiven) {
         return ok("Given by ERRAND_SECRET_KEY.");
       }

@@ -12,3 +12,8 @@ export interface IdempotentResponse {
   /** The run that the response is about. It is deleted with the run. */
   readonly runId?: RunId;
 }
+
+/** What a response with a secret is bound to, when it is sealed. */
+export function answerOwner({ principalId, key }: Pick<IdempotentResponse, "principalId" | "key">): string {
+  return `answer:${principalId}:${key}`;
+}

@@ -45,7 +45,7 @@ export function sealMcpServer(
   const values = secretValuesOf(config);
   return {
     config: { ...config, ...mapValues(values, () => REDACTED) },
-    sealed: box.seal(JSON.stringify(values), sealOwner(place)),
+    sealed: box.seal(JSON.stringify(values), serverOwner(place)),
   };
 }
 
@@ -53,7 +53,7 @@ export function sealMcpServer(
 export function openMcpServer(box: Pick<SecretBox, "open">, server: McpServer): McpServerConfig {
   const { config, name, sealed } = server;
   try {
-    return { ...config, ...(JSON.parse(box.open(sealed, sealOwner(server))) as SecretValues) };
+    return { ...config, ...(JSON.parse(box.open(sealed, serverOwner(server))) as SecretValues) };
   } catch (cause) {
     throw new AppError("environment_setup_failed", `The MCP server ${name} cannot be opened.`, {
       cause,
@@ -122,6 +122,7 @@ export function mapValues(
 }
 
 /** What the sealed values are bound to. In the row of another server they cannot be opened. */
-function sealOwner({ id, teamId }: Pick<McpServer, "id" | "teamId">): string {
+/** What the sealed values of a server are bound to. */
+export function serverOwner({ id, teamId }: Pick<McpServer, "id" | "teamId">): string {
   return `mcp-server:${teamId}:${id}`;
 }

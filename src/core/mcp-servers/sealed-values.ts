@@ -37,7 +37,7 @@ export function withSealedValues<Config extends RunConfig>(
       return kept;
     }
     const isVisible = value.search(PLACEHOLDER) >= 0 || value === "";
-    return isVisible || isSealed(value) ? value : SEALED + box.seal(value, ownerOf(teamId));
+    return isVisible || isSealed(value) ? value : SEALED + box.seal(value, valuesOwner(teamId));
   });
 }
 
@@ -57,7 +57,7 @@ export function openValues(
     if (!isSealed(value)) {
       return value;
     }
-    const text = box.open(value.slice(SEALED.length), ownerOf(teamId));
+    const text = box.open(value.slice(SEALED.length), valuesOwner(teamId));
     opened.push(text);
     return text;
   });
@@ -90,6 +90,6 @@ function withValues<Config extends RunConfig>(
 }
 
 /** What sealed values are bound to. Runs, schedules and agents of a team copy them from each other. */
-function ownerOf(teamId: TeamId): string {
+export function valuesOwner(teamId: TeamId): string {
   return `mcp-values:${teamId}`;
 }

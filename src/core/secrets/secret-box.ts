@@ -1,5 +1,7 @@
 /** Encrypts secrets at rest. */
 export interface SecretBox {
+  /** What all values begin with that are sealed under the present key. */
+  readonly prefix: string;
   /** Encrypts `text` for this `owner`. The same text gives a different result each time. */
   seal(text: string, owner: string): string;
   /** Throws when `sealed` was changed, belongs to another owner, or was sealed with an unknown key. */

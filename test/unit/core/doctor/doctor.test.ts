@@ -71,6 +71,8 @@ test.each<[string, Check, string, RegExp]>([
   ["IPv6's own", publicUrlCheck(() => "http://[::1]:80", ["chat"]), "warn", /nobody else/],
   ["a key that was given", secretKeyCheck(true), "ok", /ERRAND_SECRET_KEY/],
   ["a key that was made", secretKeyCheck(false), "ok", /back it up/],
+  ["a rotation that is done", secretKeyCheck(true, async () => 0), "ok", /OLD_SECRET_KEYS may go/],
+  ["a rotation in progress", secretKeyCheck(true, async () => 3), "warn", /^3 rows/],
 ])("%s", async (_what, check, status, message) => {
   const finding = await check.run();
 
