@@ -24,6 +24,12 @@ const FILE = "base.json";
 /** A smaller base is stored in the checkpoint instead. */
 const WORTH_BYTES = 4 * 2 ** 20;
 const DIRECTORY = "directory";
+/**
+ * Files of git that are named after their content. Git changes their times when it meets the same object again, also
+ * when Errand takes a snapshot.
+ */
+const GIT_OBJECT =
+  /(^|\/)\.git\/objects\/(pack\/pack-[0-9a-f]{40,64}\.(pack|idx|rev)|[0-9a-f]{2}\/[0-9a-f]{38,62})$/;
 
 /** Records the current content of the run directory; `leftOut` of the workspace cannot be created again. */
 export async function writeManifest(
@@ -57,9 +63,20 @@ export async function findManifest(runPath: string): Promise<BaseManifest | unde
   }
 }
 
-/** Whether the file is unchanged. A process cannot set the time of the last status change. */
+/**
+ * Whether the file is unchanged. A process cannot set the time of the last status change. Name and size are enough for
+ * an object of git.
+ */
 export function isOfBase({ entries }: BaseManifest, path: string, stat: Stats): boolean {
-  return !stat.isDirectory() && entries[path] === identityOf(stat);
+  const identity = entries[path];
+  if (identity === undefined || stat.isDirectory()) {
+    return false;
+  }
+  return identity === identityOf(stat) || (isGitObject(path, stat) && sizeIn(identity) === stat.size);
+}
+
+function isGitObject(path: string, stat: Stats): boolean {
+  return stat.isFile() && GIT_OBJECT.test(path);
 }
 
 /** Paths that no longer exist, without those below them. */
@@ -79,6 +96,10 @@ export async function listGone(runPath: string, { entries }: BaseManifest): Prom
 
 function identityOf(stat: Stats): string {
   return stat.isDirectory() ? DIRECTORY : [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(" ");
+}
+
+function sizeIn(identity: string): number {
+  return Number(identity.split(" ")[1]);
 }
 
 async function* entriesBelow(

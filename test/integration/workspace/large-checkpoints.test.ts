@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   lstat,
   mkdir,
@@ -18,14 +19,20 @@ import { systemClock } from "../../../src/app/system-clock.ts";
 import { newId, type RunId } from "../../../src/core/ids.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import type { Workspace } from "../../../src/core/workspaces/workspace.ts";
+import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
+import { createChangeTracker } from "../../../src/workspace/changes/change-tracker.ts";
 import { runGit } from "../../support/change-harness.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
+import { anIdleGateway } from "../../support/idle-gateway.ts";
 import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { aPreparation, aWorkspaceProvider, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const MAX_BYTES = 2 ** 20;
+const REPOSITORY_FILES = 15;
+const REPOSITORY_FILE_BYTES = 10 * 2 ** 20;
+const AUTHOR = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
 const skipped = reasonToSkipGit();
 
 describe.skipIf(skipped !== undefined)(
@@ -197,6 +204,36 @@ describe.skipIf(skipped !== undefined)(
       expect(await readdir(join(root, "b/runs"))).toEqual([]);
     });
 
+    test("a repository of 150 MiB is stored and restored with the work of a turn", {
+      timeout: 180_000,
+    }, async () => {
+      await pushLargeRepository(repositories, root);
+      const gitUrl = repositories.fileUrl;
+      const provider = (worker: string) => aWorkspaceProvider(join(root, worker), { gitUrl, blobs });
+      const large = { repositories: [{ owner: "acme", name: "large" }] };
+      const workspace = await provider("a").prepare(aPreparation(runId, { plan: large }));
+      const { workingDirectory } = workspace;
+      const dataDir = join(root, "a");
+      const sandbox = createLocalSandbox(dataDir);
+      const changes = createChangeTracker({ dataDir, sandbox, gitUrl, variablesOf: () => ({}) });
+      const runWorkspace = { runId, workspace, gateway: anIdleGateway() };
+      await changes.mark(runWorkspace);
+      await writeFile(join(workingDirectory, "committed.txt"), "1");
+      await runGit(workingDirectory, ["add", "-A"]);
+      await runGit(workingDirectory, ["commit", "--quiet", "-m", "work"]);
+      await writeFile(join(workingDirectory, "untracked.txt"), "2");
+      await changes.diff(runWorkspace, "mark");
+
+      const checkpoint = await provider("a").checkpoint(runId);
+      const restored = await provider("b").prepare(aPreparation(runId, { checkpoint }));
+
+      expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
+      const git = (...args: string[]) => runGit(restored.workingDirectory, args);
+      expect(await git("log", "-1", "--format=%s")).toBe("work\n");
+      expect(await git("status", "--porcelain")).toBe("?? untracked.txt\n");
+      expect(await git("fsck", "--connectivity-only")).toBe("");
+    });
+
     test("a checkpoint fails if the agent's own files exceed the size limit", async () => {
       const { workingDirectory } = await prepareFirst();
       await writeFile(join(workingDirectory, "own.bin"), crypto.getRandomValues(new Uint8Array(60_000)));
@@ -211,3 +248,17 @@ describe.skipIf(skipped !== undefined)(
     });
   },
 );
+
+async function pushLargeRepository(repositories: GitRepositories, root: string): Promise<void> {
+  await repositories.make("acme/large");
+  const directory = join(root, "origin");
+  await mkdir(directory);
+  for (let number = 0; number < REPOSITORY_FILES; number += 1) {
+    await writeFile(join(directory, `${number}.bin`), randomBytes(REPOSITORY_FILE_BYTES));
+  }
+  await runGit(directory, ["init", "--quiet", "--initial-branch=main"]);
+  await runGit(directory, ["-c", "core.compression=0", "add", "-A"]);
+  await runGit(directory, [...AUTHOR, "commit", "--quiet", "-m", "first"]);
+  await runGit(directory, ["push", "--quiet", repositories.pathOf("acme/large"), "HEAD:main"]);
+  await rm(directory, { recursive: true });
+}
