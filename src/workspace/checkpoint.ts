@@ -6,7 +6,7 @@ import type { Preparation } from "../core/workspaces/workspace.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";
 import { NewWorkspace } from "./new-workspace.ts";
-import { ArchiveTooLarge, packDirectory } from "./pack-directory.ts";
+import { ArchiveTooLarge, packDirectory, type ReportUnstorable } from "./pack-directory.ts";
 import { relocate } from "./relocate.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { RunDirectory } from "./run-directory.ts";
@@ -26,7 +26,11 @@ const MAX_COMPRESSION = 32;
 const INCOMING = "incoming";
 
 /** Packs the whole run directory, or, if that is too large, only what changed since its setup. */
-export async function packCheckpoint(runPath: string, maxBytes: number): Promise<Uint8Array> {
+export async function packCheckpoint(
+  runPath: string,
+  maxBytes: number,
+  report: ReportUnstorable,
+): Promise<Uint8Array> {
   const limits = { maxBytes, maxUnpackedBytes: maxBytes * MAX_COMPRESSION };
   // A workspace from before records gets one.
   await writeRecord(runPath, await readRecord(runPath));
@@ -34,13 +38,14 @@ export async function packCheckpoint(runPath: string, maxBytes: number): Promise
   try {
     // A workspace that was too large once will be too large again.
     if (manifest !== undefined && (await isThere(join(runPath, LEAN)))) {
-      return await packLean(runPath, manifest, limits);
+      return await packLean(runPath, manifest, limits, report);
     }
-    return await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD], limits).catch((error) => {
+    const members = [...WRITABLE_FOLDERS, RECORD];
+    return await packDirectory(runPath, members, limits, undefined, report).catch((error) => {
       if (manifest === undefined || !(error instanceof ArchiveTooLarge)) {
         throw error;
       }
-      return packLean(runPath, manifest, limits);
+      return packLean(runPath, manifest, limits, report);
     });
   } catch (error) {
     throw error instanceof ArchiveTooLarge ? tooLarge(maxBytes, error) : error;
@@ -51,11 +56,12 @@ async function packLean(
   runPath: string,
   manifest: BaseManifest,
   limits: Parameters<typeof packDirectory>[2],
+  report: ReportUnstorable,
 ): Promise<Uint8Array> {
   const about: Lean = { base: manifest.base, gone: [...(await listGone(runPath, manifest))] };
   await writeFile(join(runPath, LEAN), JSON.stringify(about), { mode: 0o600 });
   const isLeftOut = (path: string, stat: Parameters<typeof isOfBase>[2]) => isOfBase(manifest, path, stat);
-  return packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, LEAN], limits, isLeftOut);
+  return packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, LEAN], limits, isLeftOut, report);
 }
 
 export interface Restoration {

@@ -7,6 +7,15 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const HELD = process.platform === "linux" ? "/proc/self/fd" : undefined;
 /** The entry is gone, or is another kind of file by now. */
 const GONE = ["ENOENT", "ELOOP", "ENOTDIR", "ENXIO", "EINVAL"];
+/** The entry is there and its content cannot be had. */
+const REFUSED = ["EACCES", "EPERM", "EIO"];
+
+/** The reason why an entry cannot be stored, for people. */
+export interface Unstorable {
+  readonly unstorable: string;
+}
+
+const UNREADABLE: Unstorable = { unstorable: "it cannot be read" };
 
 /** An entry of a directory; a file is open. */
 export interface Held {
@@ -31,11 +40,11 @@ export class HeldDirectory implements AsyncDisposable {
   }
 
   /** `root` must be a real path. Undefined: the directory no longer exists. */
-  static async open(root: string, path: string): Promise<HeldDirectory | undefined> {
+  static async open(root: string, path: string): Promise<HeldDirectory | Unstorable | undefined> {
     const place = join(root, path);
     const file = await openNow(place, O_DIRECTORY);
-    if (file === undefined) {
-      return undefined;
+    if (file === undefined || "unstorable" in file) {
+      return file;
     }
     const directory = new HeldDirectory(file, HELD === undefined ? place : join(HELD, String(file.fd)));
     if (HELD === undefined || (await readlink(directory.#place)) === place) {
@@ -50,10 +59,9 @@ export class HeldDirectory implements AsyncDisposable {
   }
 
   /**
-   * Opens a listed entry; the caller must close it. Undefined: it is not a file, directory or symbolic link, or it is
-   * gone.
+   * Opens a listed entry; the caller must close it. Undefined: it is gone. Sockets, pipes and devices are not storable.
    */
-  async look(listed: Dirent): Promise<Held | undefined> {
+  async look(listed: Dirent): Promise<Held | Unstorable | undefined> {
     const place = join(this.#place, listed.name);
     if (listed.isFile()) {
       return lookInto(place);
@@ -63,7 +71,7 @@ export class HeldDirectory implements AsyncDisposable {
       return { stat };
     }
     if (!stat?.isSymbolicLink()) {
-      return undefined;
+      return stat === undefined ? undefined : unstorableKind(stat);
     }
     const target = await readlink(place).catch(goneOr);
     return target === undefined ? undefined : { stat, target };
@@ -75,8 +83,11 @@ export class HeldDirectory implements AsyncDisposable {
 }
 
 /** It may have been replaced since it was listed. */
-async function lookInto(place: string): Promise<Held | undefined> {
+async function lookInto(place: string): Promise<Held | Unstorable | undefined> {
   const file = await openNow(place);
+  if (file !== undefined && "unstorable" in file) {
+    return file;
+  }
   const stat = await file?.stat();
   if (file !== undefined && stat?.isFile()) {
     return { file, stat };
@@ -85,8 +96,23 @@ async function lookInto(place: string): Promise<Held | undefined> {
   return undefined;
 }
 
-function openNow(place: string, flags = 0): Promise<FileHandle | undefined> {
-  return open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | flags).catch(goneOr);
+function openNow(place: string, flags = 0): Promise<FileHandle | Unstorable | undefined> {
+  return open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | flags).catch((error) =>
+    isRefused(error) ? UNREADABLE : goneOr(error),
+  );
+}
+
+/** A file that became a regular one since it was listed is gone as what it was. */
+function unstorableKind(stat: Stats): Unstorable | undefined {
+  if (stat.isFile()) {
+    return undefined;
+  }
+  const kind = stat.isSocket() ? "socket" : stat.isFIFO() ? "pipe" : "device";
+  return { unstorable: `it is a ${kind}` };
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && "code" in error && REFUSED.includes(String(error.code));
 }
 
 function goneOr(error: unknown): undefined {

@@ -15,24 +15,29 @@ export class ArchiveTooLarge extends Error {
   override readonly name = "ArchiveTooLarge";
 }
 
+/** Called with each entry that cannot be stored. */
+export type ReportUnstorable = (path: string, reason: string) => void;
+
 type IsLeftOut = (path: string, stat: Stats) => boolean;
 
 const READ_BYTES = 2 ** 20;
 
 /**
  * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Sockets, pipes and
- * devices are left out, because they mean nothing on another worker. So is a file that disappears or is replaced
- * meanwhile: an agent may change files at any time, and a hostile one could redirect paths to our own files. For that
- * reason the tar library, which opens files by path, does not collect them.
+ * devices are left out, because they mean nothing on another worker. Files that cannot be read are left out too, and all
+ * of these are reported. A file that disappears or is replaced meanwhile is left out without a report: an agent may
+ * change files at any time, and a hostile one could redirect paths to our own files. For that reason the tar library,
+ * which opens files by path, does not collect them.
  */
 export async function packDirectory(
   directory: string,
   members: readonly string[],
   limits: ArchiveLimits,
   isLeftOut: IsLeftOut = () => false,
+  report: ReportUnstorable = () => undefined,
 ): Promise<Uint8Array> {
   const packing = new Packing(limits);
-  for await (const entry of entriesBelow(await realpath(directory), members, isLeftOut)) {
+  for await (const entry of entriesBelow(await realpath(directory), members, { isLeftOut, report })) {
     await packing.add(entry);
   }
   return packing.end();
@@ -46,15 +51,24 @@ interface Entry extends Held {
 async function* entriesBelow(
   root: string,
   members: readonly string[],
-  isLeftOut: IsLeftOut,
+  { isLeftOut, report }: { readonly isLeftOut: IsLeftOut; readonly report: ReportUnstorable },
 ): AsyncGenerator<Entry> {
   const paths = [""];
   for (const above of paths) {
-    await using directory = await HeldDirectory.open(root, above);
+    const opened = await HeldDirectory.open(root, above);
+    if (opened !== undefined && "unstorable" in opened) {
+      report(above, opened.unstorable);
+      continue;
+    }
+    await using directory = opened;
     for (const listed of await listOf(directory, above === "" ? members : undefined)) {
       const held = await directory?.look(listed);
-      await using _file = held?.file;
       const path = join(above, listed.name);
+      if (held !== undefined && "unstorable" in held) {
+        report(path, held.unstorable);
+        continue;
+      }
+      await using _file = held?.file;
       if (held === undefined || isLeftOut(path, held.stat)) {
         continue;
       }

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
-import type { Preparation, Workspace, WorkspaceProvider } from "../core/workspaces/workspace.ts";
+import type { LeftOutFile, Preparation, Workspace, WorkspaceProvider } from "../core/workspaces/workspace.ts";
 import { collectArtifacts } from "./artifact-collector.ts";
 import { packCheckpoint, restoreCheckpoint } from "./checkpoint.ts";
 import { NewWorkspace } from "./new-workspace.ts";
@@ -33,7 +33,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
     collect: (runId, known) =>
       collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
     shownPaths: (runId) => new RunDirectory(dataDir, runId).shownPaths(),
-    checkpoint: (runId) => storeCheckpoint(deps, runId),
+    checkpoint: (runId, onLeftOut = () => undefined) => storeCheckpoint(deps, runId, onLeftOut),
     forget: (checkpoint) => options.blobs.remove(checkpoint),
   };
 }
@@ -92,11 +92,22 @@ function continues(held: readonly string[] | undefined, checkpoint: string | und
   return held?.includes(checkpoint ?? NONE) ?? false;
 }
 
-async function storeCheckpoint({ blobs, dataDir, maxBytes }: WorkspaceDeps, runId: RunId): Promise<string> {
+async function storeCheckpoint(
+  { blobs, dataDir, maxBytes }: WorkspaceDeps,
+  runId: RunId,
+  onLeftOut: (file: LeftOutFile) => void,
+): Promise<string> {
   const run = new RunDirectory(dataDir, runId);
   const held = (await run.findCheckpoints()) ?? [];
-  const id = await blobs.put(await packCheckpoint(run.path, maxBytes));
+  // A second, lean archive reports the same files again.
+  const leftOut = new Map<string, string>();
+  const id = await blobs.put(
+    await packCheckpoint(run.path, maxBytes, (path, reason) => leftOut.set(path, reason)),
+  );
   // The previous checkpoint stays in the marker, because it is the newest until the run's row names the new one.
   await run.writeCheckpoints([...held.slice(-1), id]);
+  for (const [path, reason] of leftOut) {
+    onLeftOut({ path, reason });
+  }
   return id;
 }

@@ -182,7 +182,13 @@ export const RUN_EVENT_KINDS: Kinds = {
   },
   "workspace.stored": {
     says: "The workspace was stored.",
-    members: { checkpoint: text("The name of the checkpoint.") },
+    members: {
+      checkpoint: text("The name of the checkpoint."),
+      left_out: z
+        .array(z.object({ path: text("The path, below `workspace` or `home`."), ...REASON }))
+        .optional()
+        .describe("Files that could not be stored, such as one that cannot be read. At most 20 are named."),
+    },
   },
   "workspace.not_stored": { says: "The workspace could not be stored.", members: REASON },
   "changes.not_kept": {

@@ -26,7 +26,12 @@ export type RunEventBody =
   | { readonly kind: "attempt.started"; readonly attempt: number; readonly worker: string }
   | { readonly kind: "attempt.ended"; readonly attempt: number; readonly reason: string }
   | { readonly kind: "workspace.ready"; readonly restored: boolean }
-  | { readonly kind: "workspace.stored"; readonly checkpoint: string }
+  | {
+      readonly kind: "workspace.stored";
+      readonly checkpoint: string;
+      /** Files that the checkpoint does not contain. */
+      readonly leftOut?: readonly { readonly path: string; readonly reason: string }[];
+    }
   | { readonly kind: "workspace.not_stored"; readonly reason: string }
   /** The run's changes or its pull request could not be stored. */
   | { readonly kind: "changes.not_kept"; readonly reason: string }

@@ -15,13 +15,19 @@ export function warningOf(body: RunEventBody): string | undefined {
       return body.reason;
     case "workspace.not_stored":
       return `The workspace could not be stored: ${body.reason}`;
+    case "workspace.stored":
+      return body.leftOut && `Files were not stored with the workspace: ${listOf(body.leftOut)}`;
     case "artifact.left_out":
-      return `Files were not kept: ${body.files.map(({ path, reason }) => `${path} (${reason})`).join(", ")}`;
+      return `Files were not kept: ${listOf(body.files)}`;
     case "agent.notice":
       return SHOWN_SEVERITIES.has(body.severity) ? body.text : undefined;
     default:
       return undefined;
   }
+}
+
+function listOf(files: readonly { readonly path: string; readonly reason: string }[]): string {
+  return files.map(({ path, reason }) => `${path} (${reason})`).join(", ");
 }
 
 /** The warnings with one more. A text that is among them changes nothing. */

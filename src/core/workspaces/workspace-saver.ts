@@ -11,9 +11,12 @@ import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
-import type { Collected, CollectedFile, WorkspaceProvider } from "./workspace.ts";
+import type { Collected, CollectedFile, LeftOutFile, WorkspaceProvider } from "./workspace.ts";
 
-type Saved = { readonly checkpoint: string } | { readonly problem: string } | undefined;
+type Saved =
+  | { readonly checkpoint: string; readonly leftOut: readonly LeftOutFile[] }
+  | { readonly problem: string }
+  | undefined;
 
 /** What is stored together with a decision. Its bytes are already stored. */
 interface StoredChanges {
@@ -21,6 +24,8 @@ interface StoredChanges {
   readonly changes?: readonly RepositoryChanges[];
 }
 
+/** How many files the log names that a checkpoint does not contain. */
+const LEFT_OUT_MAX = 20;
 const NOTHING: Collected = { files: [], leftOut: [] };
 
 /**
@@ -110,10 +115,11 @@ export class WorkspaceSaver {
   /** If the workspace cannot be stored, it stays on this worker. The run continues, and its log says so. */
   async #save(): Promise<Saved> {
     try {
-      const checkpoint = await retry(this.#clock, WHILE_UNAVAILABLE, () =>
-        this.#workspaces.checkpoint(this.#run.id),
-      );
-      return { checkpoint };
+      return await retry(this.#clock, WHILE_UNAVAILABLE, async () => {
+        const leftOut: LeftOutFile[] = [];
+        const checkpoint = await this.#workspaces.checkpoint(this.#run.id, (file) => leftOut.push(file));
+        return { checkpoint, leftOut: cleaned(leftOut.slice(0, LEFT_OUT_MAX), this.#redact) };
+      });
     } catch (error) {
       this.#log.error("workspace.not_stored", { runId: this.#run.id, error });
       const known = error instanceof AppError ? `${error.message} ${error.options.remedy ?? ""}` : "";
@@ -149,5 +155,6 @@ function recordSaved(edit: RunEdit, saved: Saved): void {
     return;
   }
   edit.set({ checkpoint: saved.checkpoint });
-  edit.record({ kind: "workspace.stored", checkpoint: saved.checkpoint });
+  const { checkpoint, leftOut } = saved;
+  edit.record({ kind: "workspace.stored", checkpoint, ...(leftOut.length === 0 ? {} : { leftOut }) });
 }

@@ -114,7 +114,12 @@ export interface InitialContents {
 export interface Collected {
   readonly files: readonly CollectedFile[];
   /** Files that were not collected, each with the reason for people. */
-  readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
+  readonly leftOut: readonly LeftOutFile[];
+}
+
+export interface LeftOutFile {
+  readonly path: string;
+  readonly reason: string;
 }
 
 export interface CollectedFile extends StoredFile {
@@ -132,9 +137,10 @@ export interface WorkspaceProvider {
   prepare(preparation: Preparation): Promise<Workspace>;
   /**
    * Stores the workspace where every worker can reach it, and returns the id of the checkpoint. If it throws, the
-   * files stay.
+   * files stay. A file that cannot be stored, such as one that cannot be read, is left out of a checkpoint that is
+   * stored. Its path is relative to the directory that contains `workspace` and `home`.
    */
-  checkpoint(runId: RunId): Promise<string>;
+  checkpoint(runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string>;
   /** The paths of the run on this worker's disk, which mean nothing to readers. */
   shownPaths(runId: RunId): readonly ShownPath[];
   /** Stores the files that the agent left in `artifacts/`, except those whose path and hash are in `known`. */

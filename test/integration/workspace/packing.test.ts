@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import {
+  chmod,
   link,
   lstat,
   lutimes,
@@ -15,6 +16,7 @@ import {
   symlink,
   writeFile,
 } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -104,6 +106,39 @@ test.skipIf(process.platform !== "linux")("a file whose name is not valid UTF-8 
   expect(await readdir(join(unpacked, "workspace"))).toEqual(["kept"]);
 });
 
+test("files that cannot be read, pipes and sockets are left out of an archive and named", async () => {
+  const workspace = join(root, "workspace");
+  await mkdir(join(workspace, "closed"), { recursive: true });
+  await writeFile(join(workspace, "kept"), "x");
+  await writeFile(join(workspace, "closed/file"), "x");
+  await writeFile(join(workspace, "locked"), "x");
+  await symlink("nowhere", join(workspace, "dangling"));
+  execFileSync("mkfifo", [join(workspace, "pipe")]);
+  const server = createServer().listen(join(workspace, "socket"));
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  await chmod(join(workspace, "closed"), 0);
+  await chmod(join(workspace, "locked"), 0);
+  await chmod(root, 0o755);
+  const leftOut: [string, string][] = [];
+
+  const report = (path: string, reason: string) => void leftOut.push([path, reason]);
+  const archive = await asUnprivileged(() => packDirectory(root, ["workspace"], LIMITS, undefined, report));
+
+  const unpacked = await unpack(archive);
+  // A user other than root can remove only directories that are readable.
+  for (const directory of [workspace, join(unpacked, "workspace")]) {
+    await chmod(join(directory, "closed"), 0o700);
+  }
+  expect((await readdir(join(unpacked, "workspace"))).toSorted()).toEqual(["closed", "dangling", "kept"]);
+  expect(leftOut.toSorted()).toEqual([
+    ["workspace/closed", "it cannot be read"],
+    ["workspace/locked", "it cannot be read"],
+    ["workspace/pipe", "it is a pipe"],
+    ["workspace/socket", "it is a socket"],
+  ]);
+});
+
 describe.skipIf(process.platform !== "linux")("files that a process replaces while they are packed", () => {
   const SECRET = "canary-of-the-data-directory-41c7";
   const PACKINGS = 100;
@@ -175,6 +210,19 @@ test.each(["1969-12-31T23:59:58.500Z", "2001-01-01T00:00:00.500Z", "2300-01-01T0
     expect(mtimeMs).toBe(changed.getTime() - 500);
   },
 );
+
+/** Root can read every file. */
+async function asUnprivileged<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) {
+    return work();
+  }
+  process.seteuid?.("nobody");
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
 
 async function unpack(archive: Uint8Array): Promise<string> {
   const target = join(root, "target");

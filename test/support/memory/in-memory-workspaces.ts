@@ -2,6 +2,7 @@ import type { RunId } from "../../../src/core/ids.ts";
 import type {
   Collected,
   InitialContents,
+  LeftOutFile,
   Preparation,
   ShownPath,
   Workspace,
@@ -17,6 +18,8 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly forgotten: string[] = [];
   /** Each error fails one coming checkpoint. */
   readonly faults: Error[] = [];
+  /** The files that every checkpoint leaves out. */
+  readonly unstorable: LeftOutFile[] = [];
   /** Each error fails one coming preparation. */
   readonly prepareFaults: Error[] = [];
   readonly preparations: Preparation[] = [];
@@ -58,12 +61,15 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     return { ...workspaceOf(runId, plan), ...(inside === undefined ? {} : { inside }) };
   }
 
-  async checkpoint(): Promise<string> {
+  async checkpoint(_runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string> {
     const fault = this.faults.shift();
     if (fault !== undefined) {
       throw fault;
     }
     this.checkpoints.push(`checkpoint-${this.checkpoints.length + 1}`);
+    for (const file of this.unstorable) {
+      onLeftOut?.(file);
+    }
     this.#journal.push("workspace stored");
     return this.checkpoints.at(-1) ?? "";
   }

@@ -197,6 +197,22 @@ describe("a worked run", () => {
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 
+  test("a run names the files that its checkpoint leaves out", async () => {
+    harness.workspaces.unstorable.push({ path: "workspace/locked\u0000", reason: "it cannot be read" });
+    await harness.start();
+
+    const { id } = await harness.create();
+    await quiet();
+
+    const run = await harness.run(id);
+    expect(run).toMatchObject({ state: "SUCCEEDED", checkpoint: "checkpoint-1" });
+    expect(run.warnings).toEqual([
+      expect.stringMatching(
+        /^Files were not stored with the workspace: workspace\/locked.? \(it cannot be read\)$/,
+      ),
+    ]);
+  });
+
   test("a run ends well whatever bytes the agent writes at the end", async () => {
     harness.agents.scripts.push(async ({ say }) => {
       say("Done\0 \ud800");

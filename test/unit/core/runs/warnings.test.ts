@@ -8,6 +8,15 @@ test.each<[RunEventBody, string | undefined]>([
     { kind: "workspace.not_stored", reason: "It is too large." },
     "The workspace could not be stored: It is too large.",
   ],
+  [{ kind: "workspace.stored", checkpoint: "c" }, undefined],
+  [
+    {
+      kind: "workspace.stored",
+      checkpoint: "c",
+      leftOut: [{ path: "workspace/locked", reason: "it cannot be read" }],
+    },
+    "Files were not stored with the workspace: workspace/locked (it cannot be read)",
+  ],
   [
     { kind: "artifact.left_out", files: [{ path: "a.bin", reason: "too large" }] },
     "Files were not kept: a.bin (too large)",
