@@ -4,6 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { StartupError } from "../core/errors.ts";
 
 const SQLITE_BUSY = 5;
+/** Two processes that take the lock at the same moment would both be refused, so one waits for the other to give up. */
+const WAIT_MS = 250;
 const PRIVATE_FILE = 0o600;
 
 export interface DataDirLock {
@@ -28,7 +30,7 @@ export function lockDataDir(directory: string): DataDirLock {
 function openExclusively(path: string, holder: () => string): DatabaseSync {
   // Anyone who can open the file could block us, so it is private from its creation.
   writeFileSync(path, "", { flag: "a", mode: PRIVATE_FILE });
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { timeout: WAIT_MS });
   try {
     database.exec("BEGIN EXCLUSIVE");
     return database;

@@ -7,14 +7,15 @@ export interface RunProcess {
   readonly pid: number;
   readonly runId: string;
   readonly command: string;
+  /** Its environment and its mounts, which name the data directory of its worker. */
   readonly environment: string;
 }
 
 /**
  * The workspace provider gives every agent a home directory of its own. It identifies the processes of a run in every
- * sandbox.
+ * sandbox: by the variable HOME, or, where it is mounted at another path, by the mounts of the process.
  */
-const HOME_OF_RUN = /(?:^|\0)HOME=[^\0]*\/runs\/([0-9a-f-]{36})\/home(?:\0|$)/;
+const HOME_OF_RUN = /(?:(?:^|\0)HOME=[^\0]*| [^ ]*)\/runs\/([0-9a-f-]{36})\/home(?:\0|$| )/;
 
 /** All processes of this machine that were started for a run, without zombies. */
 export async function listRunProcesses(): Promise<readonly RunProcess[]> {
@@ -25,7 +26,7 @@ export async function listRunProcesses(): Promise<readonly RunProcess[]> {
 
 async function findRunProcess(pid: number): Promise<RunProcess | undefined> {
   try {
-    const environment = await readFile(`/proc/${pid}/environ`, "utf8");
+    const environment = `${await readFile(`/proc/${pid}/environ`, "utf8")}\0${await readFile(`/proc/${pid}/mountinfo`, "utf8")}`;
     const runId = HOME_OF_RUN.exec(environment)?.[1];
     if (runId === undefined) {
       return undefined;

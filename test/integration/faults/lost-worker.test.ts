@@ -159,8 +159,8 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         await other.api.waitForState(runId, "SUCCEEDED");
         const events = await other.api.events(runId);
         const late = events.filter(({ seq }) => seq > began.seq);
-        expect(JSON.stringify(late)).not.toContain(zombie.dataDir);
-        expect(JSON.stringify(late)).toContain(other.dataDir);
+        const closing = late.filter((event) => JSON.stringify(event).includes("the closing words"));
+        expect(closing.filter(({ kind }) => kind === "agent.message")).toHaveLength(1);
         expect(events.filter(({ kind }) => kind === "attempt.started")).toHaveLength(2);
         expect((await fetch(`${zombie.url}/readyz`)).status).toBe(200);
         await harness.check();
