@@ -1,0 +1,123 @@
+import { type ClientOptions, Errand } from "@errand/client";
+import { type Command, Option } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import { Output } from "./output.ts";
+import { type Connection, Settings } from "./settings.ts";
+
+/** The options of every command. */
+export interface CommonOptions {
+  readonly json?: string;
+  readonly jq?: string;
+  readonly url?: string;
+  readonly context?: string;
+  readonly quiet?: boolean;
+  /** False: no question is asked. */
+  readonly input?: boolean;
+  readonly debug?: boolean;
+}
+
+/** What a command works with. */
+export class Cli {
+  readonly options: CommonOptions;
+  readonly output: Output;
+  readonly settings = new Settings();
+  #connection: Promise<Connection> | undefined;
+
+  constructor(options: CommonOptions) {
+    this.options = options;
+    this.output = new Output(options);
+  }
+
+  /** Whether questions can be asked. */
+  get isInteractive(): boolean {
+    const { input, json, jq } = this.options;
+    const isForPrograms = json !== undefined || jq !== undefined;
+    return input !== false && !isForPrograms && process.stdin.isTTY === true && this.output.isTerminal;
+  }
+
+  /** The server and the key. Throws when there is no key. */
+  connection(): Promise<Connection> {
+    this.#connection ??= this.settings.connection(this.options);
+    return this.#connection;
+  }
+
+  async client(): Promise<Errand> {
+    const { apiKey, url } = await this.connection();
+    return this.clientOf(url, apiKey);
+  }
+
+  clientOf(baseUrl: string, apiKey: string | null): Errand {
+    return new Errand({
+      baseUrl,
+      apiKey,
+      defaultHeaders: {
+        "User-Agent": `errand-cli/${packageJson.version}`,
+        "X-Run-Source": process.env.GITHUB_ACTIONS === "true" ? "GITHUB_ACTION" : "CLI",
+      },
+      ...(this.options.debug === true ? { fetch: this.#loggedFetch() } : {}),
+    });
+  }
+
+  /** Writes one line for each request and response. The key is not in them. */
+  #loggedFetch(): NonNullable<ClientOptions["fetch"]> {
+    const log = (text: string) => process.stderr.write(`${text}\n`);
+    return async (url, init) => {
+      const begun = performance.now();
+      log(`> ${init.method} ${url}`);
+      if (typeof init.body === "string" && !/\/(secrets|device-codes)\//.test(String(url))) {
+        log(`> ${init.body}`);
+      }
+      const response = await fetch(url, init).catch((error: unknown) => {
+        log(`< ${error instanceof Error ? error.message : error}`);
+        throw error;
+      });
+      const took = Math.round(performance.now() - begun);
+      log(
+        `< ${response.status} in ${took} ms, request id ${response.headers.get("x-request-id") ?? "unknown"}`,
+      );
+      return response;
+    };
+  }
+}
+
+/** Adds the options that every command has. */
+export function withCommonOptions(command: Command): Command {
+  const own = command.options.flatMap(({ short }) => short ?? []);
+  return command
+    .addOption(
+      new Option("--json <members>", "write JSON; --json=a,b writes only these members").helpGroup(COMMON),
+    )
+    .addOption(new Option("--jq <expression>", "filter the JSON with a jq expression").helpGroup(COMMON))
+    .addOption(new Option("--url <address>", "the address of the server").helpGroup(COMMON))
+    .addOption(new Option("--context <name>", "use this context").helpGroup(COMMON))
+    .addOption(
+      new Option(own.includes("-q") ? "--quiet" : "-q, --quiet", "write only results and errors").helpGroup(
+        COMMON,
+      ),
+    )
+    .addOption(new Option("--no-input", "never ask a question").helpGroup(COMMON))
+    .addOption(new Option("--debug", "show the HTTP requests").helpGroup(COMMON))
+    .helpOption("-h, --help", "show this help");
+}
+
+const COMMON = "Options of every command:";
+
+/** What a command does. `options` are its own. */
+export type Handler<Args extends readonly unknown[], Options> = (
+  cli: Cli,
+  options: Options,
+  ...args: Args
+) => Promise<void>;
+
+/** Defines what a command does. */
+export function handle<Args extends readonly unknown[], Options extends object>(
+  command: Command,
+  handler: Handler<Args, Options>,
+): Command {
+  return withCommonOptions(command).action(async (...parameters: unknown[]) => {
+    // commander passes the arguments of the command, then its options, then the command.
+    const args = parameters.slice(0, -2) as unknown as Args;
+    const options = command.optsWithGlobals<Options & CommonOptions>();
+    await handler(new Cli(options), options, ...args);
+  });
+}

@@ -1,0 +1,364 @@
+import { readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import type { AmbientAgentConfig, RunAgentRequest, RunAgentResponse } from "@errand/client";
+import { Argument, type Command, Option } from "commander";
+import { editText, openInBrowser, readInput } from "../ask.ts";
+import { type Cli, handle } from "../cli.ts";
+import { outcomeText, STATE_NAMES } from "../event-text.ts";
+import { EXIT, Exit, exitCodeOfState, UsageError } from "../failure.ts";
+import { findRunId, keepLastRun } from "../find-run.ts";
+import { localRepository } from "../git.ts";
+import { oneLine, parseDuration, safeText } from "../output.ts";
+import { detachedText, waitForRun, watchRun } from "../watch.ts";
+
+interface RunOptions {
+  /** false: no repository, also not that of the current directory. */
+  readonly repo?: string | boolean;
+  readonly ref?: string;
+  readonly pr?: "draft" | "ready";
+  readonly env?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly skill?: string;
+  readonly mcp?: string;
+  readonly attach?: readonly string[];
+  readonly name?: string;
+  readonly title?: string;
+  readonly mode?: "plan";
+  readonly budget?: readonly string[];
+  readonly interactive?: boolean;
+  readonly ask?: boolean;
+  readonly personal?: boolean;
+  readonly parent?: string;
+  readonly meta?: readonly string[];
+  readonly follow?: boolean;
+  readonly wait?: boolean;
+  readonly waitBlocked?: boolean;
+  readonly timeout?: string;
+  readonly web?: boolean;
+  /** The prompt, as older forms of the command have it. */
+  readonly prompt?: string;
+}
+
+const IMAGES: Readonly<Record<string, "image/png" | "image/jpeg" | "image/gif" | "image/webp">> = {
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+};
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  ".json": "application/json",
+  ".md": "text/markdown",
+  ".csv": "text/csv",
+  ".pdf": "application/pdf",
+  ".zip": "application/zip",
+};
+
+export function addRunCommand(program: Command): void {
+  const command = program
+    .command("run")
+    .summary("start a run")
+    .description(
+      "Starts a run. Without a prompt on a terminal, your editor opens. In a clone of a GitHub repository, the run works\n" +
+        "on that repository and on the branch that the current one follows.",
+    )
+    .addArgument(new Argument("[prompt]", "what to do; - reads standard input"))
+    .option("--repo <owner/name>", "the GitHub repository to work on")
+    .option("--no-repo", "work on no repository, also not on that of the current directory")
+    .option("--ref <branch>", "the branch, tag or commit to begin with")
+    .addOption(new Option("--pr <kind>", "open a pull request for the changes").choices(["draft", "ready"]))
+    .option("--env <environment>", "the uid or the name of an environment")
+    .option("--agent <name>", "an agent of the catalogue, or a named agent")
+    .option("--model <id>", "the model")
+    .option("--skill <skill>", "the skill to run: owner/repo:name")
+    .option("--mcp <file>", "a JSON file with MCP servers")
+    .option("--attach <file>", "attach a file or an image (repeatable)", collect)
+    .option("--name <name>", "the name of the configuration, by which runs can be listed")
+    .option("--title <title>", "the title of the run")
+    .addOption(new Option("--mode <mode>", "how the agent works").choices(["normal", "plan", "orchestrate"]))
+    .option("--budget <limit>", "5usd, 30m, 20turns or 100000tokens (repeatable)", collect)
+    .option("--interactive", "the agent may ask for more than permission")
+    .option("--ask", "the agent asks before it does something risky")
+    .option("--personal", "only you and administrators see the run")
+    .option("--parent <run>", "the run that this one belongs to")
+    .option("-m, --meta <key=value>", "metadata (repeatable)", collect)
+    .option("-f, --follow", "show the run until it ends, and ask its questions")
+    .option("-w, --wait", "wait for the end and print the result")
+    .option("--wait-blocked", "with --wait: also wait while a person has to answer")
+    .option("--timeout <duration>", "with --wait: wait at most this long, for example 30m")
+    .option("--web", "open the run in the browser")
+    .addOption(new Option("-p, --prompt <text>").hideHelp())
+    .addOption(new Option("-e, --environment <uid>").hideHelp());
+  handle(command, async (cli, options: RunOptions & { readonly environment?: string }, prompt?: string) => {
+    const request = await requestOf(
+      cli,
+      { env: options.environment as string, ...options },
+      prompt ?? options.prompt,
+    );
+    const client = await cli.client();
+    const run = await client.runs.create(request);
+    await keepLastRun(cli, run.run_id);
+    for (const member of run.ignored ?? []) {
+      cli.output.note(`! ${oneLine(member)} has no effect on this server.`);
+    }
+    await show(cli, options, run);
+  });
+}
+
+async function show(cli: Cli, options: RunOptions, created: RunAgentResponse): Promise<void> {
+  const client = await cli.client();
+  const { run_id } = created;
+  if (options.web === true) {
+    const { session_link } = await client.runs.retrieve(run_id);
+    await openInBrowser(session_link ?? "");
+  }
+  if (options.follow === true) {
+    cli.output.note(`Run ${run_id}`);
+    await watchRun(cli, run_id, { asks: true });
+  }
+  if (options.wait === true) {
+    const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout);
+    const run = await waitForRun(cli, run_id, { timeoutMs, untilBlocked: options.waitBlocked !== true });
+    if (cli.output.isJson) {
+      cli.output.json(run);
+    } else if (run.result !== undefined) {
+      cli.output.line(safeText(run.result.text).trimEnd());
+    }
+    cli.output.note(outcomeText(cli.output, run));
+    throw new Exit(exitCodeOfState(run.state));
+  }
+  if (cli.output.isJson) {
+    cli.output.json(created);
+    return;
+  }
+  const { session_link = "" } = await client.runs.retrieve(run_id);
+  if (!cli.output.isTerminal) {
+    cli.output.line([run_id, created.state, session_link].join("\t"));
+    return;
+  }
+  cli.output.line(`Run ${run_id} is ${STATE_NAMES[created.state]}.`);
+  if (created.waiting_for !== undefined) {
+    cli.output.line(oneLine(created.waiting_for.message));
+  }
+  cli.output.line(session_link);
+  cli.output.note(cli.output.style("dim", detachedText(run_id).replace("The run continues. ", "")));
+}
+
+async function requestOf(
+  cli: Cli,
+  options: RunOptions,
+  prompt: string | undefined,
+): Promise<RunAgentRequest> {
+  const { agent: configuredAgent, environment, model } = (await cli.settings.read()).defaults;
+  const agent = await agentOf(cli, options.agent ?? configuredAgent);
+  const text = await promptOf(cli, options, prompt);
+  const environment_id = await environmentOf(cli, options.env ?? environment);
+  const config: AmbientAgentConfig = {
+    ...agent.config,
+    ...(await repositoryOf(cli, options, environment_id)),
+    ...given({
+      environment_id,
+      model_id: options.model ?? model,
+      name: options.name,
+      mcp_servers: options.mcp === undefined ? undefined : await mcpServersOf(options.mcp),
+      budget: budgetOf(options.budget),
+      permission_policy: options.ask === true ? "ask" : undefined,
+    }),
+  };
+  return {
+    ...given({
+      prompt: text,
+      skill: options.skill,
+      title: options.title,
+      mode: options.mode,
+      interactive: options.interactive,
+      agent_identity_uid: agent.uid,
+      parent_run_id: options.parent === undefined ? undefined : await findRunId(cli, options.parent),
+      team: options.personal === true ? false : undefined,
+      metadata: metadataOf(options.meta),
+    }),
+    ...(await filesOf(options.attach ?? [])),
+    ...(Object.keys(config).length === 0 ? {} : { config }),
+  };
+}
+
+async function promptOf(
+  cli: Cli,
+  options: RunOptions,
+  prompt: string | undefined,
+): Promise<string | undefined> {
+  if (prompt === "-") {
+    return readInput();
+  }
+  if (prompt !== undefined || options.skill !== undefined) {
+    return prompt;
+  }
+  if (!cli.isInteractive) {
+    throw new UsageError("A prompt is missing.", 'Write it behind the command: errand run "Fix the build"');
+  }
+  const text = (await editText("PROMPT.md", "")).trim();
+  if (text === "") {
+    cli.output.note("The prompt is empty. No run was started.");
+    throw new Exit(EXIT.interrupted);
+  }
+  return text;
+}
+
+/** An agent of the catalogue is a part of the configuration; a named agent is the one who does the run. */
+async function agentOf(
+  cli: Cli,
+  name: string | undefined,
+): Promise<{ readonly config?: Pick<AmbientAgentConfig, "harness">; readonly uid?: string }> {
+  if (name === undefined) {
+    return {};
+  }
+  const { agents } = await (await cli.client()).agents.list();
+  const named = agents.find(({ name: own, uid }) => own === name || uid === name);
+  return named === undefined ? { config: { harness: { type: name } } } : { uid: named.uid };
+}
+
+async function environmentOf(cli: Cli, name: string | undefined): Promise<string | undefined> {
+  if (name === undefined || /^[0-9A-Za-z]{22}$/.test(name)) {
+    return name;
+  }
+  const { environments } = await (await cli.client()).environments.list();
+  const found = environments.find(({ config }) => config.name === name);
+  if (found === undefined) {
+    throw new UsageError(`There is no environment "${name}".`, "List them with: errand environments list");
+  }
+  return found.uid;
+}
+
+async function repositoryOf(
+  cli: Cli,
+  { pr, ref, repo }: RunOptions,
+  environmentId: string | undefined,
+): Promise<Pick<AmbientAgentConfig, "repository" | "ref" | "pull_request">> {
+  const local = repo === undefined && environmentId === undefined ? await localRepository() : undefined;
+  const repository = typeof repo === "string" ? repo : local?.repository;
+  if (repository === undefined) {
+    if (pr !== undefined || ref !== undefined) {
+      throw new UsageError("--pr and --ref need a repository.", "Name it: --repo owner/name");
+    }
+    return {};
+  }
+  if (local !== undefined) {
+    sayLocal(cli, local, ref);
+  }
+  return { repository, ...given({ ref: ref ?? local?.ref, pull_request: pr }) };
+}
+
+function sayLocal(
+  { output }: Cli,
+  { branch, ref, repository, unpushed }: NonNullable<Awaited<ReturnType<typeof localRepository>>>,
+  chosen: string | undefined,
+): void {
+  output.note(
+    output.style("dim", `Repository ${repository}${(chosen ?? ref) ? `, branch ${chosen ?? ref}` : ""}`),
+  );
+  if (chosen === undefined && ref === undefined && branch !== "") {
+    output.note(`! The branch ${branch} has not been pushed. The run begins with the default branch.`);
+  } else if (chosen === undefined && unpushed > 0) {
+    output.note(`! ${unpushed} commits of ${branch} have not been pushed. The run does not see them.`);
+  }
+}
+
+async function mcpServersOf(file: string): Promise<NonNullable<AmbientAgentConfig["mcp_servers"]>> {
+  const value = await readJson(file);
+  // Other programs keep their servers in a member of this name.
+  const { mcpServers = value } = value as { readonly mcpServers?: object };
+  return mcpServers as NonNullable<AmbientAgentConfig["mcp_servers"]>;
+}
+
+/** Reads a JSON file. `-` is standard input. */
+export async function readJson(file: string): Promise<object> {
+  const text = file === "-" ? await readInput() : await readText(file);
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) {
+      return value;
+    }
+  } catch {
+    // The same message as for other values.
+  }
+  throw new UsageError(`The file ${file} does not contain a JSON object.`);
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((error: Error) => {
+    throw new UsageError(`The file cannot be read: ${error.message}`);
+  });
+}
+
+async function filesOf(files: readonly string[]): Promise<Pick<RunAgentRequest, "images" | "attachments">> {
+  const images: NonNullable<RunAgentRequest["images"]> = [];
+  const attachments: NonNullable<RunAgentRequest["attachments"]> = [];
+  for (const file of files) {
+    const bytes = await readFile(file).catch((error: Error) => {
+      throw new UsageError(`The file cannot be read: ${error.message}`);
+    });
+    const data = bytes.toString("base64");
+    const extension = extname(file).toLowerCase();
+    const image = IMAGES[extension];
+    if (image === undefined) {
+      const mime_type =
+        TEXT_TYPES[extension] ?? (bytes.includes(0) ? "application/octet-stream" : "text/plain");
+      attachments.push({ file_name: basename(file), mime_type, data });
+    } else {
+      images.push({ data, mime_type: image });
+    }
+  }
+  return { ...(images.length > 0 && { images }), ...(attachments.length > 0 && { attachments }) };
+}
+
+function budgetOf(limits: readonly string[] = []): AmbientAgentConfig["budget"] {
+  return limits.length === 0 ? undefined : Object.assign({}, ...limits.map(limitOf));
+}
+
+function limitOf(text: string): NonNullable<AmbientAgentConfig["budget"]> {
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(usd|m|h|turns|tokens)$/.exec(text) ?? [];
+  const number = Number(amount);
+  switch (unit) {
+    case "usd":
+      return { max_cost_usd: number };
+    case "m":
+      return { max_minutes: number };
+    case "h":
+      return { max_minutes: number * 60 };
+    case "turns":
+      return { max_turns: number };
+    case "tokens":
+      return { max_tokens: number };
+    default:
+      throw new UsageError(
+        `"${text}" is not a budget.`,
+        "Write it as 5usd, 30m, 2h, 20turns or 100000tokens.",
+      );
+  }
+}
+
+/** Reads `key=value` entries. */
+function metadataOf(entries: readonly string[] = []): Record<string, string> | undefined {
+  return entries.length === 0 ? undefined : Object.fromEntries(entries.map(pairOf));
+}
+
+export function pairOf(entry: string): readonly [key: string, value: string] {
+  const at = entry.indexOf("=");
+  if (at < 1) {
+    throw new UsageError(`"${entry}" is not of the form key=value.`);
+  }
+  return [entry.slice(0, at), entry.slice(at + 1)];
+}
+
+/** Collects the values of an option that can be repeated. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** The members that have a value. */
+export function given<Members extends object>(
+  members: Members,
+): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,252 @@
+import type { Errand, ListRunsQuery, RunItem, RunState } from "@errand/client";
+import { type Command, Option } from "commander";
+import { askConfirm, openInBrowser } from "../ask.ts";
+import { type Cli, handle } from "../cli.ts";
+import { outcomeText, STATE_NAMES, STATE_STYLES } from "../event-text.ts";
+import { EXIT, Exit, UsageError } from "../failure.ts";
+import { findRunId, RUN_HELP } from "../find-run.ts";
+import { ago, type Column, parseDuration, safeText } from "../output.ts";
+import { watchRun } from "../watch.ts";
+import { collect } from "./run.ts";
+
+interface ListOptions {
+  readonly state?: readonly string[];
+  readonly mine?: boolean;
+  readonly repo?: string;
+  readonly source?: string;
+  readonly name?: string;
+  readonly since?: string;
+  readonly query?: string;
+  readonly limit: string;
+  readonly watch?: boolean;
+}
+
+const WATCH_MS = 2_000;
+const CLEAR = "\u001b[H\u001b[2J";
+/** As much of an id as names a time to the millisecond. */
+const SHORT_ID = 13;
+
+const COLUMNS: readonly Column<RunItem>[] = [
+  { title: "RUN", value: ({ run_id }) => run_id, text: ({ run_id }) => run_id.slice(0, SHORT_ID) },
+  {
+    title: "STATE",
+    value: ({ state }) => state,
+    text: ({ state }) => STATE_NAMES[state],
+    style: ({ state }) => STATE_STYLES[state],
+  },
+  { title: "CREATED", value: ({ created_at }) => created_at, text: ({ created_at }) => ago(created_at) },
+  { title: "BY", value: ({ creator }) => creator.display_name ?? creator.uid },
+  { title: "SOURCE", value: ({ source }) => source, text: ({ source }) => source.toLowerCase() },
+  { title: "TITLE", value: ({ title }) => title },
+];
+
+export function addRunsCommands(program: Command): void {
+  const runs = program.command("runs").summary("list, show, share and delete runs");
+  const list = runs
+    .command("list")
+    .alias("ls")
+    .description("Lists runs, the last created first.")
+    .option("-s, --state <state>", "only runs in this state, for example failed (repeatable)", collect)
+    .option("--mine", "only runs that you created")
+    .option("--repo <owner/name>", "only runs on this repository")
+    .option("--source <source>", "only runs from there: api, cli, slack, github_webhook, scheduled_agent …")
+    .option("--name <name>", "only runs with this name of their configuration")
+    .option("--since <duration>", "only runs created within this time, for example 2d")
+    .option("-q, --query <text>", "only runs with these words in title, prompt or skill")
+    .option("-L, --limit <count>", "at most so many runs", "30")
+    .option("--watch", "repeat the list every two seconds");
+  handle(list, async (cli, options: ListOptions) => {
+    if (options.watch !== true || !cli.output.isTerminal) {
+      cli.output.table(await listRuns(cli, options), COLUMNS, "No runs.");
+      return;
+    }
+    for (;;) {
+      const rows = await listRuns(cli, options);
+      cli.output.write(CLEAR);
+      cli.output.table(rows, COLUMNS, "No runs.");
+      await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+    }
+  });
+
+  const get = runs
+    .command("get")
+    .alias("view")
+    .description("Shows a run and its result.")
+    .argument("<run>", RUN_HELP);
+  handle(get, async (cli, _: object, name: string) => {
+    const run = await (await cli.client()).runs.retrieve(await findRunId(cli, name));
+    showRun(cli, run);
+  });
+
+  const open = runs.command("open").description("Opens a run in the browser.").argument("<run>", RUN_HELP);
+  handle(open, async (cli, _: object, name: string) => {
+    const { session_link } = await (await cli.client()).runs.retrieve(await findRunId(cli, name));
+    await openInBrowser(session_link ?? "");
+    cli.output.line(session_link);
+  });
+
+  const share = runs
+    .command("share")
+    .description("Creates a link that shows a run to everyone who has it.")
+    .argument("<run>", RUN_HELP)
+    .option("--editor", "the link also allows follow-ups")
+    .option("--expires <duration>", "the link ends after this time, for example 7d");
+  handle(
+    share,
+    async (
+      cli,
+      { editor, expires }: { readonly editor?: boolean; readonly expires?: string },
+      name: string,
+    ) => {
+      const link = await (await cli.client()).runs.share(await findRunId(cli, name), {
+        ...(editor === true && { access: "EDITOR" }),
+        ...(expires !== undefined && { expires_in_seconds: Math.round(parseDuration(expires) / 1000) }),
+      });
+      if (cli.output.isJson) {
+        cli.output.json(link);
+        return;
+      }
+      cli.output.line(link.url);
+      cli.output.note(`It ends ${ago(link.expires_at)}.`);
+    },
+  );
+
+  const remove = runs
+    .command("delete")
+    .alias("rm")
+    .description("Deletes an ended run with everything it left.")
+    .argument("<run>", RUN_HELP)
+    .option("-y, --yes", "do not ask");
+  handle(remove, async (cli, { yes }: { readonly yes?: boolean }, name: string) => {
+    const client = await cli.client();
+    const run = await client.runs.retrieve(await findRunId(cli, name));
+    await requireYes(cli, yes, `Delete the run "${run.title}" with its log, files and changes?`);
+    await client.runs.delete(run.run_id);
+    cli.output.note(`Deleted run ${run.run_id}.`);
+  });
+
+  const watch = program
+    .command("watch")
+    .summary("show a run live")
+    .description(
+      "Shows a run live. On a terminal: q detaches, c cancels, a answers a question, f sends a follow-up.",
+    )
+    .argument("<run>", RUN_HELP)
+    .addOption(new Option("--tail <count>", "begin with the last events").argParser(Number));
+  handle(watch, async (cli, { tail }: { readonly tail?: number }, name: string) => {
+    await watchRun(cli, await findRunId(cli, name), tail === undefined ? {} : { tail });
+  });
+}
+
+/** Asks whether to go on, unless the user has said so. */
+export async function requireYes(cli: Cli, yes: boolean | undefined, question: string): Promise<void> {
+  if (yes === true) {
+    return;
+  }
+  if (!cli.isInteractive) {
+    throw new UsageError("This needs your confirmation.", "Add --yes.");
+  }
+  if (!(await askConfirm(question))) {
+    throw new Exit(EXIT.interrupted);
+  }
+}
+
+/** Shows all about a run that a person asks first. */
+function showRun({ output }: Cli, run: RunItem): void {
+  const { agent, agent_config: config, artifacts = [], request_usage: usage, result, waiting_for } = run;
+  output.details(run, {
+    run: run.run_id,
+    title: run.title,
+    state: output.isTerminal ? STATE_NAMES[run.state] : run.state,
+    "waits for": waiting_for?.message,
+    created: output.isTerminal ? ago(run.created_at) : run.created_at,
+    by: run.creator.display_name ?? run.creator.uid,
+    source: run.source,
+    from: run.trigger_url,
+    agent: [agent?.name, agent?.version, agent?.model_id].filter(Boolean).join(" "),
+    repository: config?.repository,
+    environment: config?.environment_id,
+    tokens: usage?.total_tokens,
+    "cost in USD": usage?.inference_cost_usd,
+    ...Object.fromEntries(
+      artifacts.map((artifact, index) => [`artifact ${index + 1}`, artifactName(artifact)]),
+    ),
+    session: run.session_link,
+  });
+  if (output.isJson) {
+    return;
+  }
+  if (output.isTerminal) {
+    output.line(`\n${outcomeText(output, run)}`);
+  }
+  if (result !== undefined) {
+    output.line(`\n${safeText(result.text).trimEnd()}`);
+  }
+}
+
+function artifactName({ artifact_type, data }: NonNullable<RunItem["artifacts"]>[number]): string {
+  const { filepath, title, url } = data as {
+    readonly url?: string;
+    readonly filepath?: string;
+    readonly title?: string;
+  };
+  return `${artifact_type} ${url ?? filepath ?? title ?? ""}`;
+}
+
+async function listRuns(cli: Cli, options: ListOptions): Promise<readonly RunItem[]> {
+  const client = await cli.client();
+  const limit = Number(options.limit);
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new UsageError(`"${options.limit}" is not a number of runs.`);
+  }
+  const query: ListRunsQuery = {
+    sort_by: "created_at",
+    limit: Math.min(limit, 500),
+    ...(options.state !== undefined && { state: options.state.map(stateOf) }),
+    ...(options.mine === true && { creator: (await client.whoami()).principal.uid }),
+    ...(options.source !== undefined && { source: [options.source.toUpperCase()] as never }),
+    ...(options.name !== undefined && { name: options.name }),
+    ...(options.since !== undefined && {
+      created_after: new Date(Date.now() - parseDuration(options.since)).toISOString(),
+    }),
+    ...(options.query !== undefined && { q: options.query }),
+  };
+  const isWanted = await repositoryFilter(client, options.repo);
+  const rows: RunItem[] = [];
+  for await (const run of client.runs.list(query)) {
+    if (isWanted(run)) {
+      rows.push(run);
+    }
+    if (rows.length === limit) {
+      break;
+    }
+  }
+  return rows;
+}
+
+/** A run works on the repository of its configuration and on those of its environment. */
+async function repositoryFilter(
+  client: Errand,
+  repository: string | undefined,
+): Promise<(run: RunItem) => boolean> {
+  if (repository === undefined) {
+    return () => true;
+  }
+  const { environments } = await client.environments.list();
+  const uids = environments.flatMap(({ config, uid }) =>
+    config.github_repos?.some(({ owner, repo }) => `${owner}/${repo}` === repository) ? uid : [],
+  );
+  return ({ agent_config: config }) =>
+    config?.repository === repository || uids.includes(config?.environment_id ?? "");
+}
+
+/** A state as the server or as people call it. */
+function stateOf(text: string): RunState {
+  const upper = text.toUpperCase();
+  const known = Object.keys(STATE_NAMES) as RunState[];
+  const state = known.find((name) => name === upper || STATE_NAMES[name] === text.toLowerCase());
+  if (state === undefined) {
+    throw new UsageError(`"${text}" is not a state.`, `States: ${known.join(", ").toLowerCase()}`);
+  }
+  return state;
+}

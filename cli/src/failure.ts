@@ -1,0 +1,109 @@
+import {
+  APIConnectionError,
+  APIError,
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  PermissionDeniedError,
+  type RunState,
+} from "@errand/client";
+
+/** What the exit codes of the program mean. */
+export const EXIT = {
+  ok: 0,
+  /** The run FAILED or ended with ERROR, or the command failed. */
+  failed: 1,
+  usage: 2,
+  cancelled: 3,
+  /** Not signed in, or not allowed. */
+  notAllowed: 4,
+  /** The run waits for a person. */
+  waits: 5,
+  timedOut: 124,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** An error with what the user can do about it. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode;
+  readonly remedy: string | undefined;
+
+  constructor(message: string, remedy?: string, exitCode: ExitCode = EXIT.failed) {
+    super(message);
+    this.remedy = remedy;
+    this.exitCode = exitCode;
+  }
+}
+
+/** The command was written in a way that is not possible. */
+export class UsageError extends CliError {
+  constructor(message: string, remedy?: string) {
+    super(message, remedy, EXIT.usage);
+  }
+}
+
+/** Ends the program without a message, because everything has been said. */
+export class Exit extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode) {
+    super(`exit code ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** An error as lines for people: what is wrong, what to do, the id of the request. */
+export interface Failure {
+  readonly message: string;
+  readonly remedy?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly exitCode: ExitCode;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof CliError) {
+    return { message: error.message, remedy: error.remedy, exitCode: error.exitCode };
+  }
+  if (error instanceof APIError) {
+    const { issues = [], message, remedy, requestId } = error;
+    // The message names the first one.
+    const others = issues
+      .map((issue) => `${issue.path}: ${issue.message}`)
+      .filter((text) => !message.includes(text));
+    return { message: [message, ...others].join("; "), remedy, requestId, exitCode: exitCodeOf(error) };
+  }
+  if (error instanceof APIUserAbortError) {
+    return { message: "The command was stopped.", exitCode: EXIT.interrupted };
+  }
+  if (error instanceof APIConnectionError) {
+    const remedy = "Check the address with `errand status`, and that the server runs.";
+    return { message: error.message, remedy, exitCode: EXIT.failed };
+  }
+  return { message: error instanceof Error ? error.message : String(error), exitCode: EXIT.failed };
+}
+
+function exitCodeOf(error: APIError): ExitCode {
+  if (error instanceof AuthenticationError || error instanceof PermissionDeniedError) {
+    return EXIT.notAllowed;
+  }
+  return error instanceof BadRequestError ? EXIT.usage : EXIT.failed;
+}
+
+/** The exit code for a run in this state. */
+export function exitCodeOfState(state: RunState): ExitCode {
+  switch (state) {
+    case "SUCCEEDED":
+      return EXIT.ok;
+    case "CANCELLED":
+      return EXIT.cancelled;
+    case "BLOCKED":
+      return EXIT.waits;
+    case "FAILED":
+    case "ERROR":
+      return EXIT.failed;
+    default:
+      return EXIT.ok;
+  }
+}

@@ -1,0 +1,93 @@
+import { Command, CommanderError } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import { withCommonOptions } from "./cli.ts";
+import { addRecordCommands } from "./commands/records.ts";
+import { addRunCommand } from "./commands/run.ts";
+import { addRunsCommands } from "./commands/runs.ts";
+import { addServiceCommands } from "./commands/service.ts";
+import { addSteerCommands } from "./commands/steer.ts";
+import { addWorkCommands } from "./commands/work.ts";
+import { addCompletionCommands } from "./completion.ts";
+import { EXIT, Exit, type ExitCode, failureOf } from "./failure.ts";
+import { translateOlderForm } from "./older-forms.ts";
+import { oneLine } from "./output.ts";
+
+const HELP = `
+RUN is an id, the beginning of one, a session link, or @last.
+
+Exit codes: 0 succeeded; 1 failed; 2 wrong usage; 3 cancelled; 4 not signed in or not allowed; 5 waits for a person;
+124 timed out; 130 interrupted.
+
+Examples:
+  errand run "Fix the failing test" --follow
+  errand run "Update the dependencies" --repo acme/site --pr draft --wait
+  errand send @last "Leave TypeScript as it is"
+  errand runs list --mine --state failed --since 2d`;
+
+const { note, words } = translateOlderForm(process.argv.slice(2));
+if (note !== undefined) {
+  process.stderr.write(`${note}\n`);
+}
+process.exitCode = await main(words.map((word) => (word === "--json" ? "--json=*" : word)));
+// Open connections must not keep the program alive.
+process.stdout.write("", () => process.exit());
+
+async function main(args: readonly string[]): Promise<ExitCode> {
+  try {
+    await buildProgram().parseAsync(args.length === 0 ? ["--help"] : [...args], { from: "user" });
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof Exit) {
+      return error.exitCode;
+    }
+    if (error instanceof CommanderError) {
+      // commander has written the help or the error.
+      return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    }
+    return report(error);
+  }
+}
+
+function buildProgram(): Command {
+  const program = new Command("errand")
+    .description("Starts, watches and steers coding agents on an Errand server.")
+    .version(packageJson.version, "-V, --version", "show the version")
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: false })
+    .addHelpText("after", HELP);
+  withCommonOptions(program);
+  program.commandsGroup("Runs:");
+  addRunCommand(program);
+  addRunsCommands(program);
+  addSteerCommands(program);
+  addWorkCommands(program);
+  program.commandsGroup("Settings of the team:");
+  addRecordCommands(program);
+  program.commandsGroup("Server and account:");
+  addServiceCommands(program);
+  addCompletionCommands(program);
+  for (const command of allOf(program)) {
+    command.exitOverride().configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, "errand: ")),
+    });
+  }
+  return program;
+}
+
+function allOf(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(allOf)];
+}
+
+function report(error: unknown): ExitCode {
+  const { exitCode, message, remedy, requestId } = failureOf(error);
+  const lines = [`errand: ${oneLine(message)}`];
+  if (remedy !== undefined) {
+    lines.push(`→ ${oneLine(remedy)}`);
+  }
+  if (requestId !== undefined) {
+    lines.push(`request id: ${oneLine(requestId)}`);
+  }
+  process.stderr.write(`${lines.join("\n")}\n`);
+  return exitCode;
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { CliError, EXIT, UsageError } from "./failure.ts";
+
+/** A server and a key for it, under a name. */
+export interface Context {
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+/** What is kept between two commands. */
+interface Stored {
+  /** The name of the context that is used. */
+  readonly current?: string;
+  readonly contexts: Readonly<Record<string, Context>>;
+  readonly defaults: Readonly<Partial<Record<DefaultName, string>>>;
+  /** The id of the last run that was started, by the address of the server. */
+  readonly lastRuns: Readonly<Record<string, string>>;
+}
+
+/** Where requests go. */
+export interface Connection extends Context {
+  /** Where the address and the key come from, for people. */
+  readonly origin: string;
+}
+
+export const DEFAULT_NAMES = ["agent", "environment", "model"] as const;
+export type DefaultName = (typeof DEFAULT_NAMES)[number];
+
+export const LOCAL_URL = "http://127.0.0.1:8787";
+const EMPTY: Stored = { contexts: {}, defaults: {}, lastRuns: {} };
+
+/** The contexts, defaults and last runs of this user: a file that only the user can read. */
+export class Settings {
+  readonly file: string;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(env: NodeJS.ProcessEnv = process.env) {
+    this.#env = env;
+    this.file = join(folderOf(env), "config.json");
+  }
+
+  async read(): Promise<Stored> {
+    const text = await readFile(this.file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") {
+        return "{}";
+      }
+      throw error;
+    });
+    try {
+      return { ...EMPTY, ...(JSON.parse(text) as Partial<Stored>) };
+    } catch {
+      throw new CliError(`The file ${this.file} is not JSON.`, "Repair it, or delete it and log in again.");
+    }
+  }
+
+  async change(edit: (stored: Stored) => Stored): Promise<void> {
+    const text = `${JSON.stringify(edit(await this.read()), null, 2)}\n`;
+    await mkdir(dirname(this.file), { recursive: true, mode: 0o700 });
+    const draft = `${this.file}.${randomUUID()}`;
+    await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+    await rename(draft, this.file);
+  }
+
+  /**
+   * Finds the server and the key: options first, then the variables, then the current context, then a server that
+   * was started in this directory or one above it.
+   */
+  async connection(options: { readonly url?: string; readonly context?: string } = {}): Promise<Connection> {
+    const { ERRAND_API_KEY: apiKey, ERRAND_CONTEXT, ERRAND_URL } = this.#env;
+    const { contexts, current } = await this.read();
+    const name = options.context ?? ERRAND_CONTEXT;
+    if (name !== undefined) {
+      const context = contexts[name];
+      if (context === undefined) {
+        const known = Object.keys(contexts).join(", ") || "none";
+        throw new UsageError(
+          `There is no context "${name}".`,
+          `Known contexts: ${known}. Add one: errand login`,
+        );
+      }
+      return { ...context, url: options.url ?? context.url, origin: `context ${name}` };
+    }
+    const url = options.url ?? ERRAND_URL;
+    if (apiKey) {
+      return { url: url ?? LOCAL_URL, apiKey, origin: "ERRAND_API_KEY" };
+    }
+    const known = url === undefined ? current : nameOf(contexts, url);
+    const context = known === undefined ? undefined : contexts[known];
+    if (context !== undefined) {
+      return { ...context, origin: `context ${known}` };
+    }
+    const local = await this.#localKey(url ?? LOCAL_URL);
+    if (local !== undefined) {
+      return { url: url ?? LOCAL_URL, ...local };
+    }
+    throw new CliError("You are not signed in.", "Run: errand login", EXIT.notAllowed);
+  }
+
+  /** The key that a server on this machine wrote. It is never sent to another machine. */
+  async #localKey(url: string): Promise<{ readonly apiKey: string; readonly origin: string } | undefined> {
+    if (!["127.0.0.1", "localhost", "[::1]"].includes(hostOf(url))) {
+      return undefined;
+    }
+    const own = this.#env.ERRAND_DATA_DIR;
+    for (const folder of own === undefined ? dataFolders(process.cwd()) : [own]) {
+      const file = join(folder, "api-key");
+      if (
+        await access(file).then(
+          () => true,
+          () => false,
+        )
+      ) {
+        return { apiKey: (await readFile(file, "utf8")).trim(), origin: file };
+      }
+    }
+    return undefined;
+  }
+}
+
+/** The data directories of servers that were started in this directory or one above it. */
+function dataFolders(directory: string): readonly string[] {
+  const parent = dirname(directory);
+  return [join(directory, ".errand"), ...(parent === directory ? [] : dataFolders(parent))];
+}
+
+function folderOf({ ERRAND_CONFIG_DIR, XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv): string {
+  if (ERRAND_CONFIG_DIR) {
+    return ERRAND_CONFIG_DIR;
+  }
+  const base = process.platform === "win32" ? APPDATA : XDG_CONFIG_HOME;
+  return join(base || join(homedir(), ".config"), "errand");
+}
+
+function nameOf(contexts: Stored["contexts"], url: string): string | undefined {
+  return Object.keys(contexts).find((name) => contexts[name]?.url === url);
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).hostname;
+  } catch {
+    throw new UsageError(`The address of the server is not a URL: ${url}`);
+  }
+}

@@ -1,0 +1,272 @@
+import { emitKeypressEvents } from "node:readline";
+import type { Errand, RunEvent, RunItem, StreamReset } from "@errand/client";
+import { askChoice, askConfirm, askText } from "./ask.ts";
+import type { Cli } from "./cli.ts";
+import { ENDED, EventText, outcomeText } from "./event-text.ts";
+import { CliError, EXIT, Exit, exitCodeOfState } from "./failure.ts";
+import type { Output } from "./output.ts";
+
+export interface WatchOptions {
+  /** Questions of the agent are asked at once, if there is a terminal. */
+  readonly asks?: boolean;
+  /** Begins with the last events, at most this many. */
+  readonly tail?: number;
+  readonly after?: number;
+}
+
+const FRAMES = Array.from("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏");
+const FRAME_MS = 100;
+/** A server that restarts is waited for, with pauses of up to 8 s. */
+const RECONNECTS = 60;
+const KEYS = "q detach · c cancel · a answer · f follow up";
+const ERASE_LINE = "\r\u001b[2K";
+
+/** Shows a run live until it has ended, and throws the exit code of its state. */
+export async function watchRun(cli: Cli, runId: string, options: WatchOptions = {}): Promise<void> {
+  const client = await cli.client();
+  const run = cli.isInteractive
+    ? await new LiveScreen(cli, client, runId, options).show()
+    : await printEvents(cli, client, runId, options);
+  cli.output.note(outcomeText(cli.output, run));
+  throw new Exit(exitCodeOfState(run.state));
+}
+
+/** What to do with a run that goes on without this terminal. */
+export function detachedText(runId: string): string {
+  return `The run continues. Watch it: errand watch ${runId}\nCancel it: errand cancel ${runId}`;
+}
+
+async function printEvents(cli: Cli, client: Errand, runId: string, options: WatchOptions): Promise<RunItem> {
+  const text = new EventText(cli.output);
+  const { after, tail } = options;
+  const stop = new AbortController();
+  const detach = () => stop.abort();
+  process.once("SIGINT", detach);
+  try {
+    for await (const event of client.runs.events(
+      runId,
+      { after, tail },
+      { signal: stop.signal, maxReconnects: RECONNECTS },
+    )) {
+      if (cli.output.isJson) {
+        cli.output.json(event);
+      } else {
+        cli.output.write(text.add(event));
+      }
+    }
+  } catch (error) {
+    if (stop.signal.aborted) {
+      cli.output.note(detachedText(runId));
+      throw new Exit(EXIT.interrupted);
+    }
+    throw error;
+  } finally {
+    process.off("SIGINT", detach);
+  }
+  cli.output.write(text.endLine());
+  return client.runs.retrieve(runId);
+}
+
+/** The events of a run on a terminal: text that scrolls, and below it a line that says what happens now. */
+class LiveScreen {
+  readonly #client: Errand;
+  readonly #options: WatchOptions;
+  readonly #output: Output;
+  readonly #runId: string;
+  readonly #text: EventText;
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #frame = 0;
+  /** The status line is below the text. It is absent within a line of the agent and while a question is asked. */
+  #hasStatus = false;
+  #isAsking = false;
+  #isWithinLine = false;
+  #work: Promise<void> = Promise.resolve();
+  #askedPermission: string | undefined;
+  #failure: unknown;
+
+  constructor(cli: Cli, client: Errand, runId: string, options: WatchOptions) {
+    this.#client = client;
+    this.#output = cli.output;
+    this.#options = options;
+    this.#runId = runId;
+    this.#text = new EventText(cli.output);
+    this.#timer = setInterval(() => this.#drawStatus(), FRAME_MS);
+  }
+
+  async show(): Promise<RunItem> {
+    this.#listenForKeys(true);
+    try {
+      const { after, tail } = this.#options;
+      const events = this.#client.runs.events(
+        this.#runId,
+        { after, tail },
+        {
+          signal: this.#stop.signal,
+          maxReconnects: RECONNECTS,
+        },
+      );
+      for await (const event of events) {
+        // Text that arrives while a question is asked is shown afterwards.
+        await this.#work;
+        this.#add(event);
+      }
+    } catch (error) {
+      throw this.#failure ?? error;
+    } finally {
+      clearInterval(this.#timer);
+      this.#listenForKeys(false);
+      this.#eraseStatus();
+    }
+    this.#output.write(this.#text.endLine());
+    return this.#client.runs.retrieve(this.#runId);
+  }
+
+  #add(event: RunEvent | StreamReset): void {
+    const text = this.#text.add(event);
+    if (text !== "") {
+      this.#eraseStatus();
+      this.#output.write(text);
+      this.#isWithinLine = !text.endsWith("\n");
+    }
+    this.#drawStatus();
+    if (event.kind === "permission.requested" && this.#options.asks === true) {
+      this.#ask(() => this.#answer());
+    }
+  }
+
+  #drawStatus(): void {
+    if (this.#isAsking || this.#isWithinLine || ENDED.has(this.#text.state)) {
+      return;
+    }
+    this.#frame = (this.#frame + 1) % FRAMES.length;
+    const text = `${FRAMES[this.#frame]} ${this.#text.activity}`;
+    const room = this.#output.width - 1;
+    const withKeys = `${text}   ${KEYS}`;
+    const line = Array.from(withKeys.length <= room ? withKeys : text)
+      .slice(0, room)
+      .join("");
+    this.#output.write(`${ERASE_LINE}${this.#output.style("dim", line)}`);
+    this.#hasStatus = true;
+  }
+
+  #eraseStatus(): void {
+    if (this.#hasStatus) {
+      this.#output.write(ERASE_LINE);
+      this.#hasStatus = false;
+    }
+  }
+
+  #listenForKeys(isOn: boolean): void {
+    const { stdin } = process;
+    stdin.setRawMode(isOn);
+    stdin.off("keypress", this.#onKey);
+    if (isOn) {
+      emitKeypressEvents(stdin);
+      stdin.on("keypress", this.#onKey).resume();
+    } else {
+      stdin.pause();
+    }
+  }
+
+  readonly #onKey = (
+    _: string | undefined,
+    { ctrl, name }: { readonly name?: string; readonly ctrl?: boolean },
+  ) => {
+    if (this.#isAsking) {
+      return;
+    }
+    if (name === "q" || (ctrl === true && (name === "c" || name === "d"))) {
+      this.#end(new Exit(name === "q" ? EXIT.ok : EXIT.interrupted));
+      this.#eraseStatus();
+      this.#output.note(detachedText(this.#runId));
+    } else if (name === "c") {
+      this.#ask(() => this.#cancel());
+    } else if (name === "a") {
+      this.#ask(() => this.#answer());
+    } else if (name === "f") {
+      this.#ask(() => this.#followUp());
+    }
+  };
+
+  #end(failure: unknown): void {
+    this.#failure = failure;
+    this.#stop.abort();
+  }
+
+  /** Asks a question. Meanwhile the keys belong to it, and events wait. */
+  #ask(question: () => Promise<void>): void {
+    this.#eraseStatus();
+    if (this.#isWithinLine) {
+      this.#output.write(this.#text.endLine());
+      this.#isWithinLine = false;
+    }
+    this.#isAsking = true;
+    process.stdin.off("keypress", this.#onKey);
+    this.#work = question()
+      .catch((error: unknown) => {
+        // Escape or Ctrl-C in a question only leaves the question.
+        if (!(error instanceof Exit)) {
+          this.#output.note(
+            this.#output.style("red", error instanceof Error ? error.message : String(error)),
+          );
+        }
+      })
+      .finally(() => {
+        this.#isAsking = false;
+        this.#listenForKeys(true);
+      });
+  }
+
+  async #cancel(): Promise<void> {
+    if (await askConfirm("Cancel the run?")) {
+      await this.#client.runs.cancel(this.#runId);
+    }
+  }
+
+  async #followUp(): Promise<void> {
+    const message = (await askText("Follow-up")).trim();
+    if (message !== "") {
+      await this.#client.runs.followUp(this.#runId, { message });
+    }
+  }
+
+  async #answer(): Promise<void> {
+    const { permission } = await this.#client.runs.retrieve(this.#runId);
+    if (permission === undefined || permission.permission_id === this.#askedPermission) {
+      return;
+    }
+    const choices = permission.options.map(({ name, option_id }) => ({ value: option_id, label: name }));
+    const option_id = await askChoice(permission.title, choices);
+    await this.#client.runs.answer(this.#runId, permission.permission_id, { option_id });
+    this.#askedPermission = permission.permission_id;
+  }
+}
+
+/** Waits for the end of a run without showing it. Throws when it takes longer than `timeoutMs`. */
+export async function waitForRun(
+  cli: Cli,
+  runId: string,
+  { timeoutMs, untilBlocked }: { readonly timeoutMs?: number | undefined; readonly untilBlocked: boolean },
+): Promise<RunItem> {
+  const client = await cli.client();
+  const interrupt = new AbortController();
+  const detach = () => interrupt.abort();
+  process.once("SIGINT", detach);
+  const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([interrupt.signal, ...(timeout === undefined ? [] : [timeout])]);
+  try {
+    return await client.runs.waitForCompletion(runId, { signal, untilBlocked, maxReconnects: RECONNECTS });
+  } catch (error) {
+    if (interrupt.signal.aborted) {
+      cli.output.note(detachedText(runId));
+      throw new Exit(EXIT.interrupted);
+    }
+    if (timeout?.aborted) {
+      throw new CliError("The run has not ended in time.", detachedText(runId).split("\n")[0], EXIT.timedOut);
+    }
+    throw error;
+  } finally {
+    process.off("SIGINT", detach);
+  }
+}

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import Unpack
+
+from ... import models
+from ..._request import OMIT, Omit, RequestOptions, path
+from ..pages import AsyncPaginator
+
+if TYPE_CHECKING:
+    from ..api_client import AsyncApiClient
+    from ..raw import AsyncInstallationsWithRawResponse, AsyncInstallationsWithStreamingResponse
+
+
+class AsyncInstallations:
+    """Installations: the Slack workspaces and GitHub organizations that the service is connected to."""
+
+    def __init__(self, client: AsyncApiClient) -> None:
+        self._client = client
+
+    @property
+    def with_raw_response(self) -> AsyncInstallationsWithRawResponse:
+        """The same methods with a response, whose body has been read, as their result."""
+        from ..raw import AsyncInstallationsWithRawResponse
+
+        return AsyncInstallationsWithRawResponse(self)
+
+    @property
+    def with_streaming_response(self) -> AsyncInstallationsWithStreamingResponse:
+        """The same methods with a response, whose body has not been read, for `async with`."""
+        from ..raw import AsyncInstallationsWithStreamingResponse
+
+        return AsyncInstallationsWithStreamingResponse(self)
+
+    def list(
+        self, **options: Unpack[RequestOptions]
+    ) -> AsyncPaginator[models.Installation, models.ListInstallationsResponse]:
+        """Lists the installations of the team; operators get those of all teams."""
+        return self._client._list(
+            models.ListInstallationsResponse, "installations", "/agent/installations", options=options
+        )
+
+    async def update(
+        self,
+        installation_id: str,
+        *,
+        name: str | Omit = OMIT,
+        enabled: bool | Omit = OMIT,
+        team_uid: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.Installation:
+        """Renames an installation, enables or disables it, or assigns it to another team.
+
+        Args:
+            name: A name for the list of installations.
+            enabled: false: events from the installation are refused. Operators cannot enable what belongs to
+                another team with an administrator.
+            team_uid: For operators: the uid of the team that will own the installation. A team with an
+                administrator is offered it (`offered_team_uid`), and an administrator of that team accepts by
+                sending the uid of the team here. The uid of the present team takes an offer back. Existing
+                runs keep their team.
+        """
+        return await self._client._request(
+            models.Installation,
+            "PATCH",
+            path("/agent/installations/{}", installation_id),
+            body={"name": name, "enabled": enabled, "team_uid": team_uid},
+            options=options,
+        )

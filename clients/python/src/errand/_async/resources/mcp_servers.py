@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import Unpack
+
+from ... import models, params
+from ..._request import OMIT, Omit, RequestOptions, path
+from ..pages import AsyncPaginator
+
+if TYPE_CHECKING:
+    from ..api_client import AsyncApiClient
+    from ..raw import AsyncMcpServersWithRawResponse, AsyncMcpServersWithStreamingResponse
+
+
+class AsyncMcpServers:
+    """MCP servers that the team's runs can name by `warp_id`."""
+
+    def __init__(self, client: AsyncApiClient) -> None:
+        self._client = client
+
+    @property
+    def with_raw_response(self) -> AsyncMcpServersWithRawResponse:
+        """The same methods with a response, whose body has been read, as their result."""
+        from ..raw import AsyncMcpServersWithRawResponse
+
+        return AsyncMcpServersWithRawResponse(self)
+
+    @property
+    def with_streaming_response(self) -> AsyncMcpServersWithStreamingResponse:
+        """The same methods with a response, whose body has not been read, for `async with`."""
+        from ..raw import AsyncMcpServersWithStreamingResponse
+
+        return AsyncMcpServersWithStreamingResponse(self)
+
+    async def create(
+        self,
+        *,
+        name: str,
+        config: params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference,
+        description: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.McpServer:
+        """Creates an MCP server. Its values are stored encrypted and never shown again.
+
+        Args:
+            name: Unique in the team.
+            config: Exactly one of `command` and `url`. Values of `env` and `headers` are encrypted and never
+                shown. A value that is sent back as `[redacted]` stays as it is.
+            description: What the server is for.
+        """
+        return await self._client._request(
+            models.McpServer,
+            "POST",
+            "/agent/mcp-servers",
+            body={"name": name, "description": description, "config": config},
+            options=options,
+        )
+
+    async def retrieve(self, server_uid: str, **options: Unpack[RequestOptions]) -> models.McpServer:
+        """Gets an MCP server, without its values."""
+        return await self._client._request(
+            models.McpServer, "GET", path("/agent/mcp-servers/{}", server_uid), options=options
+        )
+
+    def list(
+        self, **options: Unpack[RequestOptions]
+    ) -> AsyncPaginator[models.McpServer, models.ListMcpServersResponse]:
+        """Lists the MCP servers of the team."""
+        return self._client._list(models.ListMcpServersResponse, "mcp_servers", "/agent/mcp-servers", options=options)
+
+    async def replace(
+        self,
+        server_uid: str,
+        *,
+        name: str,
+        config: params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference,
+        description: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.McpServer:
+        """Replaces an MCP server. Agents that are working keep the previous one until they end.
+
+        Args:
+            name: Unique in the team.
+            config: Exactly one of `command` and `url`. Values of `env` and `headers` are encrypted and never
+                shown. A value that is sent back as `[redacted]` stays as it is.
+            description: What the server is for.
+        """
+        return await self._client._request(
+            models.McpServer,
+            "PUT",
+            path("/agent/mcp-servers/{}", server_uid),
+            body={"name": name, "description": description, "config": config},
+            options=options,
+        )
+
+    async def delete(self, server_uid: str, **options: Unpack[RequestOptions]) -> None:
+        """Deletes an MCP server. Runs that name it fail when their agent starts the next time."""
+        await self._client._request(None, "DELETE", path("/agent/mcp-servers/{}", server_uid), options=options)

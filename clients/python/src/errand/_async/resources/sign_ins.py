@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import Unpack
+
+from ... import models
+from ..._request import RequestOptions, path
+from ..pages import AsyncPaginator
+
+if TYPE_CHECKING:
+    from ..api_client import AsyncApiClient
+    from ..raw import AsyncSignInsWithRawResponse, AsyncSignInsWithStreamingResponse
+
+
+class AsyncSignIns:
+    """Sign-ins of browsers to the pages."""
+
+    def __init__(self, client: AsyncApiClient) -> None:
+        self._client = client
+
+    @property
+    def with_raw_response(self) -> AsyncSignInsWithRawResponse:
+        """The same methods with a response, whose body has been read, as their result."""
+        from ..raw import AsyncSignInsWithRawResponse
+
+        return AsyncSignInsWithRawResponse(self)
+
+    @property
+    def with_streaming_response(self) -> AsyncSignInsWithStreamingResponse:
+        """The same methods with a response, whose body has not been read, for `async with`."""
+        from ..raw import AsyncSignInsWithStreamingResponse
+
+        return AsyncSignInsWithStreamingResponse(self)
+
+    def list(self, **options: Unpack[RequestOptions]) -> AsyncPaginator[models.SignIn, models.ListSignInsResponse]:
+        """Lists your sign-ins; administrators get those of the team."""
+        return self._client._list(models.ListSignInsResponse, "sign_ins", "/agent/sign-ins", options=options)
+
+    async def end(self, sign_in_id: str, **options: Unpack[RequestOptions]) -> None:
+        """Signs a browser out."""
+        await self._client._request(None, "DELETE", path("/agent/sign-ins/{}", sign_in_id), options=options)
+
+    async def end_all(self, principal_uid: str, **options: Unpack[RequestOptions]) -> None:
+        """Signs a principal out everywhere."""
+        await self._client._request(
+            None, "DELETE", path("/agent/principals/{}/sign-ins", principal_uid), options=options
+        )

@@ -1,0 +1,1 @@
+# Written by scripts/clients.py. Do not edit.

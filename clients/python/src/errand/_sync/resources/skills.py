@@ -1,0 +1,59 @@
+# Written by scripts/clients.py. Do not edit.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import Unpack
+
+from ... import models
+from ..._request import OMIT, Omit, RequestOptions
+from ..pages import Paginator
+
+if TYPE_CHECKING:
+    from ..api_client import ApiClient
+    from ..raw import SkillsWithRawResponse, SkillsWithStreamingResponse
+
+
+class Skills:
+    """Skills: the instructions that the repositories of the team offer to agents."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+
+    @property
+    def with_raw_response(self) -> SkillsWithRawResponse:
+        """The same methods with a response, whose body has been read, as their result."""
+        from ..raw import SkillsWithRawResponse
+
+        return SkillsWithRawResponse(self)
+
+    @property
+    def with_streaming_response(self) -> SkillsWithStreamingResponse:
+        """The same methods with a response, whose body has not been read, for `with`."""
+        from ..raw import SkillsWithStreamingResponse
+
+        return SkillsWithStreamingResponse(self)
+
+    def list(
+        self,
+        *,
+        repo: str | Omit = OMIT,
+        refresh: bool | Omit = OMIT,
+        sort_by: Literal["name", "last_run"] | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> Paginator[models.AgentSkill, models.ListAgentsResponse]:
+        """Lists the skills of the team's repositories, or of the repository `repo`.
+
+        Args:
+            repo: `owner/repo`: only the skills of this repository. Default: the skills of all environments of
+                the team.
+            refresh: `true`: read the repositories now. Default: a copy that is at most one minute old.
+            sort_by: `last_run`: the most recently used skill first, unused skills last.
+        """
+        return self._client._list(
+            models.ListAgentsResponse,
+            "agents",
+            "/agent",
+            query={"repo": repo, "refresh": refresh, "sort_by": sort_by},
+            options=options,
+        )
