@@ -1,9 +1,11 @@
 import type { Figure } from "./bench.ts";
+import { cliStart } from "./figures/cli-start.ts";
 import { createToStart } from "./figures/create-to-start.ts";
 import { durableCreate } from "./figures/durable-create.ts";
 import { equalRefusals } from "./figures/equal-refusals.ts";
 import { hostileBodies } from "./figures/hostile-bodies.ts";
 import { listAtScale } from "./figures/list-at-scale.ts";
+import { longLogs } from "./figures/long-logs.ts";
 import { memory } from "./figures/memory.ts";
 import { readRuns } from "./figures/read-runs.ts";
 import { startTime } from "./figures/start-time.ts";
@@ -20,4 +22,6 @@ export const FIGURES: readonly Figure[] = [
   memory,
   hostileBodies,
   equalRefusals,
+  longLogs,
+  cliStart,
 ];

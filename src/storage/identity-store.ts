@@ -24,12 +24,21 @@ export class PrismaIdentityStore implements IdentityStore {
     return row === null ? undefined : identityOf(row);
   }
 
+  async listLinked(subject: string): Promise<readonly IdentityLink[]> {
+    const where = { subject, linkedAt: { not: null } };
+    const rows = await this.#database.query((client) =>
+      client.identity.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+    );
+    return rows.map(identityOf);
+  }
+
   async link(teamId: TeamId, subject: string, principalId: PrincipalId): Promise<IdentityLink> {
     const where = { teamId_subject: { teamId, subject } };
-    const create = { teamId, subject, principalId };
+    const linkedAt = new Date();
+    const create = { teamId, subject, principalId, linkedAt };
     return identityOf(
       await this.#database.query((client) =>
-        client.identity.upsert({ where, create, update: { principalId } }),
+        client.identity.upsert({ where, create, update: { principalId, linkedAt } }),
       ),
     );
   }

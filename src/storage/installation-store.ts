@@ -3,6 +3,7 @@ import type { Installation } from "../core/people/installation.ts";
 import type { InstallationStore } from "../core/people/people-stores.ts";
 import { FIRST_TEAM } from "../core/people/team.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
+import type { Prisma } from "./generated/client.ts";
 import { installationOf } from "./people-rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
@@ -18,10 +19,11 @@ export class PrismaInstallationStore implements InstallationStore {
   }
 
   async list(teamId?: TeamId): Promise<readonly Installation[]> {
-    const where = teamId === undefined ? {} : { teamId };
-    const query = { where, orderBy: { id: "asc" } } as const;
-    const rows = await this.#deps.database.query((client) => client.installation.findMany(query));
-    return rows.map(installationOf);
+    return this.#listWhere(teamId === undefined ? {} : { teamId });
+  }
+
+  async listOffered(teamId: TeamId): Promise<readonly Installation[]> {
+    return this.#listWhere({ offeredTo: teamId });
   }
 
   async lock(id: string): Promise<Installation | undefined> {
@@ -32,9 +34,16 @@ export class PrismaInstallationStore implements InstallationStore {
     });
   }
 
-  async update({ id, teamId, name, enabled }: Installation): Promise<void> {
-    const data = { teamId, name: name ?? null, enabled, updatedAt: this.#deps.clock.now() };
+  async update({ id, teamId, name, enabled, offeredTo }: Installation): Promise<void> {
+    const updatedAt = this.#deps.clock.now();
+    const data = { teamId, name: name ?? null, enabled, offeredTo: offeredTo ?? null, updatedAt };
     await this.#deps.database.query((client) => client.installation.update({ where: { id }, data }));
+  }
+
+  async #listWhere(where: Prisma.InstallationWhereInput): Promise<readonly Installation[]> {
+    const query = { where, orderBy: { id: "asc" } } as const;
+    const rows = await this.#deps.database.query((client) => client.installation.findMany(query));
+    return rows.map(installationOf);
   }
 
   async #find(adapter: string, externalId: string): Promise<Installation | undefined> {

@@ -27,6 +27,7 @@ import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
 import type { CardApproval, Notice, RunCard } from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
+import type { DiskUse } from "../core/workers/worker.ts";
 import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
 import { withCurrentCode } from "./former-error-codes.ts";
 
@@ -288,3 +289,14 @@ export const AUDIT_ACTOR: z.ZodType<AuditActor> = z.looseObject({
 } satisfies MembersOf<AuditActor>);
 
 export const AUDIT_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
+
+export const DISK_USE: z.ZodType<DiskUse> = z.looseObject({
+  freeBytes: z.number(),
+  takesRuns: z.boolean(),
+  used: z.looseObject({
+    workspaces: z.number(),
+    environments: z.number(),
+    mirrors: z.number(),
+    agents: z.number(),
+  } satisfies MembersOf<DiskUse["used"]>),
+} satisfies MembersOf<DiskUse>);

@@ -27,14 +27,26 @@ export function principalOf(row: PrincipalRow): Principal {
     photoUrl: row.photoUrl,
     administrator: row.administrator,
     disabled: row.disabled,
+    groups: row.groups.length === 0 ? null : row.groups,
     createdAt: row.createdAt,
   });
 }
 
 export function principalColumns(principal: Principal) {
-  const { id, teamId, type, displayName, email, photoUrl, administrator, disabled, createdAt } = principal;
+  const {
+    id,
+    teamId,
+    type,
+    displayName,
+    email,
+    photoUrl,
+    administrator,
+    disabled,
+    createdAt,
+    groups = [],
+  } = principal;
   const optional = { displayName: displayName ?? null, email: email ?? null, photoUrl: photoUrl ?? null };
-  return { id, teamId, type, administrator, disabled, createdAt, ...optional };
+  return { id, teamId, type, administrator, disabled, createdAt, groups: [...groups], ...optional };
 }
 
 export function keyOf(row: ApiKeyRow): ApiKey {
@@ -53,8 +65,15 @@ export function keyOf(row: ApiKeyRow): ApiKey {
   });
 }
 
-export function identityOf({ id, teamId, subject, principalId, createdAt }: IdentityRow): IdentityLink {
-  return { id, teamId: teamId as TeamId, subject, principalId: principalId as PrincipalId, createdAt };
+export function identityOf(row: IdentityRow): IdentityLink {
+  return withoutNulls<IdentityLink>({
+    id: row.id,
+    teamId: row.teamId as TeamId,
+    subject: row.subject,
+    principalId: row.principalId as PrincipalId,
+    createdAt: row.createdAt,
+    linkedAt: row.linkedAt,
+  });
 }
 
 export function installationOf(row: InstallationRow): Installation {
@@ -65,6 +84,7 @@ export function installationOf(row: InstallationRow): Installation {
     externalId: row.externalId,
     name: row.name,
     enabled: row.enabled,
+    offeredTo: row.offeredTo as TeamId | null,
     createdAt: row.createdAt,
   });
 }

@@ -7,6 +7,7 @@ import { PrismaAdministratorKeys } from "./administrator-keys.ts";
 import { nameAuthor, PrismaAuditLog } from "./audit-log.ts";
 import { storeIdempotentResponse } from "./change-rows.ts";
 import { type Statements, statementsOf } from "./database.ts";
+import { PrismaDeviceCodeStore } from "./device-code-store.ts";
 import { PrismaDueSchedules } from "./due-schedules.ts";
 import { createEnvironmentStore } from "./environment-store.ts";
 import { PrismaEventLog } from "./event-log.ts";
@@ -30,6 +31,7 @@ import { PrismaRunStore } from "./run-store.ts";
 import { createScheduleStore } from "./schedule-store.ts";
 import { createSecretStore } from "./secret-store.ts";
 import { PrismaShareLinkStore } from "./share-link-store.ts";
+import { PrismaSignInLinkStore } from "./sign-in-link-store.ts";
 import { PrismaSignInStore } from "./sign-in-store.ts";
 import { createSkillHistory } from "./skill-history.ts";
 import type { StoreDeps } from "./store-deps.ts";
@@ -57,6 +59,8 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     installations: new PrismaInstallationStore(deps),
     shareLinks: new PrismaShareLinkStore(deps),
     signIns: new PrismaSignInStore(deps),
+    signInLinks: new PrismaSignInLinkStore(deps),
+    deviceCodes: new PrismaDeviceCodeStore(deps),
     idempotentResponses: answerStore(deps.database),
     files: new PrismaFileStore(deps.database),
     skillHistory: createSkillHistory(deps.database),

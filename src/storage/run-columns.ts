@@ -114,6 +114,7 @@ const PROGRESS: Columns<RunProgress> = {
   disk: { type: "text" },
   agentVersion: { type: "text" },
   checkpoint: { type: "text" },
+  checkpointGaps: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },
   approval: { type: "jsonb", schema: APPROVAL },
   waitingFollowUp: { type: "jsonb", schema: WAITING_FOLLOW_UP },

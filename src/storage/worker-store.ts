@@ -1,16 +1,20 @@
 import type { LiveWorker, Worker } from "../core/workers/worker.ts";
 import type { HostLoad, WorkerStore } from "../core/workers/worker-store.ts";
 import type { Statements } from "./database.ts";
-import type { Worker as WorkerRow } from "./generated/client.ts";
+import { Prisma, type Worker as WorkerRow } from "./generated/client.ts";
+import { DISK_USE } from "./json-columns.ts";
+import { parseJsonColumn } from "./rows.ts";
 
 /** Heartbeats arrive three times as often. */
 export const LIVE_SECONDS = 30;
 const KEPT_SECONDS = 24 * 3_600;
 
 const BEAT = `
-  INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, disk, started_at, last_seen_at)
-  VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp(), clock_timestamp())
-  ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp()`;
+  INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, disk, disk_use, started_at, last_seen_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, clock_timestamp(), clock_timestamp())
+  ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp(), disk_use = excluded.disk_use`;
+/** A worker of an earlier version does not report its disk. */
+const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
 const FORGET = "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
 
 /** All times are the database's, because the clocks of workers may differ. */
@@ -21,8 +25,9 @@ export class PrismaWorkerStore implements WorkerStore {
     this.#database = database;
   }
 
-  async beat({ id, disk, host, slots, sandbox }: Worker): Promise<void> {
-    const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated, disk ?? null];
+  async beat({ id, disk, diskUse, host, slots, sandbox }: Worker): Promise<void> {
+    const use = diskUse === undefined ? null : JSON.stringify(diskUse);
+    const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated, disk ?? null, use];
     await this.#database.rows({ text: BEAT, values });
     await this.#database.rows({ text: FORGET, values: [KEPT_SECONDS] });
   }
@@ -48,7 +53,7 @@ export class PrismaWorkerStore implements WorkerStore {
     const rows = await this.#database.query(
       (client) => client.$queryRaw<unknown[]>`
         SELECT FROM workers
-        WHERE disk = ${disk} AND (${host ?? null}::text IS NULL OR worker_host = ${host ?? null})
+        WHERE disk = ${disk} AND ${TAKES_RUNS} AND (${host ?? null}::text IS NULL OR worker_host = ${host ?? null})
           AND last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
           AND capacity > (
             SELECT count(*) FROM runs WHERE lease_worker = workers.id AND lease_expires_at > clock_timestamp())
@@ -59,22 +64,30 @@ export class PrismaWorkerStore implements WorkerStore {
 
   async listLoads(): Promise<readonly HostLoad[]> {
     const rows = await this.#database.query(
-      (client) => client.$queryRaw<{ host: string | null; slots: number; taken: number }[]>`
+      (client) => client.$queryRaw<
+        { host: string | null; slots: number; crowdedSlots: number | null; taken: number }[]
+      >`
         WITH leases AS (
           SELECT lease_worker AS id, count(*) AS held FROM runs
           WHERE lease_expires_at > clock_timestamp() GROUP BY lease_worker)
-        SELECT worker_host AS host, sum(capacity)::int AS slots, coalesce(sum(held), 0)::int AS taken
+        SELECT worker_host AS host, sum(capacity)::int AS slots,
+          (sum(capacity) FILTER (WHERE NOT ${TAKES_RUNS}))::int AS "crowdedSlots", coalesce(sum(held), 0)::int AS taken
         FROM workers LEFT JOIN leases USING (id)
         WHERE last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
         GROUP BY worker_host`,
     );
-    return rows.map(({ host, ...load }) => (host === null ? load : { host, ...load }));
+    return rows.map(({ crowdedSlots, host, ...load }) => ({
+      ...load,
+      ...(crowdedSlots === null ? {} : { crowdedSlots }),
+      ...(host === null ? {} : { host }),
+    }));
   }
 }
 
 function workerOf({
   id,
   disk,
+  diskUse,
   workerHost,
   capacity,
   sandbox,
@@ -88,6 +101,9 @@ function workerOf({
     id,
     ...host,
     ...ownDisk,
+    ...(diskUse === null
+      ? {}
+      : { diskUse: parseJsonColumn(DISK_USE, diskUse, { table: "workers", id, column: "disk_use" }) }),
     slots: capacity,
     sandbox: { name: sandbox, isolated },
     startedAt,

@@ -1,8 +1,14 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
-import type { LeftOutFile, Preparation, Workspace, WorkspaceProvider } from "../core/workspaces/workspace.ts";
+import type {
+  LeftOutFile,
+  Preparation,
+  PreparedWorkspace,
+  WorkspaceProvider,
+} from "../core/workspaces/workspace.ts";
 import { collectArtifacts } from "./artifact-collector.ts";
 import { packCheckpoint, restoreCheckpoint } from "./checkpoint.ts";
+import { diskSizeOf } from "./disk-size.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";
 import { relocate } from "./relocate.ts";
@@ -32,21 +38,23 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
     prepare: (preparation) => prepare(deps, preparation),
     collect: (runId, known) =>
       collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
+    size: (runId) => diskSizeOf(new RunDirectory(dataDir, runId).path),
     shownPaths: (runId) => new RunDirectory(dataDir, runId).shownPaths(),
     checkpoint: (runId, onLeftOut = () => undefined) => storeCheckpoint(deps, runId, onLeftOut),
     forget: (checkpoint) => options.blobs.remove(checkpoint),
   };
 }
 
-async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<Workspace> {
+async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<PreparedWorkspace> {
   const run = new RunDirectory(deps.dataDir, preparation.runId);
   try {
-    if (continues(await run.findCheckpoints(), preparation.checkpoint)) {
+    const isOwnCopy = continues(await run.findCheckpoints(), preparation.checkpoint);
+    if (isOwnCopy) {
       await continueHere(deps, run);
     } else {
       await build(deps, preparation, run);
     }
-    return await run.workspace(deps.sandbox);
+    return { ...(await run.workspace(deps.sandbox)), isOwnCopy };
   } catch (error) {
     // The blob store already says whether a retry can help.
     if (error instanceof AppError) {

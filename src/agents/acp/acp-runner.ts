@@ -18,7 +18,6 @@ import { requireMcpServers } from "./mcp-check.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
-import { TerminalOutput } from "./terminal-output.ts";
 import { boundedUpdate } from "./update-bounds.ts";
 import { mapUpdate } from "./update-mapping.ts";
 
@@ -205,13 +204,12 @@ class SessionStart {
   }
 
   #tap(): MessageTap {
-    const terminals = new TerminalOutput();
     return {
       room: () => this.#observer.room(),
       update: (update) => {
         const mapped = this.#replaying ? undefined : mapUpdate(update);
         if (mapped !== undefined) {
-          this.#observer.update(boundedUpdate(terminals.joined(mapped)));
+          this.#observer.update(boundedUpdate(mapped));
         }
       },
       answered: () => {

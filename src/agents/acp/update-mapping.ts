@@ -15,8 +15,10 @@ const usage = z.object({
 });
 const info = z.object({ title: text });
 const notice = z.object({ severity: z.string(), title: z.string(), description: text });
+const terminalOutput = z.object({ data: z.string(), terminal_id: z.string() }).optional().catch(undefined);
 const terminalMeta = z.object({
-  terminal_output_delta: z.object({ data: z.string(), terminal_id: z.string() }).optional().catch(undefined),
+  terminal_output: terminalOutput,
+  terminal_output_delta: terminalOutput,
   terminal_exit: z.object({ exit_code: z.number().nullish(), signal: text }).optional().catch(undefined),
 });
 const toolCall = z.object({
@@ -135,6 +137,7 @@ function mapToolCall(update: unknown): ToolCallUpdate | undefined {
       ...named("toolKind", data.kind),
       ...named("status", data.status),
       ...named("content", contentOf(data)),
+      ...named("output", data._meta?.terminal_output_delta?.data),
       ...named(
         "locations",
         data.locations?.map(({ path, line }) => ({ path, ...named("line", line) })),
@@ -145,14 +148,11 @@ function mapToolCall(update: unknown): ToolCallUpdate | undefined {
   );
 }
 
-/**
- * Codex sends the output of a terminal beside the content and in pieces. Each piece becomes the `output` of the
- * terminal.
- */
+/** Some agents send the whole output of a terminal beside the content. Codex sends it in pieces. */
 function contentOf(call: ToolCallWire): readonly ToolContent[] | undefined {
-  const delta = call._meta?.terminal_output_delta;
-  if (delta !== undefined) {
-    return [{ type: "terminal", terminalId: delta.terminal_id, output: delta.data }];
+  const whole = call._meta?.terminal_output;
+  if (whole !== undefined) {
+    return [{ type: "terminal", terminalId: whole.terminal_id, output: whole.data }];
   }
   return call.content?.map(mapContent);
 }

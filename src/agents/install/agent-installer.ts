@@ -10,6 +10,7 @@ import {
   readFile,
   rename,
   rm,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
@@ -68,6 +69,9 @@ export class AgentInstaller implements AgentPrograms {
     }
     const directory = await this.#directoryOf(agent);
     if (await exists(directory)) {
+      // An agent that is not used for long is deleted.
+      const now = new Date();
+      await utimes(directory, now, now).catch(() => undefined);
       return directory;
     }
     const installation = this.#running.get(directory) ?? this.#begin(agent, directory);

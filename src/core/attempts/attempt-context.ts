@@ -6,12 +6,13 @@ import type { RunWorkspace } from "../workspaces/change-tracker.ts";
 import { type FilledMcpServers, fillMcpServers } from "../workspaces/fill-mcp-servers.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
 import { prepareWorkspace } from "../workspaces/prepare-workspace.ts";
-import type { WorkspacePlan, WorkspaceStep } from "../workspaces/workspace.ts";
+import type { PreparedWorkspace, WorkspacePlan, WorkspaceStep } from "../workspaces/workspace.ts";
 import { findEnvironment, grantOf, planOf } from "../workspaces/workspace-plan.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 
 /** What an agent works with: its gateway, its workspace, its MCP servers. */
 export interface AttemptContext extends RunWorkspace {
+  readonly workspace: PreparedWorkspace;
   readonly plan: WorkspacePlan;
   readonly mcpServers: FilledMcpServers["forAgent"];
 }

@@ -55,6 +55,8 @@ export interface RunSettings {
   readonly attemptMs: number;
   /** The most that one attempt may write to the log of its run. */
   readonly logMib: number;
+  /** The largest size of a workspace on the disk of its worker. */
+  readonly workspaceGib: number;
   /** Applies to changes that were asked for in a repository and that the agent did not push. */
   readonly pullRequests: PullRequestSetting;
 }

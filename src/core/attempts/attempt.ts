@@ -7,6 +7,7 @@ import { LogLimit } from "../limits/log-limit.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
 import { limitAttempt } from "../limits/turn-limits.ts";
 import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
+import { limitWorkspace } from "../limits/workspace-limit.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
@@ -83,12 +84,14 @@ export class Attempt {
     }
     this.#watch.start();
     const stopLimit = limitAttempt(deps.clock, deps.settings, abort);
+    const stopWatch = limitWorkspace(deps, abort);
     try {
       await this.#perform();
     } catch (error) {
       this.#fail(error);
     } finally {
       stopLimit();
+      stopWatch();
       // Stop the watch even if the clean-up fails: a lease that is renewed without an attempt would hold the run for
       // ever.
       await this.#cleanUp().finally(() => this.#watch.stop());
@@ -112,8 +115,8 @@ export class Attempt {
     const attemptContext = await this.#prepare(secrets, mcpServers);
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#changes = work;
-    const ready = await lease.write((edit) => decideReady(edit, run.checkpoint !== undefined));
-    if (!ready.value || abort.reason !== undefined) {
+    const ready = await lease.write((edit) => decideReady(edit, attemptContext.workspace.isOwnCopy));
+    if (ready.value === undefined || abort.reason !== undefined) {
       return;
     }
     if (run.preparesOnly === true) {
@@ -131,6 +134,7 @@ export class Attempt {
       work,
       workedMs,
       started,
+      ...ready.value,
     });
     this.#turns = turns;
     while (abort.reason === undefined && (await turns.next())) {}

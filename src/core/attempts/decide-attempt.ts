@@ -6,6 +6,7 @@ import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isWorkedOn, needsLease } from "../runs/states.ts";
 import { modeOf } from "../turns/turn-mode.ts";
+import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
 import { type RunFailure, runFailureOf } from "./attempt-abort.ts";
 
 /**
@@ -50,14 +51,24 @@ export function decideRecovery(edit: RunEdit): void {
   decideFailure(edit, { message, errorCode: "internal_error", retryable: true });
 }
 
-/** Records that the workspace is ready. False when the run was taken from the attempt meanwhile. */
-export function decideReady(edit: RunEdit, restored: boolean): boolean {
+/**
+ * Records that the workspace is ready, and tells the user what it lacks before the agent starts. Undefined when the run
+ * was taken from the attempt meanwhile. `isOwnCopy`: the files were still on the worker.
+ */
+export function decideReady(edit: RunEdit, isOwnCopy: boolean): { readonly missing?: string } | undefined {
   if (!isWorkedOn(edit.run.state)) {
-    return false;
+    return undefined;
   }
+  const missing = lostFiles(edit.run, isOwnCopy);
+  const lost = missing === undefined ? {} : { missing };
   edit.moveTo("CLAIMED");
-  edit.record({ kind: "workspace.ready", restored });
-  return true;
+  edit.record({ kind: "workspace.ready", restored: edit.run.checkpoint !== undefined, ...lost });
+  if (missing !== undefined) {
+    edit.postNote(missing);
+    // It is told once. What is stored from now on lacks nothing that still exists.
+    edit.set({ checkpointGaps: undefined });
+  }
+  return lost;
 }
 
 /** Ends a run that only prepares its workspace. */

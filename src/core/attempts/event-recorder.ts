@@ -3,6 +3,7 @@ import { cleaned, lengthOf } from "../clean-text.ts";
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { WorkspaceStep } from "../workspaces/workspace.ts";
+import { ToolCallLog } from "./tool-call-log.ts";
 
 /** Agents stream text in small pieces. The pieces of this period become one event. */
 const BATCH_MS = 50;
@@ -28,6 +29,7 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #store: (updates: readonly RecordedUpdate[]) => Promise<void>;
   readonly #redactor: Redactor;
+  readonly #toolCalls: ToolCallLog;
   #waiting: RecordedUpdate[] = [];
   #timer: Stop | undefined;
   #stored: Promise<void> = Promise.resolve();
@@ -44,18 +46,15 @@ export class EventRecorder {
     this.#clock = clock;
     this.#redactor = redactor;
     this.#store = store;
+    this.#toolCalls = new ToolCallLog({ clock, redactor, store: (update) => this.#add(update) });
   }
 
   add(update: RecordedUpdate): void {
-    const length = storedLength(update);
-    this.#unstoredLength += length;
-    this.#waitingLength += length;
-    const last = this.#waiting.pop();
-    this.#waiting.push(...(last === undefined ? [update] : joined(last, update, this.#redactor)));
-    this.#timer ??= this.#clock.after(BATCH_MS, () => {
-      // The next flush reports the failure, and every caller awaits it.
-      this.#storeBut(this.#heldBack()).catch(() => undefined);
-    });
+    if (update.kind === "agent.tool_call") {
+      this.#toolCalls.add(update);
+    } else {
+      this.#add(update);
+    }
   }
 
   /**
@@ -72,7 +71,20 @@ export class EventRecorder {
 
   /** Resolves when all added updates are stored; rejects when some could not be stored. */
   flush(): Promise<void> {
+    this.#toolCalls.flush();
     return this.#storeBut([]);
+  }
+
+  #add(update: RecordedUpdate): void {
+    const length = storedLength(update);
+    this.#unstoredLength += length;
+    this.#waitingLength += length;
+    const last = this.#waiting.pop();
+    this.#waiting.push(...(last === undefined ? [update] : joined(last, update, this.#redactor)));
+    this.#timer ??= this.#clock.after(BATCH_MS, () => {
+      // The next flush reports the failure, and every caller awaits it.
+      this.#storeBut(this.#heldBack()).catch(() => undefined);
+    });
   }
 
   /** Removes the text that must be held back from the waiting updates, and returns it. */

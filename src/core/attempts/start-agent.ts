@@ -34,6 +34,8 @@ export interface AgentNeeds {
   readonly work: ChangeCollector;
   /** How long agents worked on the run before this attempt. */
   readonly workedMs: number;
+  /** What the workspace has lost, for the agent. */
+  readonly missing?: string;
   /** Called as soon as the session is open. The caller must close the session, whatever fails afterwards. */
   readonly started: (session: AgentSession) => void;
 }
@@ -59,6 +61,7 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
     knows,
     run: started,
     hasPersonalSecrets: needs.secrets.hasPersonal,
+    ...(needs.missing === undefined ? {} : { missing: needs.missing }),
   });
   observer.attach(turns);
   return turns;

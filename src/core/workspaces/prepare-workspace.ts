@@ -6,7 +6,7 @@ import type { InputFiles } from "./input-files.ts";
 import { findPreviousCheckpoint } from "./previous-run.ts";
 import { runSkills } from "./run-skills.ts";
 import { SetupRecord } from "./setup-record.ts";
-import type { Preparation, Workspace } from "./workspace.ts";
+import type { Preparation, PreparedWorkspace } from "./workspace.ts";
 
 const TRIES = 3;
 
@@ -20,7 +20,10 @@ export interface WorkspaceRequest
  * Prepares the workspace of a run. A new workspace contains the input files, the skills, and the files of the previous
  * run of the conversation.
  */
-export async function prepareWorkspace(deps: AttemptDeps, request: WorkspaceRequest): Promise<Workspace> {
+export async function prepareWorkspace(
+  deps: AttemptDeps,
+  request: WorkspaceRequest,
+): Promise<PreparedWorkspace> {
   const { clock, log, run, storage, workspaces } = deps;
   const { environment, given, ...preparation } = request;
   const setup = new SetupRecord(storage, environment, run.preparesOnly);

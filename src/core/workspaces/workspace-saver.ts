@@ -10,6 +10,7 @@ import type { Log } from "../ports/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
+import { decideGaps, leftOutText, notStoredText } from "./checkpoint-gaps.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
 import type { Collected, CollectedFile, LeftOutFile, WorkspaceProvider } from "./workspace.ts";
 
@@ -152,9 +153,11 @@ function recordSaved(edit: RunEdit, saved: Saved): void {
   }
   if ("problem" in saved) {
     edit.record({ kind: "workspace.not_stored", reason: saved.problem });
+    decideGaps(edit, notStoredText(edit.run.turn, saved.problem));
     return;
   }
   edit.set({ checkpoint: saved.checkpoint });
   const { checkpoint, leftOut } = saved;
   edit.record({ kind: "workspace.stored", checkpoint, ...(leftOut.length === 0 ? {} : { leftOut }) });
+  decideGaps(edit, leftOut.length === 0 ? undefined : leftOutText(leftOut));
 }

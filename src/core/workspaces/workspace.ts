@@ -25,6 +25,12 @@ export interface WorkspacePaths {
   readonly home: string;
 }
 
+/** A workspace that is ready to work in. */
+export interface PreparedWorkspace extends Workspace {
+  /** The files were on this worker already, so they include what no checkpoint contains. */
+  readonly isOwnCopy: boolean;
+}
+
 /** The same on every worker, so that nothing a run stores depends on the disk of one. */
 export const WORKSPACE_INSIDE = "/workspace";
 export const HOME_INSIDE = "/home/agent";
@@ -134,13 +140,15 @@ export interface WorkspaceProvider {
    * the restored checkpoint, otherwise a new workspace with repositories, setup commands and `initialContents`. Fails
    * with `environment_setup_failed`; the message ends with the last output of a failed command.
    */
-  prepare(preparation: Preparation): Promise<Workspace>;
+  prepare(preparation: Preparation): Promise<PreparedWorkspace>;
   /**
    * Stores the workspace where every worker can reach it, and returns the id of the checkpoint. If it throws, the
    * files stay. A file that cannot be stored, such as one that cannot be read, is left out of a checkpoint that is
    * stored. Its path is relative to the directory that contains `workspace` and `home`.
    */
   checkpoint(runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string>;
+  /** The space that the run's files take on this worker's disk, in bytes. */
+  size(runId: RunId): Promise<number>;
   /** The paths of the run on this worker's disk, which mean nothing to readers. */
   shownPaths(runId: RunId): readonly ShownPath[];
   /** Stores the files that the agent left in `artifacts/`, except those whose path and hash are in `known`. */

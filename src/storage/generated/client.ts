@@ -175,6 +175,16 @@ export type ShareLink = Prisma.ShareLinkModel
  */
 export type SignIn = Prisma.SignInModel
 /**
+ * Model SignInLink
+ * Links that sign a principal in once.
+ */
+export type SignInLink = Prisma.SignInLinkModel
+/**
+ * Model DeviceCode
+ * Programs that wait until a person allows them, in the browser, to get a key.
+ */
+export type DeviceCode = Prisma.DeviceCodeModel
+/**
  * Model Worker
  * Worker processes that send heartbeats.
  */

@@ -423,6 +423,8 @@ export const ModelName = {
   RoutingRule: 'RoutingRule',
   ShareLink: 'ShareLink',
   SignIn: 'SignIn',
+  SignInLink: 'SignInLink',
+  DeviceCode: 'DeviceCode',
   Worker: 'Worker',
   RunInput: 'RunInput',
   Artifact: 'Artifact',
@@ -447,7 +449,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "signIn" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
+    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2375,6 +2377,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    SignInLink: {
+      payload: Prisma.$SignInLinkPayload<ExtArgs>
+      fields: Prisma.SignInLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignInLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignInLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.SignInLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignInLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>
+        }
+        findMany: {
+          args: Prisma.SignInLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>[]
+        }
+        create: {
+          args: Prisma.SignInLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>
+        }
+        createMany: {
+          args: Prisma.SignInLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignInLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.SignInLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>
+        }
+        update: {
+          args: Prisma.SignInLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.SignInLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignInLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignInLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.SignInLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.SignInLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInLink>
+        }
+        groupBy: {
+          args: Prisma.SignInLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignInLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInLinkCountAggregateOutputType> | number
+        }
+      }
+    }
+    DeviceCode: {
+      payload: Prisma.$DeviceCodePayload<ExtArgs>
+      fields: Prisma.DeviceCodeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DeviceCodeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DeviceCodeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>
+        }
+        findFirst: {
+          args: Prisma.DeviceCodeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DeviceCodeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>
+        }
+        findMany: {
+          args: Prisma.DeviceCodeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>[]
+        }
+        create: {
+          args: Prisma.DeviceCodeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>
+        }
+        createMany: {
+          args: Prisma.DeviceCodeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DeviceCodeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>[]
+        }
+        delete: {
+          args: Prisma.DeviceCodeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>
+        }
+        update: {
+          args: Prisma.DeviceCodeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>
+        }
+        deleteMany: {
+          args: Prisma.DeviceCodeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DeviceCodeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DeviceCodeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>[]
+        }
+        upsert: {
+          args: Prisma.DeviceCodeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceCodePayload>
+        }
+        aggregate: {
+          args: Prisma.DeviceCodeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDeviceCode>
+        }
+        groupBy: {
+          args: Prisma.DeviceCodeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeviceCodeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DeviceCodeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeviceCodeCountAggregateOutputType> | number
+        }
+      }
+    }
     Worker: {
       payload: Prisma.$WorkerPayload<ExtArgs>
       fields: Prisma.WorkerFieldRefs
@@ -3100,6 +3250,7 @@ export const PrincipalScalarFieldEnum = {
   photoUrl: 'photoUrl',
   administrator: 'administrator',
   disabled: 'disabled',
+  groups: 'groups',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -3127,7 +3278,8 @@ export const IdentityScalarFieldEnum = {
   teamId: 'teamId',
   subject: 'subject',
   principalId: 'principalId',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  linkedAt: 'linkedAt'
 } as const
 
 export type IdentityScalarFieldEnum = (typeof IdentityScalarFieldEnum)[keyof typeof IdentityScalarFieldEnum]
@@ -3199,6 +3351,7 @@ export const RunScalarFieldEnum = {
   disk: 'disk',
   agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
+  checkpointGaps: 'checkpointGaps',
   permission: 'permission',
   approval: 'approval',
   waitingFollowUp: 'waitingFollowUp',
@@ -3375,6 +3528,7 @@ export const InstallationScalarFieldEnum = {
   externalId: 'externalId',
   name: 'name',
   enabled: 'enabled',
+  offeredTo: 'offeredTo',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -3517,10 +3671,44 @@ export const SignInScalarFieldEnum = {
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
+export const SignInLinkScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  principalId: 'principalId',
+  tokenHash: 'tokenHash',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  usedAt: 'usedAt'
+} as const
+
+export type SignInLinkScalarFieldEnum = (typeof SignInLinkScalarFieldEnum)[keyof typeof SignInLinkScalarFieldEnum]
+
+
+export const DeviceCodeScalarFieldEnum = {
+  id: 'id',
+  deviceCodeHash: 'deviceCodeHash',
+  userCodeHash: 'userCodeHash',
+  clientName: 'clientName',
+  address: 'address',
+  status: 'status',
+  interval: 'interval',
+  lastPolledAt: 'lastPolledAt',
+  teamId: 'teamId',
+  principalId: 'principalId',
+  keyId: 'keyId',
+  scopes: 'scopes',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type DeviceCodeScalarFieldEnum = (typeof DeviceCodeScalarFieldEnum)[keyof typeof DeviceCodeScalarFieldEnum]
+
+
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
   disk: 'disk',
+  diskUse: 'diskUse',
   capacity: 'capacity',
   sandbox: 'sandbox',
   isolated: 'isolated',
@@ -4006,6 +4194,8 @@ export type GlobalOmitConfig = {
   routingRule?: Prisma.RoutingRuleOmit
   shareLink?: Prisma.ShareLinkOmit
   signIn?: Prisma.SignInOmit
+  signInLink?: Prisma.SignInLinkOmit
+  deviceCode?: Prisma.DeviceCodeOmit
   worker?: Prisma.WorkerOmit
   runInput?: Prisma.RunInputOmit
   artifact?: Prisma.ArtifactOmit

@@ -77,6 +77,8 @@ export const ModelName = {
   RoutingRule: 'RoutingRule',
   ShareLink: 'ShareLink',
   SignIn: 'SignIn',
+  SignInLink: 'SignInLink',
+  DeviceCode: 'DeviceCode',
   Worker: 'Worker',
   RunInput: 'RunInput',
   Artifact: 'Artifact',
@@ -124,6 +126,7 @@ export const PrincipalScalarFieldEnum = {
   photoUrl: 'photoUrl',
   administrator: 'administrator',
   disabled: 'disabled',
+  groups: 'groups',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -151,7 +154,8 @@ export const IdentityScalarFieldEnum = {
   teamId: 'teamId',
   subject: 'subject',
   principalId: 'principalId',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  linkedAt: 'linkedAt'
 } as const
 
 export type IdentityScalarFieldEnum = (typeof IdentityScalarFieldEnum)[keyof typeof IdentityScalarFieldEnum]
@@ -223,6 +227,7 @@ export const RunScalarFieldEnum = {
   disk: 'disk',
   agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
+  checkpointGaps: 'checkpointGaps',
   permission: 'permission',
   approval: 'approval',
   waitingFollowUp: 'waitingFollowUp',
@@ -399,6 +404,7 @@ export const InstallationScalarFieldEnum = {
   externalId: 'externalId',
   name: 'name',
   enabled: 'enabled',
+  offeredTo: 'offeredTo',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -541,10 +547,44 @@ export const SignInScalarFieldEnum = {
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
+export const SignInLinkScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  principalId: 'principalId',
+  tokenHash: 'tokenHash',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  usedAt: 'usedAt'
+} as const
+
+export type SignInLinkScalarFieldEnum = (typeof SignInLinkScalarFieldEnum)[keyof typeof SignInLinkScalarFieldEnum]
+
+
+export const DeviceCodeScalarFieldEnum = {
+  id: 'id',
+  deviceCodeHash: 'deviceCodeHash',
+  userCodeHash: 'userCodeHash',
+  clientName: 'clientName',
+  address: 'address',
+  status: 'status',
+  interval: 'interval',
+  lastPolledAt: 'lastPolledAt',
+  teamId: 'teamId',
+  principalId: 'principalId',
+  keyId: 'keyId',
+  scopes: 'scopes',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type DeviceCodeScalarFieldEnum = (typeof DeviceCodeScalarFieldEnum)[keyof typeof DeviceCodeScalarFieldEnum]
+
+
 export const WorkerScalarFieldEnum = {
   id: 'id',
   workerHost: 'workerHost',
   disk: 'disk',
+  diskUse: 'diskUse',
   capacity: 'capacity',
   sandbox: 'sandbox',
   isolated: 'isolated',

@@ -516,10 +516,6 @@ export type ApiKeyUpdatescopesInput = {
   push?: string | string[]
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
-}
-
 export type ApiKeyCreateWithoutPrincipalInput = {
   id?: string
   hash: string

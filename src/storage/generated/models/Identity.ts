@@ -31,6 +31,7 @@ export type IdentityMinAggregateOutputType = {
   subject: string | null
   principalId: string | null
   createdAt: Date | null
+  linkedAt: Date | null
 }
 
 export type IdentityMaxAggregateOutputType = {
@@ -39,6 +40,7 @@ export type IdentityMaxAggregateOutputType = {
   subject: string | null
   principalId: string | null
   createdAt: Date | null
+  linkedAt: Date | null
 }
 
 export type IdentityCountAggregateOutputType = {
@@ -47,6 +49,7 @@ export type IdentityCountAggregateOutputType = {
   subject: number
   principalId: number
   createdAt: number
+  linkedAt: number
   _all: number
 }
 
@@ -57,6 +60,7 @@ export type IdentityMinAggregateInputType = {
   subject?: true
   principalId?: true
   createdAt?: true
+  linkedAt?: true
 }
 
 export type IdentityMaxAggregateInputType = {
@@ -65,6 +69,7 @@ export type IdentityMaxAggregateInputType = {
   subject?: true
   principalId?: true
   createdAt?: true
+  linkedAt?: true
 }
 
 export type IdentityCountAggregateInputType = {
@@ -73,6 +78,7 @@ export type IdentityCountAggregateInputType = {
   subject?: true
   principalId?: true
   createdAt?: true
+  linkedAt?: true
   _all?: true
 }
 
@@ -154,6 +160,7 @@ export type IdentityGroupByOutputType = {
   subject: string
   principalId: string
   createdAt: Date
+  linkedAt: Date | null
   _count: IdentityCountAggregateOutputType | null
   _min: IdentityMinAggregateOutputType | null
   _max: IdentityMaxAggregateOutputType | null
@@ -183,6 +190,7 @@ export type IdentityWhereInput = {
   subject?: Prisma.StringFilter<"Identity"> | string
   principalId?: Prisma.UuidFilter<"Identity"> | string
   createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
+  linkedAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   principal?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
 }
 
@@ -192,6 +200,7 @@ export type IdentityOrderByWithRelationInput = {
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  linkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   principal?: Prisma.PrincipalOrderByWithRelationInput
 }
 
@@ -205,6 +214,7 @@ export type IdentityWhereUniqueInput = Prisma.AtLeast<{
   subject?: Prisma.StringFilter<"Identity"> | string
   principalId?: Prisma.UuidFilter<"Identity"> | string
   createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
+  linkedAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
   principal?: Prisma.XOR<Prisma.PrincipalScalarRelationFilter, Prisma.PrincipalWhereInput>
 }, "teamId_subject" | "id">
 
@@ -214,6 +224,7 @@ export type IdentityOrderByWithAggregationInput = {
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  linkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.IdentityCountOrderByAggregateInput
   _max?: Prisma.IdentityMaxOrderByAggregateInput
   _min?: Prisma.IdentityMinOrderByAggregateInput
@@ -228,6 +239,7 @@ export type IdentityScalarWhereWithAggregatesInput = {
   subject?: Prisma.StringWithAggregatesFilter<"Identity"> | string
   principalId?: Prisma.UuidWithAggregatesFilter<"Identity"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Identity"> | Date | string
+  linkedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Identity"> | Date | string | null
 }
 
 export type IdentityCreateInput = {
@@ -235,6 +247,7 @@ export type IdentityCreateInput = {
   teamId: string
   subject: string
   createdAt?: Date | string
+  linkedAt?: Date | string | null
   principal: Prisma.PrincipalCreateNestedOneWithoutIdentitiesInput
 }
 
@@ -244,6 +257,7 @@ export type IdentityUncheckedCreateInput = {
   subject: string
   principalId: string
   createdAt?: Date | string
+  linkedAt?: Date | string | null
 }
 
 export type IdentityUpdateInput = {
@@ -251,6 +265,7 @@ export type IdentityUpdateInput = {
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  linkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   principal?: Prisma.PrincipalUpdateOneRequiredWithoutIdentitiesNestedInput
 }
 
@@ -260,6 +275,7 @@ export type IdentityUncheckedUpdateInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  linkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IdentityCreateManyInput = {
@@ -268,6 +284,7 @@ export type IdentityCreateManyInput = {
   subject: string
   principalId: string
   createdAt?: Date | string
+  linkedAt?: Date | string | null
 }
 
 export type IdentityUpdateManyMutationInput = {
@@ -275,6 +292,7 @@ export type IdentityUpdateManyMutationInput = {
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  linkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IdentityUncheckedUpdateManyInput = {
@@ -283,6 +301,7 @@ export type IdentityUncheckedUpdateManyInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  linkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IdentityListRelationFilter = {
@@ -306,6 +325,7 @@ export type IdentityCountOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  linkedAt?: Prisma.SortOrder
 }
 
 export type IdentityMaxOrderByAggregateInput = {
@@ -314,6 +334,7 @@ export type IdentityMaxOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  linkedAt?: Prisma.SortOrder
 }
 
 export type IdentityMinOrderByAggregateInput = {
@@ -322,6 +343,7 @@ export type IdentityMinOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  linkedAt?: Prisma.SortOrder
 }
 
 export type IdentityCreateNestedManyWithoutPrincipalInput = {
@@ -366,11 +388,16 @@ export type IdentityUncheckedUpdateManyWithoutPrincipalNestedInput = {
   deleteMany?: Prisma.IdentityScalarWhereInput | Prisma.IdentityScalarWhereInput[]
 }
 
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
+}
+
 export type IdentityCreateWithoutPrincipalInput = {
   id?: string
   teamId: string
   subject: string
   createdAt?: Date | string
+  linkedAt?: Date | string | null
 }
 
 export type IdentityUncheckedCreateWithoutPrincipalInput = {
@@ -378,6 +405,7 @@ export type IdentityUncheckedCreateWithoutPrincipalInput = {
   teamId: string
   subject: string
   createdAt?: Date | string
+  linkedAt?: Date | string | null
 }
 
 export type IdentityCreateOrConnectWithoutPrincipalInput = {
@@ -415,6 +443,7 @@ export type IdentityScalarWhereInput = {
   subject?: Prisma.StringFilter<"Identity"> | string
   principalId?: Prisma.UuidFilter<"Identity"> | string
   createdAt?: Prisma.DateTimeFilter<"Identity"> | Date | string
+  linkedAt?: Prisma.DateTimeNullableFilter<"Identity"> | Date | string | null
 }
 
 export type IdentityCreateManyPrincipalInput = {
@@ -422,6 +451,7 @@ export type IdentityCreateManyPrincipalInput = {
   teamId: string
   subject: string
   createdAt?: Date | string
+  linkedAt?: Date | string | null
 }
 
 export type IdentityUpdateWithoutPrincipalInput = {
@@ -429,6 +459,7 @@ export type IdentityUpdateWithoutPrincipalInput = {
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  linkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IdentityUncheckedUpdateWithoutPrincipalInput = {
@@ -436,6 +467,7 @@ export type IdentityUncheckedUpdateWithoutPrincipalInput = {
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  linkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IdentityUncheckedUpdateManyWithoutPrincipalInput = {
@@ -443,6 +475,7 @@ export type IdentityUncheckedUpdateManyWithoutPrincipalInput = {
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  linkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -453,6 +486,7 @@ export type IdentitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   subject?: boolean
   principalId?: boolean
   createdAt?: boolean
+  linkedAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
@@ -462,6 +496,7 @@ export type IdentitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   subject?: boolean
   principalId?: boolean
   createdAt?: boolean
+  linkedAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
@@ -471,6 +506,7 @@ export type IdentitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   subject?: boolean
   principalId?: boolean
   createdAt?: boolean
+  linkedAt?: boolean
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["identity"]>
 
@@ -480,9 +516,10 @@ export type IdentitySelectScalar = {
   subject?: boolean
   principalId?: boolean
   createdAt?: boolean
+  linkedAt?: boolean
 }
 
-export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "subject" | "principalId" | "createdAt", ExtArgs["result"]["identity"]>
+export type IdentityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "subject" | "principalId" | "createdAt" | "linkedAt", ExtArgs["result"]["identity"]>
 export type IdentityInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   principal?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
 }
@@ -504,6 +541,10 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     subject: string
     principalId: string
     createdAt: Date
+    /**
+     * When an administrator linked the account. Null: the account was only seen, which does not let it sign in.
+     */
+    linkedAt: Date | null
   }, ExtArgs["result"]["identity"]>
   composites: {}
 }
@@ -933,6 +974,7 @@ export interface IdentityFieldRefs {
   readonly subject: Prisma.FieldRef<"Identity", 'String'>
   readonly principalId: Prisma.FieldRef<"Identity", 'String'>
   readonly createdAt: Prisma.FieldRef<"Identity", 'DateTime'>
+  readonly linkedAt: Prisma.FieldRef<"Identity", 'DateTime'>
 }
     
 

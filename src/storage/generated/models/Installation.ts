@@ -31,6 +31,7 @@ export type InstallationMinAggregateOutputType = {
   externalId: string | null
   name: string | null
   enabled: boolean | null
+  offeredTo: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -42,6 +43,7 @@ export type InstallationMaxAggregateOutputType = {
   externalId: string | null
   name: string | null
   enabled: boolean | null
+  offeredTo: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -53,6 +55,7 @@ export type InstallationCountAggregateOutputType = {
   externalId: number
   name: number
   enabled: number
+  offeredTo: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -66,6 +69,7 @@ export type InstallationMinAggregateInputType = {
   externalId?: true
   name?: true
   enabled?: true
+  offeredTo?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -77,6 +81,7 @@ export type InstallationMaxAggregateInputType = {
   externalId?: true
   name?: true
   enabled?: true
+  offeredTo?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -88,6 +93,7 @@ export type InstallationCountAggregateInputType = {
   externalId?: true
   name?: true
   enabled?: true
+  offeredTo?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -172,6 +178,7 @@ export type InstallationGroupByOutputType = {
   externalId: string
   name: string | null
   enabled: boolean
+  offeredTo: string | null
   createdAt: Date
   updatedAt: Date
   _count: InstallationCountAggregateOutputType | null
@@ -204,6 +211,7 @@ export type InstallationWhereInput = {
   externalId?: Prisma.StringFilter<"Installation"> | string
   name?: Prisma.StringNullableFilter<"Installation"> | string | null
   enabled?: Prisma.BoolFilter<"Installation"> | boolean
+  offeredTo?: Prisma.UuidNullableFilter<"Installation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
 }
@@ -215,6 +223,7 @@ export type InstallationOrderByWithRelationInput = {
   externalId?: Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   enabled?: Prisma.SortOrder
+  offeredTo?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -230,6 +239,7 @@ export type InstallationWhereUniqueInput = Prisma.AtLeast<{
   externalId?: Prisma.StringFilter<"Installation"> | string
   name?: Prisma.StringNullableFilter<"Installation"> | string | null
   enabled?: Prisma.BoolFilter<"Installation"> | boolean
+  offeredTo?: Prisma.UuidNullableFilter<"Installation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
 }, "id" | "adapter_externalId">
@@ -241,6 +251,7 @@ export type InstallationOrderByWithAggregationInput = {
   externalId?: Prisma.SortOrder
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   enabled?: Prisma.SortOrder
+  offeredTo?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.InstallationCountOrderByAggregateInput
@@ -258,6 +269,7 @@ export type InstallationScalarWhereWithAggregatesInput = {
   externalId?: Prisma.StringWithAggregatesFilter<"Installation"> | string
   name?: Prisma.StringNullableWithAggregatesFilter<"Installation"> | string | null
   enabled?: Prisma.BoolWithAggregatesFilter<"Installation"> | boolean
+  offeredTo?: Prisma.UuidNullableWithAggregatesFilter<"Installation"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Installation"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Installation"> | Date | string
 }
@@ -269,6 +281,7 @@ export type InstallationCreateInput = {
   externalId: string
   name?: string | null
   enabled?: boolean
+  offeredTo?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -280,6 +293,7 @@ export type InstallationUncheckedCreateInput = {
   externalId: string
   name?: string | null
   enabled?: boolean
+  offeredTo?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -291,6 +305,7 @@ export type InstallationUpdateInput = {
   externalId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -302,6 +317,7 @@ export type InstallationUncheckedUpdateInput = {
   externalId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -313,6 +329,7 @@ export type InstallationCreateManyInput = {
   externalId: string
   name?: string | null
   enabled?: boolean
+  offeredTo?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -324,6 +341,7 @@ export type InstallationUpdateManyMutationInput = {
   externalId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -335,6 +353,7 @@ export type InstallationUncheckedUpdateManyInput = {
   externalId?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -351,6 +370,7 @@ export type InstallationCountOrderByAggregateInput = {
   externalId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
+  offeredTo?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -362,6 +382,7 @@ export type InstallationMaxOrderByAggregateInput = {
   externalId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
+  offeredTo?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -373,6 +394,7 @@ export type InstallationMinOrderByAggregateInput = {
   externalId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
+  offeredTo?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -386,6 +408,7 @@ export type InstallationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   externalId?: boolean
   name?: boolean
   enabled?: boolean
+  offeredTo?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["installation"]>
@@ -397,6 +420,7 @@ export type InstallationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   externalId?: boolean
   name?: boolean
   enabled?: boolean
+  offeredTo?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["installation"]>
@@ -408,6 +432,7 @@ export type InstallationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   externalId?: boolean
   name?: boolean
   enabled?: boolean
+  offeredTo?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["installation"]>
@@ -419,11 +444,12 @@ export type InstallationSelectScalar = {
   externalId?: boolean
   name?: boolean
   enabled?: boolean
+  offeredTo?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type InstallationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "adapter" | "externalId" | "name" | "enabled" | "createdAt" | "updatedAt", ExtArgs["result"]["installation"]>
+export type InstallationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "adapter" | "externalId" | "name" | "enabled" | "offeredTo" | "createdAt" | "updatedAt", ExtArgs["result"]["installation"]>
 
 export type $InstallationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Installation"
@@ -438,6 +464,10 @@ export type $InstallationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     externalId: string
     name: string | null
     enabled: boolean
+    /**
+     * The team that gets the installation once one of its administrators accepts it.
+     */
+    offeredTo: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["installation"]>
@@ -869,6 +899,7 @@ export interface InstallationFieldRefs {
   readonly externalId: Prisma.FieldRef<"Installation", 'String'>
   readonly name: Prisma.FieldRef<"Installation", 'String'>
   readonly enabled: Prisma.FieldRef<"Installation", 'Boolean'>
+  readonly offeredTo: Prisma.FieldRef<"Installation", 'String'>
   readonly createdAt: Prisma.FieldRef<"Installation", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Installation", 'DateTime'>
 }

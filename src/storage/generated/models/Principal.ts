@@ -59,6 +59,7 @@ export type PrincipalCountAggregateOutputType = {
   photoUrl: number
   administrator: number
   disabled: number
+  groups: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -100,6 +101,7 @@ export type PrincipalCountAggregateInputType = {
   photoUrl?: true
   administrator?: true
   disabled?: true
+  groups?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -186,6 +188,7 @@ export type PrincipalGroupByOutputType = {
   photoUrl: string | null
   administrator: boolean
   disabled: boolean
+  groups: string[]
   createdAt: Date
   updatedAt: Date
   _count: PrincipalCountAggregateOutputType | null
@@ -220,6 +223,7 @@ export type PrincipalWhereInput = {
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
   disabled?: Prisma.BoolFilter<"Principal"> | boolean
+  groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   team?: Prisma.XOR<Prisma.TeamScalarRelationFilter, Prisma.TeamWhereInput>
@@ -237,6 +241,7 @@ export type PrincipalOrderByWithRelationInput = {
   photoUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  groups?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   team?: Prisma.TeamOrderByWithRelationInput
@@ -257,6 +262,7 @@ export type PrincipalWhereUniqueInput = Prisma.AtLeast<{
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
   disabled?: Prisma.BoolFilter<"Principal"> | boolean
+  groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   team?: Prisma.XOR<Prisma.TeamScalarRelationFilter, Prisma.TeamWhereInput>
@@ -274,6 +280,7 @@ export type PrincipalOrderByWithAggregationInput = {
   photoUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  groups?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.PrincipalCountOrderByAggregateInput
@@ -293,6 +300,7 @@ export type PrincipalScalarWhereWithAggregatesInput = {
   photoUrl?: Prisma.StringNullableWithAggregatesFilter<"Principal"> | string | null
   administrator?: Prisma.BoolWithAggregatesFilter<"Principal"> | boolean
   disabled?: Prisma.BoolWithAggregatesFilter<"Principal"> | boolean
+  groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Principal"> | Date | string
 }
@@ -305,6 +313,7 @@ export type PrincipalCreateInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
@@ -322,6 +331,7 @@ export type PrincipalUncheckedCreateInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
@@ -337,6 +347,7 @@ export type PrincipalUpdateInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
@@ -354,6 +365,7 @@ export type PrincipalUncheckedUpdateInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
@@ -370,6 +382,7 @@ export type PrincipalCreateManyInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -382,6 +395,7 @@ export type PrincipalUpdateManyMutationInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -395,6 +409,7 @@ export type PrincipalUncheckedUpdateManyInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -409,6 +424,14 @@ export type PrincipalOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
+export type StringNullableListFilter<$PrismaModel = never> = {
+  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
+}
+
 export type PrincipalCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
@@ -418,6 +441,7 @@ export type PrincipalCountOrderByAggregateInput = {
   photoUrl?: Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  groups?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -495,12 +519,21 @@ export type PrincipalUncheckedUpdateManyWithoutTeamNestedInput = {
   deleteMany?: Prisma.PrincipalScalarWhereInput | Prisma.PrincipalScalarWhereInput[]
 }
 
+export type PrincipalCreategroupsInput = {
+  set: string[]
+}
+
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
 }
 
 export type BoolFieldUpdateOperationsInput = {
   set?: boolean
+}
+
+export type PrincipalUpdategroupsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type PrincipalCreateNestedOneWithoutIdentitiesInput = {
@@ -553,6 +586,7 @@ export type PrincipalCreateWithoutTeamInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   identities?: Prisma.IdentityCreateNestedManyWithoutPrincipalInput
@@ -568,6 +602,7 @@ export type PrincipalUncheckedCreateWithoutTeamInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
@@ -613,6 +648,7 @@ export type PrincipalScalarWhereInput = {
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
   disabled?: Prisma.BoolFilter<"Principal"> | boolean
+  groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
 }
@@ -625,6 +661,7 @@ export type PrincipalCreateWithoutIdentitiesInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
@@ -641,6 +678,7 @@ export type PrincipalUncheckedCreateWithoutIdentitiesInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPrincipalInput
@@ -671,6 +709,7 @@ export type PrincipalUpdateWithoutIdentitiesInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
@@ -687,6 +726,7 @@ export type PrincipalUncheckedUpdateWithoutIdentitiesInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutPrincipalNestedInput
@@ -701,6 +741,7 @@ export type PrincipalCreateWithoutKeysInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
@@ -717,6 +758,7 @@ export type PrincipalUncheckedCreateWithoutKeysInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
@@ -747,6 +789,7 @@ export type PrincipalUpdateWithoutKeysInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
@@ -763,6 +806,7 @@ export type PrincipalUncheckedUpdateWithoutKeysInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
@@ -777,6 +821,7 @@ export type PrincipalCreateWithoutRunsInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   team: Prisma.TeamCreateNestedOneWithoutPrincipalsInput
@@ -793,6 +838,7 @@ export type PrincipalUncheckedCreateWithoutRunsInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
   identities?: Prisma.IdentityUncheckedCreateNestedManyWithoutPrincipalInput
@@ -823,6 +869,7 @@ export type PrincipalUpdateWithoutRunsInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   team?: Prisma.TeamUpdateOneRequiredWithoutPrincipalsNestedInput
@@ -839,6 +886,7 @@ export type PrincipalUncheckedUpdateWithoutRunsInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
@@ -853,6 +901,7 @@ export type PrincipalCreateManyTeamInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -865,6 +914,7 @@ export type PrincipalUpdateWithoutTeamInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUpdateManyWithoutPrincipalNestedInput
@@ -880,6 +930,7 @@ export type PrincipalUncheckedUpdateWithoutTeamInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   identities?: Prisma.IdentityUncheckedUpdateManyWithoutPrincipalNestedInput
@@ -895,6 +946,7 @@ export type PrincipalUncheckedUpdateManyWithoutTeamInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -957,6 +1009,7 @@ export type PrincipalSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
@@ -975,6 +1028,7 @@ export type PrincipalSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
@@ -989,6 +1043,7 @@ export type PrincipalSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
@@ -1003,11 +1058,12 @@ export type PrincipalSelectScalar = {
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type PrincipalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "type" | "displayName" | "email" | "photoUrl" | "administrator" | "disabled" | "createdAt" | "updatedAt", ExtArgs["result"]["principal"]>
+export type PrincipalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "type" | "displayName" | "email" | "photoUrl" | "administrator" | "disabled" | "groups" | "createdAt" | "updatedAt", ExtArgs["result"]["principal"]>
 export type PrincipalInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
   identities?: boolean | Prisma.Principal$identitiesArgs<ExtArgs>
@@ -1039,6 +1095,10 @@ export type $PrincipalPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     photoUrl: string | null
     administrator: boolean
     disabled: boolean
+    /**
+     * As the identity provider named them at the last sign-in.
+     */
+    groups: string[]
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["principal"]>
@@ -1476,6 +1536,7 @@ export interface PrincipalFieldRefs {
   readonly photoUrl: Prisma.FieldRef<"Principal", 'String'>
   readonly administrator: Prisma.FieldRef<"Principal", 'Boolean'>
   readonly disabled: Prisma.FieldRef<"Principal", 'Boolean'>
+  readonly groups: Prisma.FieldRef<"Principal", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"Principal", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Principal", 'DateTime'>
 }

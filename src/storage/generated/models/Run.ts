@@ -94,6 +94,7 @@ export type RunMinAggregateOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  checkpointGaps: string | null
   othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
@@ -149,6 +150,7 @@ export type RunMaxAggregateOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  checkpointGaps: string | null
   othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
@@ -214,6 +216,7 @@ export type RunCountAggregateOutputType = {
   disk: number
   agentVersion: number
   checkpoint: number
+  checkpointGaps: number
   permission: number
   approval: number
   waitingFollowUp: number
@@ -305,6 +308,7 @@ export type RunMinAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  checkpointGaps?: true
   othersWrote?: true
   answer?: true
   totalTokens?: true
@@ -360,6 +364,7 @@ export type RunMaxAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  checkpointGaps?: true
   othersWrote?: true
   answer?: true
   totalTokens?: true
@@ -425,6 +430,7 @@ export type RunCountAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  checkpointGaps?: true
   permission?: true
   approval?: true
   waitingFollowUp?: true
@@ -581,6 +587,7 @@ export type RunGroupByOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  checkpointGaps: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
   waitingFollowUp: runtime.JsonValue | null
@@ -673,6 +680,7 @@ export type RunWhereInput = {
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
@@ -750,6 +758,7 @@ export type RunOrderByWithRelationInput = {
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -830,6 +839,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
@@ -907,6 +917,7 @@ export type RunOrderByWithAggregationInput = {
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -984,6 +995,7 @@ export type RunScalarWhereWithAggregatesInput = {
   disk?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  checkpointGaps?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableWithAggregatesFilter<"Run">
@@ -1052,6 +1064,7 @@ export type RunCreateInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1129,6 +1142,7 @@ export type RunUncheckedCreateInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1204,6 +1218,7 @@ export type RunUpdateInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1281,6 +1296,7 @@ export type RunUncheckedUpdateInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1357,6 +1373,7 @@ export type RunCreateManyInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1425,6 +1442,7 @@ export type RunUpdateManyMutationInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1494,6 +1512,7 @@ export type RunUncheckedUpdateManyInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1573,6 +1592,7 @@ export type RunCountOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  checkpointGaps?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrder
@@ -1647,6 +1667,7 @@ export type RunMaxOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  checkpointGaps?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1702,6 +1723,7 @@ export type RunMinOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  checkpointGaps?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -2014,6 +2036,7 @@ export type RunCreateWithoutCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2089,6 +2112,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2194,6 +2218,7 @@ export type RunScalarWhereInput = {
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
@@ -2262,6 +2287,7 @@ export type RunCreateWithoutEventsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2338,6 +2364,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2428,6 +2455,7 @@ export type RunUpdateWithoutEventsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2504,6 +2532,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2578,6 +2607,7 @@ export type RunCreateWithoutFollowUpsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2654,6 +2684,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2744,6 +2775,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2820,6 +2852,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2894,6 +2927,7 @@ export type RunCreateWithoutCurrentInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2970,6 +3004,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3060,6 +3095,7 @@ export type RunUpdateWithoutCurrentInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3136,6 +3172,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3210,6 +3247,7 @@ export type RunCreateWithoutThreadsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3286,6 +3324,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3376,6 +3415,7 @@ export type RunUpdateWithoutThreadsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3452,6 +3492,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3526,6 +3567,7 @@ export type RunCreateWithoutInputsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3602,6 +3644,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3692,6 +3735,7 @@ export type RunUpdateWithoutInputsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3768,6 +3812,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3842,6 +3887,7 @@ export type RunCreateWithoutArtifactsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3918,6 +3964,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4008,6 +4055,7 @@ export type RunUpdateWithoutArtifactsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4084,6 +4132,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4158,6 +4207,7 @@ export type RunCreateWithoutChangesInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4234,6 +4284,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4324,6 +4375,7 @@ export type RunUpdateWithoutChangesInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4400,6 +4452,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4474,6 +4527,7 @@ export type RunCreateManyCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4542,6 +4596,7 @@ export type RunUpdateWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4617,6 +4672,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4692,6 +4748,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4846,6 +4903,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
@@ -4924,6 +4982,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
@@ -4994,6 +5053,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
@@ -5064,6 +5124,7 @@ export type RunSelectScalar = {
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
@@ -5085,7 +5146,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5227,6 +5288,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The blob that holds the workspace's files after the last turn.
      */
     checkpoint: string | null
+    /**
+     * What the checkpoint does not contain, for people.
+     */
+    checkpointGaps: string | null
     /**
      * The agent's open permission request, with its answer once there is one.
      */
@@ -5754,6 +5819,7 @@ export interface RunFieldRefs {
   readonly disk: Prisma.FieldRef<"Run", 'String'>
   readonly agentVersion: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
+  readonly checkpointGaps: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
   readonly waitingFollowUp: Prisma.FieldRef<"Run", 'Json'>

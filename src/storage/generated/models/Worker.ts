@@ -60,6 +60,7 @@ export type WorkerCountAggregateOutputType = {
   id: number
   workerHost: number
   disk: number
+  diskUse: number
   capacity: number
   sandbox: number
   isolated: number
@@ -103,6 +104,7 @@ export type WorkerCountAggregateInputType = {
   id?: true
   workerHost?: true
   disk?: true
+  diskUse?: true
   capacity?: true
   sandbox?: true
   isolated?: true
@@ -201,6 +203,7 @@ export type WorkerGroupByOutputType = {
   id: string
   workerHost: string | null
   disk: string | null
+  diskUse: runtime.JsonValue | null
   capacity: number
   sandbox: string
   isolated: boolean
@@ -235,6 +238,7 @@ export type WorkerWhereInput = {
   id?: Prisma.StringFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
   disk?: Prisma.StringNullableFilter<"Worker"> | string | null
+  diskUse?: Prisma.JsonNullableFilter<"Worker">
   capacity?: Prisma.IntFilter<"Worker"> | number
   sandbox?: Prisma.StringFilter<"Worker"> | string
   isolated?: Prisma.BoolFilter<"Worker"> | boolean
@@ -246,6 +250,7 @@ export type WorkerOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
+  diskUse?: Prisma.SortOrderInput | Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -260,6 +265,7 @@ export type WorkerWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.WorkerWhereInput | Prisma.WorkerWhereInput[]
   workerHost?: Prisma.StringNullableFilter<"Worker"> | string | null
   disk?: Prisma.StringNullableFilter<"Worker"> | string | null
+  diskUse?: Prisma.JsonNullableFilter<"Worker">
   capacity?: Prisma.IntFilter<"Worker"> | number
   sandbox?: Prisma.StringFilter<"Worker"> | string
   isolated?: Prisma.BoolFilter<"Worker"> | boolean
@@ -271,6 +277,7 @@ export type WorkerOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrderInput | Prisma.SortOrder
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
+  diskUse?: Prisma.SortOrderInput | Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -290,6 +297,7 @@ export type WorkerScalarWhereWithAggregatesInput = {
   id?: Prisma.StringWithAggregatesFilter<"Worker"> | string
   workerHost?: Prisma.StringNullableWithAggregatesFilter<"Worker"> | string | null
   disk?: Prisma.StringNullableWithAggregatesFilter<"Worker"> | string | null
+  diskUse?: Prisma.JsonNullableWithAggregatesFilter<"Worker">
   capacity?: Prisma.IntWithAggregatesFilter<"Worker"> | number
   sandbox?: Prisma.StringWithAggregatesFilter<"Worker"> | string
   isolated?: Prisma.BoolWithAggregatesFilter<"Worker"> | boolean
@@ -301,6 +309,7 @@ export type WorkerCreateInput = {
   id: string
   workerHost?: string | null
   disk?: string | null
+  diskUse?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   capacity: number
   sandbox: string
   isolated: boolean
@@ -312,6 +321,7 @@ export type WorkerUncheckedCreateInput = {
   id: string
   workerHost?: string | null
   disk?: string | null
+  diskUse?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   capacity: number
   sandbox: string
   isolated: boolean
@@ -323,6 +333,7 @@ export type WorkerUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  diskUse?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -334,6 +345,7 @@ export type WorkerUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  diskUse?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -345,6 +357,7 @@ export type WorkerCreateManyInput = {
   id: string
   workerHost?: string | null
   disk?: string | null
+  diskUse?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   capacity: number
   sandbox: string
   isolated: boolean
@@ -356,6 +369,7 @@ export type WorkerUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  diskUse?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -367,6 +381,7 @@ export type WorkerUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workerHost?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  diskUse?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   capacity?: Prisma.IntFieldUpdateOperationsInput | number
   sandbox?: Prisma.StringFieldUpdateOperationsInput | string
   isolated?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -378,6 +393,7 @@ export type WorkerCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   workerHost?: Prisma.SortOrder
   disk?: Prisma.SortOrder
+  diskUse?: Prisma.SortOrder
   capacity?: Prisma.SortOrder
   sandbox?: Prisma.SortOrder
   isolated?: Prisma.SortOrder
@@ -421,6 +437,7 @@ export type WorkerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   id?: boolean
   workerHost?: boolean
   disk?: boolean
+  diskUse?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -432,6 +449,7 @@ export type WorkerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   workerHost?: boolean
   disk?: boolean
+  diskUse?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -443,6 +461,7 @@ export type WorkerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   id?: boolean
   workerHost?: boolean
   disk?: boolean
+  diskUse?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -454,6 +473,7 @@ export type WorkerSelectScalar = {
   id?: boolean
   workerHost?: boolean
   disk?: boolean
+  diskUse?: boolean
   capacity?: boolean
   sandbox?: boolean
   isolated?: boolean
@@ -461,7 +481,7 @@ export type WorkerSelectScalar = {
   lastSeenAt?: boolean
 }
 
-export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "disk" | "capacity" | "sandbox" | "isolated" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
+export type WorkerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workerHost" | "disk" | "diskUse" | "capacity" | "sandbox" | "isolated" | "startedAt" | "lastSeenAt", ExtArgs["result"]["worker"]>
 
 export type $WorkerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Worker"
@@ -479,6 +499,10 @@ export type $WorkerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The id of its data directory; null: a worker of an earlier version.
      */
     disk: string | null
+    /**
+     * Free and used space of its disk; null: a worker of an earlier version.
+     */
+    diskUse: runtime.JsonValue | null
     /**
      * How many runs it works on at the same time, at most.
      */
@@ -916,6 +940,7 @@ export interface WorkerFieldRefs {
   readonly id: Prisma.FieldRef<"Worker", 'String'>
   readonly workerHost: Prisma.FieldRef<"Worker", 'String'>
   readonly disk: Prisma.FieldRef<"Worker", 'String'>
+  readonly diskUse: Prisma.FieldRef<"Worker", 'Json'>
   readonly capacity: Prisma.FieldRef<"Worker", 'Int'>
   readonly sandbox: Prisma.FieldRef<"Worker", 'String'>
   readonly isolated: Prisma.FieldRef<"Worker", 'Boolean'>

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "installations" ADD COLUMN     "offered_team_id" UUID;

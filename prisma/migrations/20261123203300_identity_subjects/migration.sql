@@ -1,0 +1,2 @@
+-- CreateIndex
+CREATE INDEX "identities_subject_idx" ON "identities"("subject");

@@ -1,0 +1,39 @@
+import { type AttemptAbort, runFailureOf } from "../attempts/attempt-abort.ts";
+import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { AppError } from "../errors.ts";
+import type { Stop } from "../ports/clock.ts";
+
+const LOOK_MS = 30_000;
+const GIBIBYTE = 2 ** 30;
+
+type WorkspaceLimitDeps = Pick<AttemptDeps, "clock" | "log" | "run" | "settings" | "workspaces">;
+
+/** Aborts the attempt when the workspace becomes too large. The returned function ends the watch. */
+export function limitWorkspace(deps: WorkspaceLimitDeps, abort: AttemptAbort): Stop {
+  const { clock, log, run, settings, workspaces } = deps;
+  let isLooking = false;
+  const look = async () => {
+    if (isLooking || abort.reason !== undefined) {
+      return;
+    }
+    isLooking = true;
+    try {
+      if ((await workspaces.size(run.id)) > settings.workspaceGib * GIBIBYTE) {
+        abort.abort({ kind: "failed", failure: runFailureOf(tooLarge(settings.workspaceGib)) });
+      }
+    } catch (error) {
+      log.warn("workspace.not_measured", { runId: run.id, error });
+    } finally {
+      isLooking = false;
+    }
+  };
+  return clock.every(LOOK_MS, () => void look());
+}
+
+function tooLarge(limitGib: number): AppError {
+  const message = `The workspace has more than ${limitGib} GiB, the largest size that is allowed here.`;
+  return new AppError("budget_exceeded", message, {
+    remedy:
+      "Start a run that writes less or deletes what it does not need, or ask the operator to raise ERRAND_MAX_WORKSPACE_GIB.",
+  });
+}

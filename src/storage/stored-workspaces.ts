@@ -1,0 +1,27 @@
+import type { RunId } from "../core/ids.ts";
+import type { Statements } from "./database.ts";
+
+/**
+ * Calls `remove` while the row of the run is locked, so that no worker claims the run meanwhile, if no worker has the run
+ * and its workspace is stored. It is stored when no turn began since, and the checkpoint contains all files. Returns
+ * whether `remove` was called. `remove` may be called again after a failure of the database.
+ */
+export function whileStored(
+  database: Statements,
+  runId: RunId,
+  remove: () => Promise<void>,
+): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const rows = await tx.$queryRaw<{ isStored: boolean }[]>`
+      SELECT coalesce((
+        SELECT kind = 'workspace.stored' FROM run_events
+        WHERE run_id = runs.id AND kind IN ('turn.started', 'workspace.stored', 'workspace.not_stored')
+        ORDER BY seq DESC LIMIT 1), true) AS "isStored"
+      FROM runs WHERE id = ${runId}::uuid AND lease_token IS NULL AND checkpoint_gaps IS NULL FOR UPDATE SKIP LOCKED`;
+    if (rows[0]?.isStored !== true) {
+      return false;
+    }
+    await remove();
+    return true;
+  });
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from "node:crypto";
+import { readdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parseRunId, type RunId } from "../core/ids.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { DiskUse } from "../core/workers/worker.ts";
+import { diskSizeOf, freeBytesOf } from "./disk-size.ts";
+import { removeTree } from "./remove-tree.ts";
+
+/** Prepared environments are not used when they are older. */
+const ENVIRONMENT_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+/** A worker without space looks this often for what can be deleted. */
+const CROWDED_MS = 60_000;
+/** A worker with little space makes room for this many times what it needs to take a run. */
+const ROOM_FACTOR = 2;
+const REMOVED = ".removed-";
+/** What an interrupted installation or copy leaves begins with a dot. It may still be in progress. */
+const HIDDEN_MS = 24 * 3_600_000;
+
+export interface LocalDiskOptions {
+  readonly dataDir: string;
+  readonly limits: {
+    /** How long a copy of a stored workspace is kept after its last use. */
+    readonly copyMs: number;
+    /** All copies together. The least recently used ones are deleted first. */
+    readonly copiesBytes: number;
+    /** How long unused mirrors and agents are kept. */
+    readonly cacheMs: number;
+    /** With less free space the worker takes no run. */
+    readonly minFreeBytes: number;
+  };
+  /** Calls `remove` while nothing works on the run, if its workspace is stored. Returns whether it did. */
+  readonly whileStored: (runId: RunId, remove: () => Promise<void>) => Promise<boolean>;
+  /** Removes the containers and processes that killed workers of this data directory left. */
+  readonly sweep: () => Promise<number>;
+  readonly log: Log;
+}
+
+interface LocalCopy {
+  readonly runId: RunId;
+  readonly path: string;
+  readonly usedAt: number;
+  readonly bytes: number;
+}
+
+/**
+ * What this worker stores in its data directory besides the embedded database: copies of workspaces, prepared
+ * environments, mirrors and agents. All of it can be made again, except workspaces that are not stored.
+ */
+export class LocalDisk {
+  readonly #options: LocalDiskOptions;
+  readonly #sizes = new Map<RunId, LocalCopy>();
+  #use: DiskUse["used"] = { workspaces: 0, environments: 0, mirrors: 0, agents: 0 };
+  #takesRuns = true;
+  #pruning: Promise<number> | undefined;
+  #prunedMs = -Infinity;
+
+  constructor(options: LocalDiskOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there was enough space for another run at the last look. */
+  get takesRuns(): boolean {
+    return this.#takesRuns;
+  }
+
+  /** The sizes are those of the last `prune`. */
+  async look(): Promise<DiskUse> {
+    const { dataDir, limits, log } = this.#options;
+    const freeBytes = await freeBytesOf(dataDir);
+    const takesRuns = freeBytes >= limits.minFreeBytes;
+    if (takesRuns !== this.#takesRuns) {
+      this.#takesRuns = takesRuns;
+      const facts = { freeBytes, minFreeBytes: limits.minFreeBytes };
+      takesRuns ? log.info("worker.disk.free_again", facts) : log.warn("worker.disk.full", facts);
+    }
+    if (!takesRuns && performance.now() - this.#prunedMs > CROWDED_MS) {
+      void this.tidy();
+    }
+    return { freeBytes, takesRuns, used: this.#use };
+  }
+
+  /** Prunes, and logs what that gave. Never rejects. */
+  async tidy(): Promise<void> {
+    const { log, sweep } = this.#options;
+    try {
+      const [count, orphans] = [await this.prune(), await sweep()];
+      if (count + orphans > 0) {
+        log.info("worker.disk.pruned", { count, orphans, used: this.#use });
+      }
+    } catch (error) {
+      log.warn("worker.disk.not_pruned", { error });
+    }
+  }
+
+  /** Deletes what is not needed, and returns the number of deleted trees. One call at a time does the work. */
+  prune(): Promise<number> {
+    this.#prunedMs = performance.now();
+    this.#pruning ??= this.#prune().finally(() => {
+      this.#pruning = undefined;
+    });
+    return this.#pruning;
+  }
+
+  async #prune(): Promise<number> {
+    const { dataDir, limits } = this.#options;
+    const copies = await this.#pruneCopies();
+    const caches = [
+      await this.#pruneUnused("environments", Math.min(limits.cacheMs, ENVIRONMENT_MS)),
+      await this.#pruneUnused("histories", limits.cacheMs),
+      await this.#pruneUnused("agents", limits.cacheMs),
+    ];
+    const [environments, histories, mirrors, agents] = await Promise.all(
+      ["environments", "histories", "mirrors", "agents"].map((name) => diskSizeOf(join(dataDir, name))),
+    );
+    this.#use = {
+      workspaces: sumOf(Array.from(this.#sizes.values())),
+      environments: environments ?? 0,
+      mirrors: (histories ?? 0) + (mirrors ?? 0),
+      agents: agents ?? 0,
+    };
+    return caches.reduce((sum, count) => sum + count, copies);
+  }
+
+  async #pruneCopies(): Promise<number> {
+    const { dataDir, limits } = this.#options;
+    const runs = join(dataDir, "runs");
+    await removeRemains(runs);
+    const copies = (await this.#listCopies(runs)).sort((left, right) => left.usedAt - right.usedAt);
+    let bytes = sumOf(copies);
+    let count = 0;
+    for (const copy of copies) {
+      const isOld = Date.now() - copy.usedAt > limits.copyMs;
+      if (!isOld && bytes <= limits.copiesBytes && (await this.#hasRoom())) {
+        break;
+      }
+      if (await this.#removeCopy(copy)) {
+        bytes -= copy.bytes;
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  async #hasRoom(): Promise<boolean> {
+    const { dataDir, limits } = this.#options;
+    return (await freeBytesOf(dataDir)) >= ROOM_FACTOR * limits.minFreeBytes;
+  }
+
+  async #listCopies(runs: string): Promise<LocalCopy[]> {
+    const copies: LocalCopy[] = [];
+    for (const name of await readdir(runs).catch(() => [])) {
+      const runId = parseRunId(name);
+      const usedAt = runId === undefined ? undefined : await usedAtOf(join(runs, name));
+      if (runId !== undefined && usedAt !== undefined) {
+        copies.push(await this.#measured(runId, join(runs, name), usedAt));
+      }
+    }
+    this.#sizes.clear();
+    for (const copy of copies) {
+      this.#sizes.set(copy.runId, copy);
+    }
+    return copies;
+  }
+
+  /** A workspace that was not used lately keeps its size. */
+  async #measured(runId: RunId, path: string, usedAt: number): Promise<LocalCopy> {
+    const known = this.#sizes.get(runId);
+    return known?.usedAt === usedAt && Date.now() - usedAt > HOUR_MS
+      ? known
+      : { runId, path, usedAt, bytes: await diskSizeOf(path) };
+  }
+
+  /** Renamed while no worker can claim the run, and deleted afterwards, because that takes longer. */
+  async #removeCopy({ path, runId }: LocalCopy): Promise<boolean> {
+    const removed = join(path, "..", `${REMOVED}${randomUUID()}`);
+    const isRemoved = await this.#options.whileStored(runId, () => moveAway(path, removed));
+    if (isRemoved) {
+      this.#sizes.delete(runId);
+      await removeTree(removed);
+    }
+    return isRemoved;
+  }
+
+  async #pruneUnused(folder: string, keptMs: number): Promise<number> {
+    const root = join(this.#options.dataDir, folder);
+    await removeRemains(root);
+    let count = 0;
+    for (const name of await readdir(root).catch(() => [])) {
+      const path = join(root, name);
+      const usedAt = (await stat(path).catch(() => undefined))?.mtimeMs;
+      const limit = name.startsWith(".") ? HIDDEN_MS : keptMs;
+      if (usedAt !== undefined && Date.now() - usedAt > limit) {
+        const removed = join(root, `${REMOVED}${randomUUID()}`);
+        await rename(path, removed);
+        await removeTree(removed);
+        count += 1;
+      }
+    }
+    return count;
+  }
+}
+
+/** Can be repeated. */
+async function moveAway(path: string, place: string): Promise<void> {
+  await rename(path, place).catch((error) => {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) {
+      throw error;
+    }
+  });
+}
+
+/** When a workspace was last prepared or stored. Its marker is written then; a half-made one has none. */
+async function usedAtOf(path: string): Promise<number | undefined> {
+  const times = await Promise.all(
+    [path, join(path, "checkpoints.json"), join(path, "workspace.json")].map((each) =>
+      stat(each).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  const usedAt = Math.max(...times);
+  return usedAt === 0 ? undefined : usedAt;
+}
+
+/** What a process that was killed while it deleted has left. */
+async function removeRemains(root: string): Promise<void> {
+  for (const name of await readdir(root).catch(() => [])) {
+    if (name.startsWith(REMOVED)) {
+      await removeTree(join(root, name));
+    }
+  }
+}
+
+function sumOf(copies: readonly LocalCopy[]): number {
+  return copies.reduce((sum, { bytes }) => sum + bytes, 0);
+}
