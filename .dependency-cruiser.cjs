@@ -25,6 +25,7 @@ const MAY_ALSO_IMPORT = {
   queue: ["storage/store-deps.ts"],
   sandboxes: ["child-process/"],
   secrets: [],
+  "sign-in": ["config/sign-in.ts"],
   skills: ["git/"],
   storage: [],
   webhooks: ["network-policy/"],
@@ -61,6 +62,27 @@ module.exports = {
       severity: "error",
       from: { path: "^src/core/" },
       to: { pathNot: "^src/core/" },
+    },
+    {
+      name: "client-imports-nothing",
+      comment: "The client has no dependency and runs outside of Node. It knows the server only over HTTP.",
+      severity: "error",
+      from: { path: "^clients/typescript/src/" },
+      to: { pathNot: "^clients/typescript/src/" },
+    },
+    {
+      name: "cli-imports-only-the-client",
+      comment: "The command line is a user of the TypeScript client like any other.",
+      severity: "error",
+      from: { path: "^cli/src/" },
+      to: { path: "^(src|test|scripts|bench|prisma)/|^clients/(?!typescript/(src/index|dist/))" },
+    },
+    {
+      name: "no-client-in-src",
+      comment: "The service is installed without its clients.",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^(cli|clients)/" },
     },
     ...Object.entries(MAY_ALSO_IMPORT).map(([folder, others]) => mayImport(folder, others)),
     independent("adapters"),
@@ -124,7 +146,7 @@ module.exports = {
     {
       name: "no-cycles",
       severity: "error",
-      from: { path: "^(src|test)/", pathNot: "^src/storage/generated/" },
+      from: { path: "^(src|test|cli|clients)/", pathNot: "^src/storage/generated/" },
       to: { circular: true },
     },
     {
@@ -141,7 +163,7 @@ module.exports = {
     doNotFollow: { path: "node_modules" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],
-      conditionNames: ["import", "node", "default", "types"],
+      conditionNames: ["@errand/source", "import", "node", "default", "types"],
     },
   },
 };

@@ -11,7 +11,15 @@ const MODULES_MIN = 100;
 
 /** `npm run layers`: reports every import that `.dependency-cruiser.cjs` forbids. */
 async function checkLayers(): Promise<number> {
-  const { moduleCount, violations } = await inspectLayers(ROOT, ["src", "test", "scripts"]);
+  const { moduleCount, violations } = await inspectLayers(ROOT, [
+    "src",
+    "test",
+    "scripts",
+    "cli/src",
+    "cli/test",
+    "clients/typescript/src",
+    "clients/typescript/test",
+  ]);
   for (const violation of violations) {
     console.error(violation);
   }

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../core/repositories/repository-access.ts";
@@ -22,6 +23,8 @@ export interface RunningAdapter {
    * it.
    */
   readonly openRepository?: OpenRepository;
+  /** For a system whose accounts can sign in to the pages. Undefined: it is not configured for that. */
+  readonly signIn?: SignInProvider;
   /** For a system with pull requests. */
   readonly openPullRequests?: OpenPullRequests;
 }

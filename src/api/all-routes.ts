@@ -15,9 +15,13 @@ import { structureQueries } from "./http/query.ts";
 import { createRateLimit, type RateLimit } from "./http/rate-limit.ts";
 import { addOpenapi } from "./openapi/openapi.ts";
 import { referencePage } from "./openapi/reference-page.ts";
+import { devicePages } from "./pages/device-pages.ts";
 import { pageRoutes } from "./pages/page-routes.ts";
 import { problemPages } from "./pages/problem-pages.ts";
+import { providerPages } from "./pages/provider-pages.ts";
+import { signInLinkPages } from "./pages/sign-in-link-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
 
 /** Registers the API, the pages and the web routes of the adapters. */
 export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise<void> {
@@ -28,7 +32,14 @@ export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise
   await server.register(referencePage);
   const limit = createRateLimit(deps.clock, limitsOf(deps));
   await server.register(api(deps, auth, limit), { prefix: "/api/v1" });
+  await server.register(async (app) => {
+    addAuthentication(app, auth, limit);
+    await app.register(metricsRoutes(deps));
+  });
   await server.register(signInRoutes(deps, auth));
+  await server.register(providerPages(deps, auth));
+  await server.register(signInLinkPages(deps, auth));
+  await server.register(devicePages(deps, auth));
   await server.register(pageRoutes(deps, auth));
   await server.register(problemPages);
   for (const routes of deps.adapterRoutes) {

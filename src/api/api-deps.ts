@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Logger } from "pino";
 import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import type { Doctor } from "../core/doctor/doctor.ts";
+import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { PubSub } from "../core/ports/pubsub.ts";
@@ -39,6 +40,10 @@ export interface ApiDeps {
   readonly sessionSecret: string;
   /** A function, because a server on a free port knows its URL only when it listens. */
   readonly publicUrl: () => string;
+  /** The systems outside that people can sign in with, in the order of the page. */
+  readonly signInProviders: readonly SignInProvider[];
+  /** What a person reads who may not sign in. */
+  readonly signInHelp: string;
   /** Returns undefined if the process is ready for work, otherwise the reason. */
   readonly ready: () => Promise<string | undefined>;
   /** A worker without the API serves only its health. */

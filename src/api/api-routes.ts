@@ -10,6 +10,7 @@ import { cancelRunsRoutes } from "./routes/cancel-runs.ts";
 import { changeRunRoutes } from "./routes/change-run.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { createRunRoutes } from "./routes/create-run.ts";
+import { deviceCodeRoutes } from "./routes/device-codes.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { followUpRoutes } from "./routes/follow-ups.ts";
@@ -82,6 +83,7 @@ export const apiRoutes: readonly Routes[] = [
   whoamiRoutes,
   keyRoutes,
   signInsRoutes,
+  deviceCodeRoutes,
   principalRoutes,
   namedAgentRoutes,
   teamRoutes,

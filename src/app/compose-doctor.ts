@@ -7,6 +7,7 @@ import {
   queueCheck,
   sandboxCheck,
   secretKeyCheck,
+  workerDisksCheck,
   workersCheck,
 } from "../core/doctor/checks.ts";
 import { Doctor } from "../core/doctor/doctor.ts";
@@ -44,6 +45,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     ...databaseChecks(database, systemClock, { isEmbedded: config.databaseUrl === undefined }),
     queueCheck(() => queue.longestWaitSeconds()),
     workersCheck(storage),
+    workerDisksCheck(storage),
     sandboxCheck(storage),
     agentsCheck(catalogueView),
     adaptersCheck(names, storage),

@@ -19,8 +19,10 @@ import { Destinations } from "../network-policy/destinations.ts";
 import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
+import { whileStored } from "../storage/stored-workspaces.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
 import { removeDeletedRuns } from "../workspace/deleted-runs.ts";
+import { LocalDisk } from "../workspace/local-disk.ts";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
 import { type AppDeps, type Bootstrap, hostOf } from "./compose.ts";
 import { defaultModelOf } from "./compose-agents.ts";
@@ -38,6 +40,7 @@ export interface WorkerDeps {
   readonly secretKeyRotation: SecretKeyRotation | undefined;
   readonly scheduler: Scheduler;
   readonly heartbeat: Heartbeat;
+  readonly localDisk: LocalDisk;
   readonly webhooks: WebhookWorkerDeps;
 }
 
@@ -66,12 +69,18 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     ...runDeps(bootstrap, deps, { chosen, clones }),
     worker,
   });
+  const localDisk = new LocalDisk({
+    ...{ dataDir, limits: config.disk, log },
+    sweep: () => chosen.sweep(),
+    whileStored: (runId, remove) => whileStored(deps.database, runId, remove),
+  });
   const heartbeat = new Heartbeat({
+    disk: localDisk,
     ...{ workers: storage.workers, clock: systemClock, log },
     worker: { id: worker, ...host, ...disk, slots: config.concurrency, sandbox: chosen.sandbox },
   });
   return {
-    ...{ chosen, clones, runWorker, heartbeat },
+    ...{ chosen, clones, runWorker, heartbeat, localDisk },
     maintenance: new Maintenance({
       ...host,
       storage,

@@ -7,6 +7,7 @@ import { EnvironmentService } from "../core/environments/environment-service.ts"
 import { newId } from "../core/ids.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
 import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
+import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { PullRequests } from "../core/pull-requests/pull-requests.ts";
@@ -31,6 +32,7 @@ import { JOB_INSERT } from "../queue/queue-settings.ts";
 import type { KnownSecrets } from "../secrets/redaction.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
+import { oidcProvider } from "../sign-in/oidc.ts";
 import { createGitSkillLibrary } from "../skills/git-skill-library.ts";
 import { createPrismaBlobStore } from "../storage/blob-store.ts";
 import { Database } from "../storage/database.ts";
@@ -126,7 +128,14 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     digest: sha256,
     ...rules,
   });
-  const inboxProcessor = new InboxProcessor({ storage, runs, adapters: threadAdapters, clock, log });
+  const inboxProcessor = new InboxProcessor({
+    storage,
+    runs,
+    policies: rules.policies,
+    adapters: threadAdapters,
+    clock,
+    log,
+  });
   const outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters: threadAdapters, log });
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
   return {
@@ -179,6 +188,8 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     formerHashers,
     sessionSecret: deriveKey(bootstrap.secretKey, "cookies"),
     publicUrl: bootstrap.publicUrl,
+    signInProviders: signInProviders(bootstrap.config, deps),
+    signInHelp: bootstrap.config.signIn.help,
     serves: bootstrap.config.role === "worker" ? "health" : "everything",
     trustProxy: bootstrap.config.trustProxy,
     limits: bootstrap.config.limits,
@@ -186,6 +197,14 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     ready: () => database.unusable(),
     adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes),
   };
+}
+
+function signInProviders(
+  { signIn: { oidc } }: Config,
+  { adapters }: Pick<AppDeps, "adapters">,
+): readonly SignInProvider[] {
+  const ofAdapters = Array.from(adapters.values(), ({ signIn }) => signIn ?? []).flat();
+  return [...ofAdapters, ...(oidc === undefined ? [] : [oidcProvider(oidc)])];
 }
 
 /** The host name under which this process takes jobs. A process of role `api` takes none. */

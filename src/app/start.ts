@@ -1,4 +1,4 @@
-import { access, constants, mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
@@ -18,8 +18,10 @@ import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
 import { type AppDeps, apiDeps, type Bootstrap, compose } from "./compose.ts";
 import type { WorkerDeps } from "./compose-worker.ts";
+import { makeDataDir } from "./data-dir.ts";
 import { createLogger, plainLog } from "./logger.ts";
 import { systemClock } from "./system-clock.ts";
+import { reasonOf } from "./system-error.ts";
 
 /** A running service. */
 export interface App {
@@ -43,6 +45,8 @@ const RECOVERY_MS = 2_500;
  */
 const SCHEDULES_MS = 5_000;
 const PRUNING_MS = 60 * 60_000;
+/** Each worker prunes its own disk. */
+const DISK_PRUNING_MS = 5 * 60_000;
 const GRACE_MS = 7_000;
 /** Short work that mostly waits for other servers. */
 const THREAD_JOB_CONCURRENCY = 4;
@@ -184,11 +188,16 @@ async function prepareWorker(
 async function startWorker(
   config: Config,
   deps: AppDeps,
-  { clones, maintenance, runWorker, scheduler, secretKeyRotation, webhooks }: WorkerDeps,
+  { clones, localDisk, maintenance, runWorker, scheduler, secretKeyRotation, webhooks }: WorkerDeps,
   undo: AsyncDisposableStack,
 ): Promise<void> {
   undo.defer(() => clones.close());
-  await deps.queue.work("run", config.concurrency, (key, stop) => runWorker.work(key as RunId, stop));
+  await deps.queue.work(
+    "run",
+    config.concurrency,
+    (key, stop) => runWorker.work(key as RunId, stop),
+    () => localDisk.takesRuns,
+  );
   await deps.queue.work("inbox", THREAD_JOB_CONCURRENCY, (key, stop) => deps.inboxProcessor.work(key, stop));
   await deps.queue.work("deliver", THREAD_JOB_CONCURRENCY, (key, stop) =>
     deps.outboxDispatcher.work(key, stop),
@@ -203,26 +212,14 @@ async function startWorker(
   undo.defer(startWebhooks(webhooks));
   undo.defer(deps.pubsub.subscribe(CHANNELS.deletedRuns, () => void maintenance.removeDeletedRuns()));
   void secretKeyRotation?.round();
+  const pruningDisk = setInterval(() => void localDisk.tidy(), Math.min(DISK_PRUNING_MS, config.disk.copyMs));
+  void localDisk.tidy();
+  undo.defer(() => clearInterval(pruningDisk));
   const pruning = setInterval(() => {
     void maintenance.prune();
     void secretKeyRotation?.round();
   }, PRUNING_MS);
   undo.defer(() => clearInterval(pruning));
-}
-
-async function makeDataDir(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new StartupError(`ERRAND_DATA_DIR=${path} cannot be made: ${reasonOf(error)}`);
-  }
-  try {
-    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch {
-    throw new StartupError(
-      `ERRAND_DATA_DIR=${path} may not be written by this user. Start Errand as its owner, or name another directory.`,
-    );
-  }
 }
 
 async function readTls({ tls }: Config): Promise<Bootstrap["tls"]> {
@@ -240,18 +237,6 @@ async function readTls({ tls }: Config): Promise<Bootstrap["tls"]> {
 function ownUrl({ host, port, tls }: Config): string {
   const hostname = isIPv6(host) ? `[${host}]` : host;
   return `${tls === undefined ? "http" : "https"}://${hostname}:${port}`;
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file.",
-  EADDRINUSE: "the port is taken. Set ERRAND_PORT to another one.",
-  EACCES: "this user may not do that.",
-  EADDRNOTAVAIL: "this machine has no such address. Check ERRAND_HOST.",
-};
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return REASONS[code] ?? String(error);
 }
 
 function tell({ message, options }: AppError): string {

@@ -12,10 +12,12 @@ import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts"
 import { formsOf } from "../secrets/redaction.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
 import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
+import { type DiskLimits, diskLimitsOf, diskVariables } from "./disk.ts";
 import { runSettingsOf, workVariables } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
 import { wholeNumber } from "./numbers.ts";
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
+import { type SignInConfig, signInConfigOf, signInProblems, signInVariables } from "./sign-in.ts";
 import { problemsOfUnknown } from "./unknown-variables.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
@@ -62,6 +64,7 @@ export const variables = z.object({
   ...agentVariables,
   ...sandboxVariables,
   ...workVariables,
+  ...diskVariables,
   ERRAND_CONCURRENCY: wholeNumber(1, 100).default(4),
   ERRAND_WORKER_HOST: z.string().max(100, "must have at most 100 characters").optional(),
   ERRAND_GIT_URL: gitUrl.default("https://github.com"),
@@ -71,6 +74,7 @@ export const variables = z.object({
   ...modelVariables,
   ERRAND_DATABASE_CONNECTIONS: wholeNumber(2, 100).default(10),
   ...apiLimitVariables,
+  ...signInVariables,
   ERRAND_TRUST_PROXY: hops.default(false),
   ERRAND_TLS_CERT: z.string().optional(),
   ERRAND_TLS_KEY: z.string().optional(),
@@ -96,6 +100,7 @@ export interface Config {
   readonly agent: AgentConfig;
   readonly sandbox: SandboxConfig;
   readonly work: RunSettings;
+  readonly disk: DiskLimits;
   readonly concurrency: number;
   /** The name by which runs select this worker. Undefined: it takes only runs that name no worker. */
   readonly workerHost: string | undefined;
@@ -117,6 +122,7 @@ export interface Config {
   readonly trustProxy: number | false;
   readonly limits: ApiLimitSettings;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly signIn: SignInConfig;
   readonly logLevel: string;
   /** The adapters that are configured. */
   readonly adapters: readonly NonNullable<AdapterReading["create"]>[];
@@ -164,6 +170,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "secre
     agent: agentConfigOf(values, env),
     sandbox: sandboxConfigOf(values, env),
     work: runSettingsOf(values),
+    disk: diskLimitsOf(values),
     concurrency: values.ERRAND_CONCURRENCY,
     workerHost: values.ERRAND_WORKER_HOST,
     gitUrl: values.ERRAND_GIT_URL,
@@ -176,6 +183,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "secre
     trustProxy: values.ERRAND_TRUST_PROXY,
     limits: apiLimitsOf(values),
     tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
+    signIn: signInConfigOf(values),
     logLevel: values.ERRAND_LOG_LEVEL,
   };
 }
@@ -197,7 +205,7 @@ function problemsOfInvalid(env: Env, issues: readonly z.core.$ZodIssue[]): strin
 
 /** Values that are valid on their own and conflict with one another. */
 function problemsOf(values: Variables): string[] {
-  const problems = agentProblems(values);
+  const problems = [...agentProblems(values), ...signInProblems(values)];
   if (values.DATABASE_URL !== undefined && values.ERRAND_SECRET_KEY === undefined) {
     problems.push(
       "ERRAND_SECRET_KEY is missing: with DATABASE_URL, set the same key (32 characters or more) in all processes.",

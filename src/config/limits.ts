@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { RunSettings } from "../core/attempts/attempt-deps.ts";
 import { PULL_REQUEST_SETTINGS } from "../core/runs/run.ts";
+import type { diskVariables } from "./disk.ts";
 import { positiveNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
@@ -48,12 +49,15 @@ export const limitVariableDocs = {
   },
 } satisfies Record<keyof typeof workVariables, VariableDoc>;
 
-export function runSettingsOf(values: z.infer<z.ZodObject<typeof workVariables>>): RunSettings {
+export function runSettingsOf(
+  values: z.infer<z.ZodObject<typeof workVariables & typeof diskVariables>>,
+): RunSettings {
   return {
     inactivityMs: values.ERRAND_INACTIVITY_MINUTES * MINUTE_MS,
     turnMs: values.ERRAND_TURN_MINUTES * MINUTE_MS,
     attemptMs: values.ERRAND_RUN_MINUTES * MINUTE_MS,
     logMib: values.ERRAND_MAX_LOG_MIB,
+    workspaceGib: values.ERRAND_MAX_WORKSPACE_GIB,
     pullRequests: values.ERRAND_PULL_REQUESTS,
   };
 }

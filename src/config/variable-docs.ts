@@ -2,9 +2,11 @@ import { adapterVariableDocs } from "../adapters/registry.ts";
 import { agentVariableDocs } from "./agents.ts";
 import { apiLimitVariableDocs } from "./api-limits.ts";
 import type { variables } from "./config.ts";
+import { diskVariableDocs } from "./disk.ts";
 import { limitVariableDocs } from "./limits.ts";
 import { modelVariableDocs } from "./models.ts";
 import { sandboxVariableDocs } from "./sandbox.ts";
+import { signInVariableDocs } from "./sign-in.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
 /** Documentation of all variables except those of adapters. A variable without an entry is a type error. */
@@ -138,7 +140,9 @@ const ownVariableDocs = {
   ...agentVariableDocs,
   ...modelVariableDocs,
   ...sandboxVariableDocs,
+  ...signInVariableDocs,
   ...limitVariableDocs,
+  ...diskVariableDocs,
   ...apiLimitVariableDocs,
 } satisfies Record<keyof typeof variables.shape, VariableDoc>;
 

@@ -27,12 +27,22 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export const FAILURE_REASONS = ["infrastructure_timeout", "agent_process_failed", "agent_error"] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** Why a program gets no key yet for its device code, or none at all. The names are those of RFC 8628. */
+export const DEVICE_CODE_REASONS = [
+  "authorization_pending",
+  "slow_down",
+  "expired_token",
+  "access_denied",
+] as const;
+export type DeviceCodeReason = (typeof DEVICE_CODE_REASONS)[number];
+
 export interface ErrorOptions {
   readonly cause?: unknown;
   /** Whether the same call may succeed later. Default: depends on the code. */
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
   readonly reason?: FailureReason;
+  readonly deviceCodeReason?: DeviceCodeReason;
   /** What the caller can do about it, in one sentence. */
   readonly remedy?: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];

@@ -8,6 +8,7 @@ import type { InboxStore } from "./inbox/inbox-store.ts";
 import type { McpServer } from "./mcp-servers/mcp-server.ts";
 import type { NoticeLog } from "./outbox/notice-log.ts";
 import type { OutboxStore } from "./outbox/outbox-store.ts";
+import type { DeviceCodeStore } from "./people/device-code.ts";
 import type { NamedAgent } from "./people/named-agent.ts";
 import type {
   AdministratorKeys,
@@ -18,6 +19,7 @@ import type {
   TeamStore,
 } from "./people/people-stores.ts";
 import type { ShareLinkStore } from "./people/share-link-store.ts";
+import type { SignInLinkStore } from "./people/sign-in-link.ts";
 import type { SignInStore } from "./people/sign-in-store.ts";
 import type { Policy } from "./policies/policy.ts";
 import type { RoutingRule } from "./routing/routing-rule.ts";
@@ -52,6 +54,8 @@ export interface Storage {
   readonly installations: InstallationStore;
   readonly shareLinks: ShareLinkStore;
   readonly signIns: SignInStore;
+  readonly signInLinks: SignInLinkStore;
+  readonly deviceCodes: DeviceCodeStore;
   readonly idempotentResponses: IdempotencyStore;
   readonly files: FileStore;
   readonly skillHistory: SkillHistory;

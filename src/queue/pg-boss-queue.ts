@@ -69,8 +69,14 @@ export class PgBossQueue implements Queue {
     await this.#boss.getDb().executeSql(ENSURE_JOB, [JSON.stringify(JOB_INSERT.rowsOf([job]))]);
   }
 
-  async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
+  async work(
+    kind: JobKind,
+    concurrency: number,
+    handler: JobHandler,
+    mayTake: () => boolean = () => true,
+  ): Promise<void> {
     const worker = new QueueWorker({
+      mayTake,
       boss: this.#boss,
       kind,
       queues: this.#queuesOf(kind),

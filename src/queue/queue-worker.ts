@@ -7,6 +7,7 @@ export interface QueueWorkerDeps extends ActiveJobDeps {
   readonly queues: readonly string[];
   /** The limit over all queues together. */
   readonly concurrency: number;
+  readonly mayTake: () => boolean;
   readonly pollingMs: number;
 }
 
@@ -54,7 +55,10 @@ export class QueueWorker {
   }
 
   async #fetch(): Promise<void> {
-    const { boss, concurrency, kind, log, queues } = this.#deps;
+    const { boss, concurrency, kind, log, mayTake, queues } = this.#deps;
+    if (!mayTake()) {
+      return;
+    }
     try {
       for (const queue of queues) {
         const batchSize = concurrency - this.#active.size;

@@ -64,21 +64,24 @@ describe("the pg-boss queue, in addition to the contract,", () => {
       { kind, afterMs: undefined },
       { kind, afterMs: 90_000 },
     ]),
-  )("stores a job of the kind $kind as the library's own send does (afterMs: $afterMs)", async (late) => {
-    const { kind, afterMs } = late;
-    const library = new PgBoss(harness.url);
-    await library.start();
-    const startAfter = afterMs === undefined ? {} : { startAfter: afterMs / 1_000 };
-    await library.send(kind, { key: "b" }, { singletonKey: "b", ...startAfter });
-    await library.stop({ graceful: false });
+  )(
+    "a job of the kind $kind is stored as the library's own send stores it (afterMs: $afterMs)",
+    async (late) => {
+      const { kind, afterMs } = late;
+      const library = new PgBoss(harness.url);
+      await library.start();
+      const startAfter = afterMs === undefined ? {} : { startAfter: afterMs / 1_000 };
+      await library.send(kind, { key: "b" }, { singletonKey: "b", ...startAfter });
+      await library.stop({ graceful: false });
 
-    await harness.send({ kind, key: "a", ...(afterMs === undefined ? {} : { afterMs }) });
+      await harness.send({ kind, key: "a", ...(afterMs === undefined ? {} : { afterMs }) });
 
-    const [ours, theirs, ...others] = await harness.database.rows(STORED);
-    expect(ours).toEqual(theirs);
-    expect(ours).toMatchObject({ settings: { name: kind, state: "created" }, members: ["key"] });
-    expect(others).toEqual([]);
-  });
+      const [ours, theirs, ...others] = await harness.database.rows(STORED);
+      expect(ours).toEqual(theirs);
+      expect(ours).toMatchObject({ settings: { name: kind, state: "created" }, members: ["key"] });
+      expect(others).toEqual([]);
+    },
+  );
 
   test("queues of an earlier version get the settings of this one", async () => {
     const settings = "SELECT to_jsonb(queue) - '{updated_on}'::text[] AS row FROM pgboss.queue ORDER BY name";

@@ -15,6 +15,7 @@ import { describePeople } from "./storage/people.ts";
 import { describeRecords } from "./storage/records.ts";
 import { describeRunReports } from "./storage/run-reports.ts";
 import { describeSettings } from "./storage/settings.ts";
+import { describeSignInWays } from "./storage/sign-in-ways.ts";
 import { describeSkillHistory } from "./storage/skill-history.ts";
 import { describeThreads } from "./storage/threads.ts";
 import { describeWalksMeanwhile } from "./storage/walks-meanwhile.ts";
@@ -53,6 +54,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeFirstKey(harness);
     describePeople(harness);
     describeIdentities(harness);
+    describeSignInWays(harness);
     describeWebhookOutbox(harness);
     describeWebhookHistory(harness);
     describeWebhookLog(harness);

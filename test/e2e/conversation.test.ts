@@ -161,7 +161,7 @@ describe("an unsuccessful end is announced in the thread", () => {
   test.each([
     ["refuse", "Failed", "Failed", /refused/],
     ["crash", "Error", "Stopped by an error", /./],
-  ])("%s", async (words, inSlack, onGithub, reason) => {
+  ])("the thread announces the unsuccessful end: %s", async (words, inSlack, onGithub, reason) => {
     const thread = await SlackThread.open(fixture, words);
     const issue = await GithubIssue.open(fixture);
     await issue.comment(`@errand ${words}`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { makeFolder, removeFolder } from "../support/data-dir.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../support/emulated-github.ts";
@@ -8,7 +8,6 @@ import { type Service, startService } from "../support/service.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const SETUP = ["test -f README.md", "test ! -f broken"];
 

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaultHarness, type Worker } from "../integration/faults/fault-harness.ts";
 import { asRecord } from "../support/json.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const PNG = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
 

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { makeFolder, removeFolder } from "../support/data-dir.ts";
 import { type ServiceProcess, spawnService } from "../support/service.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 beforeEach(async () => {

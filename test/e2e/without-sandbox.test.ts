@@ -112,7 +112,7 @@ describe("a worker without bubblewrap and docker", () => {
 });
 
 describe("a worker without a sandbox and with a model key", () => {
-  test("it starts, says what is missing, and a real agent is refused at creation with the remedy", async () => {
+  test("a worker without a sandbox starts, says what is missing, and refuses a real agent with the remedy", async () => {
     const { api, service } = await startWithoutSandbox({
       ...MODEL_KEY,
       DATABASE_URL: await makeDatabase(),

@@ -42,6 +42,7 @@ export const LIMITS = {
   turnMs: 120 * MINUTE_MS,
   attemptMs: 360 * MINUTE_MS,
   logMib: 256,
+  workspaceGib: 20,
 };
 
 /** The core on in-memory fakes, wired as in production. Only promises and the clock make anything happen. */
@@ -80,6 +81,7 @@ export class CoreHarness {
     const agents = agentChoice("scripted", "other");
     const environments = new EnvironmentService({ environments: storage.environments, clock });
     const skills = new SkillFinder({ library: this.skills, environments });
+    const rules = runRules({ storage, pubsub, clock });
     this.runs = new RunService({
       storage,
       clock,
@@ -90,9 +92,16 @@ export class CoreHarness {
       pullRequests: this.pullRequests,
       blobs: this.blobs,
       digest: sha256,
-      ...runRules({ storage, pubsub, clock }),
+      ...rules,
     });
-    this.inboxProcessor = new InboxProcessor({ storage, runs: this.runs, adapters, clock, log });
+    this.inboxProcessor = new InboxProcessor({
+      storage,
+      runs: this.runs,
+      policies: rules.policies,
+      adapters,
+      clock,
+      log,
+    });
     this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, log });
     const { secretBox } = this;
     const settings = { ...LIMITS, pullRequests: "draft" } as const;

@@ -7,6 +7,7 @@ import {
   type GithubUser,
   type RepoPermission,
 } from "./github/github-fixture.ts";
+import { GITHUB_CLIENT } from "./github/github-oauth.ts";
 import { pointedAt, recordedPayload } from "./github/github-payloads.ts";
 import { type GithubDelivery, sendGithubWebhook } from "./github/github-sender.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
@@ -58,6 +59,8 @@ export class EmulatedGithub {
     readonly botLogin: string;
     readonly privateKey: string;
     readonly webhookSecret: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
   };
   readonly repo: GithubRepo;
   /** The owner of the organisation, with `admin`. */
@@ -78,7 +81,13 @@ export class EmulatedGithub {
     this.#world = fixture;
     this.#api = api;
     this.apiUrl = front.url;
-    this.app = { ...GITHUB_APP, botLogin: `${GITHUB_APP.slug}[bot]`, privateKey, webhookSecret };
+    this.app = {
+      ...GITHUB_APP,
+      ...GITHUB_CLIENT,
+      botLogin: `${GITHUB_APP.slug}[bot]`,
+      privateKey,
+      webhookSecret,
+    };
     this.repo = fixture.repo;
     this.owner = fixture.user("olivia");
     this.writer = fixture.user("wendy");
@@ -90,6 +99,11 @@ export class EmulatedGithub {
   async stop(): Promise<void> {
     await this.#front.stop();
     await this.#world.service.stop();
+  }
+
+  /** Sign-in with the App. */
+  get oauth(): GithubApi["oauth"] {
+    return this.#api.oauth;
   }
 
   get faults(): GithubApi["faults"] {

@@ -3,6 +3,7 @@ import { type FrontOutcome, type FrontRequest, type FrontServer, startFrontServe
 import { asRecord, type JsonRecord } from "./json.ts";
 import { SlackApi, type SlackCall } from "./slack/slack-api.ts";
 import * as events from "./slack/slack-events.ts";
+import { SlackOpenid } from "./slack/slack-openid.ts";
 import { type SlackDelivery, sendSlackForm, sendSlackJson } from "./slack/slack-sender.ts";
 import {
   type SlackApp,
@@ -82,6 +83,7 @@ export class EmulatedSlack {
   readonly channel: SlackChannel;
   readonly privateChannel: SlackChannel;
   readonly closedChannel: SlackChannel;
+  readonly openid: SlackOpenid;
   readonly #front: FrontServer;
   readonly #api: SlackApi;
   readonly #workspaces: readonly SlackWorkspace[];
@@ -94,6 +96,7 @@ export class EmulatedSlack {
     this.#api = new SlackApi(workspaces);
     this.apiUrl = `${front.url}/api/`;
     this.app = app;
+    this.openid = new SlackOpenid(app);
     this.workspace = main;
     this.otherWorkspace = other;
     this.alice = main.user("alice");
@@ -242,6 +245,10 @@ export class EmulatedSlack {
 
   /** Answers requests to the address of the emulator. */
   async answer(request: FrontRequest): Promise<FrontOutcome> {
+    const signIn = this.openid.answer(request);
+    if (signIn !== undefined) {
+      return signIn;
+    }
     if (request.path.startsWith("/api/")) {
       return this.#api.answer(request);
     }

@@ -82,6 +82,9 @@ export class AnswerJudge {
     const pointer = pointerTo(answer) ?? [...place, "responses", String(status)];
     const content =
       "$ref" in answer ? this.#document.components.responses[pointer[2] ?? ""]?.content : answer.content;
+    if (content === undefined && type === "") {
+      return undefined;
+    }
     if (content?.[type] === undefined) {
       return `the content type ${type} is not documented`;
     }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_INTERVAL_MS = 20;
 
 export interface WaitOptions {

@@ -271,6 +271,15 @@ describe("docs", () => {
     expect(await read("src/agents/acp/README.md")).toContain(`${seconds} s to start`);
   });
 
+  test("the title of each decision record begins with the number of its file", async () => {
+    const names = await readdir(join(ROOT, "docs/decisions"));
+    const pages = await Promise.all(names.map((name) => read(`docs/decisions/${name}`)));
+
+    const numbers = pages.map((page) => /^# (\d+)\. /.exec(page)?.[1]);
+
+    expect(numbers).toEqual(names.map((name) => String(Number.parseInt(name, 10))));
+  });
+
   test("the decision record on jobs names all kinds of jobs", async () => {
     const kinds = JOB_KINDS.map((kind) => `\`${kind}\``).join(", ");
 

@@ -36,12 +36,17 @@ const FORBIDDEN: readonly (readonly [rule: string, file: string, line: string])[
   ["sandboxes-imports", "src/sandboxes/local/sandbox.ts", 'import "../../agents/acp/runner.ts";'],
   ["sandboxes-are-independent", "src/sandboxes/local/sandbox.ts", 'import "../docker/sandbox.ts";'],
   ["secrets-imports", "src/secrets/secret-box.ts", 'import "../storage/rows.ts";'],
+  ["sign-in-imports", "src/sign-in/oidc.ts", 'import "../storage/rows.ts";'],
   ["skills-imports", "src/skills/library.ts", 'import "../storage/rows.ts";'],
   ["storage-imports", "src/storage/rows.ts", 'import "../queue/queue.ts";'],
   ["webhooks-imports", "src/webhooks/client.ts", 'import "../storage/rows.ts";'],
   ["workspace-imports", "src/workspace/provider.ts", 'import "../storage/rows.ts";'],
   ["nothing-imports-app", "src/api/server.ts", 'import "../app/logger.ts";'],
   ["database-behind-ports", "src/api/server.ts", 'import "pg";'],
+  ["client-imports-nothing", "clients/typescript/src/errand.ts", 'import "../../../src/core/errors.ts";'],
+  ["cli-imports-only-the-client", "cli/src/main.ts", 'import "../../src/core/errors.ts";'],
+  ["cli-imports-only-the-client", "cli/src/main.ts", 'import "../../clients/typescript/src/paging.ts";'],
+  ["no-client-in-src", "src/api/server.ts", 'import "../../clients/typescript/src/errand.ts";'],
   ["no-test-code-in-src", "src/app/compose.ts", 'import "../../test/helper.ts";'],
   ["no-development-package-in-src", "src/app/start.ts", 'import "fast-check";'],
   ["not-resolvable", "src/app/start.ts", 'import "./nowhere.ts";'],
@@ -51,6 +56,10 @@ const FORBIDDEN: readonly (readonly [rule: string, file: string, line: string])[
 
 /** A small project that breaks no rule. */
 const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
+  "cli/src/main.ts": 'import "../../clients/typescript/src/index.ts";',
+  "clients/typescript/src/index.ts": 'export * from "./errand.ts";',
+  "clients/typescript/src/errand.ts": 'import "./paging.ts";',
+  "clients/typescript/src/paging.ts": "",
   "src/main.js": 'import "./app/start.ts";',
   "src/app/start.ts": 'import "./compose.ts"; import "./logger.ts"; import "../config/config.ts";',
   "src/app/logger.ts": 'import "../core/runs/run.ts"; import "pino";',
@@ -60,9 +69,11 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
     'import "../sandboxes/local/sandbox.ts"; import "../storage/rows.ts"; import "../workspace/provider.ts";',
     'import "../skills/library.ts"; import "../webhooks/client.ts"; import "../gateway/gateways.ts";',
     'import "../embedded-postgres/cluster.ts"; import "../secrets/secret-box.ts";',
+    'import "../sign-in/oidc.ts";',
   ].join("\n"),
   "src/config/config.ts": 'import "../adapters/registry.ts"; import "../network-policy/allow-list.ts";',
   "src/config/models.ts": "",
+  "src/config/sign-in.ts": "",
   "src/core/errors.ts": "",
   "src/core/runs/run.ts": 'import "../errors.ts";',
   "src/core/runs/other.ts": 'import type { a } from "./run.ts";',
@@ -88,6 +99,7 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "src/sandboxes/docker/sandbox.ts": 'import "../sandbox.ts";',
   "src/sandboxes/local/sandbox.ts": 'import "../sandbox.ts"; import "node:fs";',
   "src/secrets/secret-box.ts": 'import "../core/errors.ts"; import "node:crypto";',
+  "src/sign-in/oidc.ts": 'import "../config/sign-in.ts"; import "../core/runs/run.ts";',
   "src/skills/library.ts": 'import "../core/runs/run.ts"; import "../git/mirror.ts";',
   "src/storage/rows.ts": 'import "pg"; import "./store-deps.ts"; import "../core/errors.ts";',
   "src/storage/connection.ts": 'import "pg";',
@@ -117,7 +129,7 @@ describe("the dependency rules", () => {
   }
 
   test("a project that follows the rules has no violation, and every file of it is inspected", async () => {
-    const report = await inspectLayers(project, ["src", "test"]);
+    const report = await inspectLayers(project, ["cli", "clients", "src", "test"]);
 
     expect(report).toEqual({ moduleCount: Object.keys(SAMPLE_PROJECT).length, violations: [] });
   });
@@ -125,7 +137,7 @@ describe("the dependency rules", () => {
   test.each(FORBIDDEN)("the rule %s forbids %s to contain: %s", async (rule, file, line) => {
     await write(file, `${SAMPLE_PROJECT[file] ?? ""}\n${line}`);
 
-    const { violations } = await inspectLayers(project, ["src", "test"]);
+    const { violations } = await inspectLayers(project, ["cli", "clients", "src", "test"]);
 
     expect(violations).toContainEqual(
       expect.stringMatching(new RegExp(`^${rule}: .*${file.replaceAll(".", "\\.")}`)),

@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Role } from "../../core/policies/policy.ts";
 import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
+import type { BotIdentity } from "./identity.ts";
 import { parseProvenance } from "./provenance.ts";
 import { findRepository } from "./repositories.ts";
 
@@ -25,37 +26,59 @@ type Permission = z.infer<typeof permissionAnswer>;
 
 /** Base permissions that include pushing. For custom roles `user.permissions.push` says it. */
 const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
-/** Nobody else is authorized. */
-const WRITER: readonly Role[] = ["write"];
+/** Base permissions that include reading only. On a public repository every account has `read`. */
+const READERS: ReadonlySet<string> = new Set(["triage", "read"]);
 /** Words in refusals that no retry changes. */
 const FOR_GOOD = /suspended|archived/i;
 
 /**
- * Asks GitHub now whether the author may write to the repository. `author_association` says nothing about permissions,
- * and a login can change hands: the answer must be about the same numeric id.
+ * Asks GitHub now what the author may do in the repository. `author_association` says nothing about permissions, and a
+ * login can change hands: the answer must be about the same numeric id.
  */
-export async function authorize(client: GithubClient, message: InboundMessage): Promise<Authorization> {
+export async function authorize(
+  message: InboundMessage,
+  { client, identity }: { readonly client: GithubClient; readonly identity: BotIdentity },
+): Promise<Authorization> {
   const { repository, actor, object } = parseProvenance(message.provenance);
+  const refusal = refusalOf(repository.full_name);
+  if (message.author.isBot === true) {
+    return authorizeBot(message, actor, identity);
+  }
   const found = await findPermission(client, message.installation, {
     repositoryId: repository.id,
     login: actor.login,
   });
-  if (!found || found.user?.id !== actor.id || !mayWrite(found)) {
-    return { allowed: false, reason: refusalOf(repository.full_name) };
+  if (found?.user?.id !== actor.id) {
+    return { allowed: false, reason: refusal };
   }
+  const role = roleOf(found);
   const displayName = found.user.name ?? found.user.login;
   const author = { subject: `github:${actor.id}`, displayName };
   const allowed = {
     allowed: true,
     permission: found.role_name || found.permission,
-    roles: WRITER,
+    roles: [role],
     author,
+    ...(role === "write" ? {} : { refusal }),
   } as const;
   if (object?.in !== "pull_request") {
     return allowed;
   }
   const branch = await findBranch(client, message.installation, repository.id, object.number);
   return branch === undefined ? allowed : { ...allowed, provenance: { head: { branch } } };
+}
+
+/** GitHub names no permission of a bot. The bot of this App never starts or steers a run. */
+async function authorizeBot(
+  { author, installation }: InboundMessage,
+  user: { readonly id: number },
+  identity: BotIdentity,
+): Promise<Authorization> {
+  if (await identity.isOurs(installation, { user })) {
+    return { allowed: false, reason: "The bot itself wrote it." };
+  }
+  const refusal = "A bot may do only what a policy of the team allows to bots.";
+  return { allowed: true, permission: "bot", roles: ["bot"], author, refusal };
 }
 
 /** The branch of a pull request if it is in this repository. The branch of a fork belongs to its owner. */
@@ -96,8 +119,11 @@ async function findPermission(
   }
 }
 
-function mayWrite({ permission, user }: Permission): boolean {
-  return WRITERS.has(permission) || user?.permissions?.push === true;
+function roleOf({ permission, user }: Permission): Role {
+  if (WRITERS.has(permission) || user?.permissions?.push === true) {
+    return "write";
+  }
+  return READERS.has(permission) ? "read" : "outside";
 }
 
 /** A 403 here can be temporary, and without an answer nobody is authorized. So it becomes retryable. */

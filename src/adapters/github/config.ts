@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const DEFAULT_API_URL = "https://api.github.com";
 const REQUIRED = ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"] as const;
-const OPTIONAL = ["GITHUB_API_URL", "GITHUB_BOT_NAME"] as const;
+const OPTIONAL = ["GITHUB_API_URL", "GITHUB_BOT_NAME", "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"] as const;
 
 const appId = z.string().regex(/^\d+$/, "must be the App's numeric id").transform(Number);
 
@@ -35,6 +35,8 @@ const githubVariables = z.object({
   GITHUB_API_URL: apiUrl.default(DEFAULT_API_URL),
   /** Default: the App's slug, read from GitHub. */
   GITHUB_BOT_NAME: botName.optional(),
+  GITHUB_CLIENT_ID: z.string().optional(),
+  GITHUB_CLIENT_SECRET: z.string().optional(),
 });
 
 /** Shown in docs/configuration.md. */
@@ -68,6 +70,18 @@ export const githubVariableDocs = {
     default: "(the App's slug)",
     description: "The name that users mention after the `@`.",
   },
+  GITHUB_CLIENT_ID: {
+    group: "GitHub",
+    default: "(off)",
+    description:
+      "The App's client id: people who can write to one of its repositories sign in with GitHub. Set it together with its secret. The callback URL is `<ERRAND_PUBLIC_URL>/signin/github/callback`.",
+  },
+  GITHUB_CLIENT_SECRET: {
+    group: "GitHub",
+    default: "(off)",
+    description: "The App's client secret.",
+    secret: true,
+  },
 } as const satisfies Record<keyof typeof githubVariables.shape, object>;
 
 export interface GithubConfig {
@@ -76,6 +90,8 @@ export interface GithubConfig {
   readonly webhookSecrets: readonly string[];
   readonly apiUrl: string;
   readonly botName?: string;
+  /** The App's client id and secret: people sign in to the pages with GitHub. */
+  readonly oauth?: { readonly clientId: string; readonly clientSecret: string };
 }
 
 /** If nothing is set, the adapter is off: no config and no problem. Messages contain names, never values. */
@@ -95,6 +111,10 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   if (missing.length > 0) {
     return { problems: [`GitHub is only partly configured. Also set ${missing.join(", ")}.`] };
   }
+  if ((given.GITHUB_CLIENT_ID === undefined) !== (given.GITHUB_CLIENT_SECRET === undefined)) {
+    const absent = given.GITHUB_CLIENT_ID === undefined ? "GITHUB_CLIENT_ID" : "GITHUB_CLIENT_SECRET";
+    return { problems: [`${absent} is missing: sign-in with GitHub needs both.`] };
+  }
   const read = githubVariables.safeParse(given);
   if (!read.success) {
     return { problems: read.error.issues.map(problemOf) };
@@ -110,13 +130,14 @@ export function githubApiUrlOf(env: Readonly<Record<string, string | undefined>>
 }
 
 function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {
-  const { GITHUB_BOT_NAME: name } = variables;
+  const { GITHUB_BOT_NAME: name, GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = variables;
   return {
     appId: variables.GITHUB_APP_ID,
     privateKey: variables.GITHUB_APP_PRIVATE_KEY,
     webhookSecrets: variables.GITHUB_WEBHOOK_SECRET,
     apiUrl: variables.GITHUB_API_URL.replace(/\/+$/, ""),
     ...(name === undefined ? {} : { botName: name }),
+    ...(clientId === undefined || clientSecret === undefined ? {} : { oauth: { clientId, clientSecret } }),
   };
 }
 

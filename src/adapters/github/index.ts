@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { OpenPullRequests } from "../../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../../core/repositories/repository-access.ts";
@@ -13,6 +14,7 @@ import { openPullRequests } from "./pull-requests.ts";
 import { parseReceipt } from "./receipt.ts";
 import { GithubRepositories } from "./repositories.ts";
 import { webhookRoutes } from "./routes.ts";
+import { githubSignIn } from "./sign-in.ts";
 import { translate } from "./translate.ts";
 
 export { type GithubConfig, readGithubConfig } from "./config.ts";
@@ -31,6 +33,7 @@ export interface GithubAdapter {
   readonly routes: FastifyPluginAsync;
   readonly openRepository: OpenRepository;
   readonly openPullRequests: OpenPullRequests;
+  readonly signIn?: SignInProvider;
 }
 
 export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): GithubAdapter {
@@ -48,7 +51,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       },
     },
     translate: async (event) => translate(event, { name: await identity.name(), appId: identity.appId }),
-    authorize: (message) => authorize(client, message),
+    authorize: (message) => authorize(message, { client, identity }),
     deliver: async (delivery) => {
       const name = await identity.name();
       return deliver(delivery, { client, posts, trigger: `@${name}` });
@@ -56,11 +59,13 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     permalinkOf: async (_thread, receipt) => parseReceipt(receipt).url,
   };
   const { accept, log } = deps;
+  const { apiUrl, oauth } = config;
   const repositories = new GithubRepositories(config, client, log);
   return {
     adapter,
     routes: webhookRoutes({ secrets: config.webhookSecrets, log, accept }),
     openRepository: (url) => repositories.open(url),
     openPullRequests: (repository) => openPullRequests(repository, { client, repositories }),
+    ...(oauth && { signIn: githubSignIn({ apiUrl, oauth }, deps) }),
   };
 }

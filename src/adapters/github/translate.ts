@@ -64,8 +64,8 @@ function reasonToIgnore(incoming: IncomingMessage, { name, appId }: Addressee): 
   if (incoming.viaAppId === appId) {
     return "It was written by this App.";
   }
-  if (incoming.sender?.type === "Bot" || incoming.writer?.type === "Bot") {
-    return "It was written by a bot.";
+  if (incoming.writer?.type === "Bot" && incoming.sender?.type !== "Bot") {
+    return "It is the text of a bot, edited by a user.";
   }
   if (!isAddressed(incoming, name)) {
     return `It does not mention @${name}.`;
@@ -100,7 +100,11 @@ function messageOf(
     place: repository.fullName,
     dedupeKey: dedupeKeyOf(incoming, installation),
     addressed: "mention",
-    author: { subject: `github:${actor.id}`, displayName: actor.login },
+    author: {
+      subject: `github:${actor.id}`,
+      displayName: actor.login,
+      ...(actor.type === "Bot" ? { isBot: true } : {}),
+    },
     text: textOf(incoming, addressee.name),
     context: contextOf(incoming),
     subject: oneLine(subject.title, MAX_SUBJECT),

@@ -1,4 +1,5 @@
 import type { UsersInfoResponse, WebClient } from "@slack/web-api";
+import type { Role } from "../../core/policies/policy.ts";
 import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import { slackCodeOf } from "./errors.ts";
@@ -6,23 +7,38 @@ import { userIdOf } from "./thread-key.ts";
 
 type User = NonNullable<UsersInfoResponse["user"]>;
 
-/** Asks Slack now whether the author is a full member of the workspace. Without an answer nobody is authorized. */
+const BOT_REFUSAL = "Bots and workflows may not start runs.";
+/** Why an author with the role may do nothing by default. */
+const REFUSALS: Partial<Record<Role, string>> = {
+  bot: BOT_REFUSAL,
+  external: "Only members of this workspace may start runs.",
+  guest: "Guests may not start runs.",
+};
+
+/** Asks Slack now what the author is in the workspace. Without an answer nobody is authorized. */
 export async function authorize(
   client: WebClient,
   { author, installation }: Pick<InboundMessage, "author" | "installation">,
 ): Promise<Authorization> {
+  if (author.isBot === true) {
+    return { allowed: true, permission: "bot", roles: ["bot"], author, refusal: BOT_REFUSAL };
+  }
   const userId = userIdOf(author.subject);
   const user = await findUser(client, userId);
-  const reason = user === undefined ? "This workspace does not know you." : reasonAgainst(user, installation);
-  if (user === undefined || reason !== undefined) {
-    return { allowed: false, reason: reason ?? "" };
+  if (user === undefined) {
+    return { allowed: false, reason: "This workspace does not know you." };
   }
+  if (user.deleted) {
+    return { allowed: false, reason: "Your account is deactivated." };
+  }
+  const role = roleOf(user, installation);
+  const refusal = REFUSALS[role];
   const displayName = user.profile?.display_name || user.real_name || user.name;
   return {
     allowed: true,
-    permission: permissionOf(user),
-    // Guests, strangers and bots are refused above.
-    roles: ["member"],
+    permission: permissionOf(user, role),
+    roles: [role],
+    ...(refusal === undefined ? {} : { refusal }),
     author: { ...author, ...(displayName ? { displayName } : {}) },
     // Slack's events identify users only by id.
     ...(user.name ? { provenance: { actor: { id: userId, login: user.name } } } : {}),
@@ -41,20 +57,14 @@ async function findUser(client: WebClient, userId: string): Promise<User | undef
   }
 }
 
-function reasonAgainst(user: User, teamId: string): string | undefined {
-  if (user.deleted) {
-    return "Your account is deactivated.";
-  }
+function roleOf(user: User, teamId: string): Role {
   if (user.is_bot || user.is_workflow_bot) {
-    return "Bots and workflows may not start runs.";
+    return "bot";
   }
   if (user.is_stranger || !isOfTeam(user, teamId)) {
-    return "Only members of this workspace may start runs.";
+    return "external";
   }
-  if (user.is_restricted || user.is_ultra_restricted) {
-    return "Guests may not start runs.";
-  }
-  return undefined;
+  return user.is_restricted || user.is_ultra_restricted ? "guest" : "member";
 }
 
 /** In an organization of several workspaces, `team_id` of a member is only the first one. */
@@ -62,7 +72,10 @@ function isOfTeam(user: User, teamId: string): boolean {
   return user.team_id === teamId || (user.enterprise_user?.teams ?? []).includes(teamId);
 }
 
-function permissionOf(user: User): string {
+function permissionOf(user: User, role: Role): string {
+  if (role !== "member") {
+    return role;
+  }
   if (user.is_owner || user.is_primary_owner) {
     return "owner";
   }

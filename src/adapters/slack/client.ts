@@ -13,7 +13,10 @@ export interface ClientDeps {
  * Slack's Web API. The library neither retries nor limits the rate, because posting is not idempotent. Only the
  * outbox tries again, after it looked for the message of the earlier try.
  */
-export function createClient({ apiUrl, botToken }: SlackConfig, { fetch }: ClientDeps): WebClient {
+export function createClient(
+  { apiUrl, botToken }: Pick<SlackConfig, "apiUrl"> & Partial<Pick<SlackConfig, "botToken">>,
+  { fetch }: ClientDeps,
+): WebClient {
   return new WebClient(botToken, {
     slackApiUrl: apiUrl,
     retryConfig: { retries: 0 },

@@ -8,6 +8,8 @@ export interface SlackConfig {
   readonly botToken: string;
   /** `SLACK_API_URL`: where the Web API is, for GovSlack and for tests. */
   readonly apiUrl: string;
+  /** `SLACK_CLIENT_ID` and `SLACK_CLIENT_SECRET`: people sign in to the pages with Slack. */
+  readonly oauth?: { readonly clientId: string; readonly clientSecret: string };
 }
 
 export interface SlackConfigReading {
@@ -22,8 +24,6 @@ const DEFAULT_API_URL = "https://slack.com/api/";
 const BOT_TOKEN = /^xoxb-/;
 
 const NOT_YET: Readonly<Record<string, string>> = {
-  SLACK_CLIENT_ID: "installing the app in several workspaces",
-  SLACK_CLIENT_SECRET: "installing the app in several workspaces",
   SLACK_APP_TOKEN: "Socket Mode",
 };
 
@@ -35,6 +35,8 @@ const variables = z.object({
   SLACK_API_URL: z
     .url({ protocol: /^https?$/, error: "SLACK_API_URL is not an http(s) address." })
     .default(DEFAULT_API_URL),
+  SLACK_CLIENT_ID: z.string().optional(),
+  SLACK_CLIENT_SECRET: z.string().optional(),
 });
 
 /** Shown in docs/configuration.md. */
@@ -56,6 +58,18 @@ export const slackVariableDocs = {
     default: "https://slack.com/api/",
     description: "The address of Slack's Web API, for example of GovSlack.",
   },
+  SLACK_CLIENT_ID: {
+    group: "Slack",
+    default: "(off)",
+    description:
+      "The app's client id: members of the workspace sign in with Slack. Set it together with its secret. The redirect URL is `<ERRAND_PUBLIC_URL>/signin/slack/callback`.",
+  },
+  SLACK_CLIENT_SECRET: {
+    group: "Slack",
+    default: "(off)",
+    description: "The app's client secret.",
+    secret: true,
+  },
 } as const satisfies Record<keyof typeof variables.shape, object>;
 
 /**
@@ -75,8 +89,17 @@ export function readSlackConfig(env: Readonly<Record<string, string | undefined>
   if (!parsed.success || problems.length > 0) {
     return { problems };
   }
-  const { SLACK_SIGNING_SECRET, SLACK_BOT_TOKEN, SLACK_API_URL } = parsed.data;
-  const config = { signingSecret: SLACK_SIGNING_SECRET, botToken: SLACK_BOT_TOKEN, apiUrl: SLACK_API_URL };
+  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, ...others } = parsed.data;
+  if ((clientId === undefined) !== (clientSecret === undefined)) {
+    const absent = clientId === undefined ? "SLACK_CLIENT_ID" : "SLACK_CLIENT_SECRET";
+    return { problems: [`${absent} is missing: sign-in with Slack needs both.`] };
+  }
+  const config = {
+    signingSecret: others.SLACK_SIGNING_SECRET,
+    botToken: others.SLACK_BOT_TOKEN,
+    apiUrl: others.SLACK_API_URL,
+    ...(clientId === undefined || clientSecret === undefined ? {} : { oauth: { clientId, clientSecret } }),
+  };
   return { config: Object.freeze(config), problems };
 }
 

@@ -80,7 +80,7 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
     threadTs: message.thread_ts,
     subtype: message.subtype,
     userId: message.user,
-    botId: message.bot_id ?? undefined,
+    botId: message.bot_id || undefined,
     text: message.text ?? "",
   };
 }

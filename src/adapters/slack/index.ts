@@ -1,5 +1,6 @@
 import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
+import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
 import { authorize } from "./authorize.ts";
@@ -11,6 +12,7 @@ import { BotIdentity } from "./identity.ts";
 import { Posts } from "./posts.ts";
 import { parseReceipt } from "./receipt.ts";
 import { webhookRoutes } from "./routes.ts";
+import { slackSignIn } from "./sign-in.ts";
 import { locationOf, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
 
@@ -28,6 +30,7 @@ export interface SlackAdapter {
   readonly adapter: ThreadAdapter;
   /** Serves `POST /webhooks/slack`. */
   readonly routes: FastifyPluginAsync;
+  readonly signIn?: SignInProvider;
 }
 
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
@@ -46,6 +49,10 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     },
   };
   const { accept, log } = deps;
-  const { signingSecret } = config;
-  return { adapter, routes: webhookRoutes({ signingSecret, trigger: TRIGGER, log, accept }) };
+  const { apiUrl, oauth, signingSecret } = config;
+  return {
+    adapter,
+    routes: webhookRoutes({ signingSecret, trigger: TRIGGER, log, accept }),
+    ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
+  };
 }

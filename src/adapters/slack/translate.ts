@@ -1,7 +1,7 @@
 import type { BlockAction, types } from "@slack/bolt";
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
-import type { InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { parseButton } from "./buttons.ts";
 import type { Bot } from "./identity.ts";
 import { type IncomingMessage, readIncomingMessage } from "./incoming-message.ts";
@@ -77,14 +77,17 @@ function translateMessage(event: unknown, bot: Bot, eventId: string | undefined)
   if (reason !== undefined) {
     return ignored(reason);
   }
-  const { userId } = incoming;
-  const sender = botOf(incoming, bot);
+  const { botId, userId } = incoming;
+  const sender = ownSenderOf(incoming, bot);
   if (sender !== undefined || userId === undefined) {
     return ignored(`A message of ${sender ?? "no user"}.`);
   }
   const addressed = addressedBy(incoming, bot);
   if (addressed === undefined) {
     return ignored("A message in the channel that does not mention the bot.");
+  }
+  if (addressed === "reply" && botId !== undefined) {
+    return ignored(`A reply of another app (${botId}) that does not mention the bot.`);
   }
   if (addressed === "reply" && startsWithOtherMention(incoming.text, bot.userId)) {
     return ignored("A reply that addresses another user.");
@@ -116,15 +119,12 @@ function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addre
   return incoming.threadTs === undefined ? undefined : "reply";
 }
 
-/** Identifies the bot that posted by id, because names are not unique. */
-function botOf({ botId, userId }: IncomingMessage, bot: Bot): string | undefined {
+/** Identifies the bot itself by id, because names are not unique. */
+function ownSenderOf({ botId, userId }: IncomingMessage, bot: Bot): string | undefined {
   if (userId === bot.userId || (botId && botId === bot.botId)) {
     return "the bot itself";
   }
-  if (userId === SLACKBOT) {
-    return "Slackbot";
-  }
-  return botId ? `another app (${botId})` : undefined;
+  return userId === SLACKBOT ? "Slackbot" : undefined;
 }
 
 interface MessageFacts {
@@ -137,7 +137,7 @@ function messageOf(
   incoming: IncomingMessage & { readonly userId: string },
   { addressed, bot, eventId }: MessageFacts,
 ): InboundMessage {
-  const { action, channel, text: content, threadTs, ts, userId, version } = incoming;
+  const { action, botId, channel, text: content, threadTs, ts, userId, version } = incoming;
   const { teamId, workspaceUrl } = bot;
   const location = { teamId, channel, ts, threadTs };
   const permalink = permalinkOf(location, workspaceUrl);
@@ -148,12 +148,19 @@ function messageOf(
     place: channel,
     dedupeKey: `slack:${teamId}/${channel}/${ts}:${action}:${version}`,
     addressed,
-    author: { subject: authorSubject(teamId, userId) },
+    author: authorOf(teamId, { botId, userId }),
     text: withoutMention(content, bot.userId),
     messageRef: ts,
     ...(permalink === undefined ? {} : { permalink }),
     provenance: provenanceOf(location, { userId, content, eventId, action, version }),
   };
+}
+
+/** An app that posts with the token of a user also has the id of that user. Its messages are not the user's. */
+function authorOf(teamId: string, { botId, userId }: { botId: string | undefined; userId: string }): Author {
+  return botId === undefined
+    ? { subject: authorSubject(teamId, userId) }
+    : { subject: authorSubject(teamId, botId), isBot: true };
 }
 
 /** A button of one of the bot's messages. */

@@ -44,8 +44,8 @@ export class SignedCookie {
   }
 
   /** Deletes the cookie in the browser. */
-  clear(reply: FastifyReply): void {
-    this.#set(reply, "", { maxAge: 0, path: "/" });
+  clear(reply: FastifyReply, path = "/"): void {
+    this.#set(reply, "", { maxAge: 0, path });
   }
 
   /** Returns the word of the cookie if the signature is valid and not expired. */

@@ -47,7 +47,7 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   "attempt.started": ({ kind, attempt }) => ({ kind, attempt, worker: HIDDEN }),
   "attempt.ended": ({ kind, attempt }) => ({ kind, attempt, reason: HIDDEN }),
   "workspace.step": whole,
-  "workspace.ready": whole,
+  "workspace.ready": ({ kind, restored }) => ({ kind, restored }),
   "workspace.stored": ({ kind }) => ({ kind, checkpoint: HIDDEN }),
   "workspace.not_stored": ({ kind }) => ({ kind, reason: HIDDEN }),
   "changes.not_kept": ({ kind }) => ({ kind, reason: HIDDEN }),

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, type ErrorOptions } from "../../core/errors.ts";
+import { AppError, type DeviceCodeReason, type ErrorCode, type ErrorOptions } from "../../core/errors.ts";
 import { ERROR_TABLE } from "./error-table.ts";
 
 /** An error with another status than that of its code: 405, 413, 415, 429, and 422 for a reused idempotency key. */
@@ -23,6 +23,7 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly remedy: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  readonly reason?: DeviceCodeReason;
   readonly auth_url?: string;
   readonly provider?: string;
   readonly integration_name?: string;
@@ -63,9 +64,11 @@ export function problemOf(error: AppError, { publicUrl, instance, traceId }: Pro
   return { ...common, ...described, ...(issues === undefined ? {} : { issues }), ...othersOf(options) };
 }
 
-/** The members about external services, if the thrown error has them. */
-function othersOf({ authUrl, integrationName, provider, setupUrl }: ErrorOptions): Partial<Problem> {
+/** The members that only some errors have. */
+function othersOf(options: ErrorOptions): Partial<Problem> {
+  const { authUrl, deviceCodeReason, integrationName, provider, setupUrl } = options;
   return {
+    ...(deviceCodeReason && { reason: deviceCodeReason }),
     ...(authUrl && { auth_url: authUrl }),
     ...(provider && { provider }),
     ...(integrationName && { integration_name: integrationName }),

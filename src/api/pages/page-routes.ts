@@ -7,11 +7,10 @@ import { guestOf } from "../../core/people/share-link.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
-import { pathOf } from "../http/request-id.ts";
 import { requireRunId } from "../routes/ids.ts";
+import { returnPath } from "./forms.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
-import { returnPath } from "./sign-in-routes.ts";
 
 /** A signed-in user, or the guest of a share link. */
 interface Visitor {
@@ -118,6 +117,6 @@ function showRun(
 }
 
 function askToSignIn({ url }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const next = returnPath(pathOf(url));
+  const next = returnPath(url);
   return reply.redirect(`/signin?next=${encodeURIComponent(next)}`, 303);
 }

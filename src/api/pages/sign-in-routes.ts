@@ -3,16 +3,14 @@ import { AppError } from "../../core/errors.ts";
 import type { KeyHolder } from "../../core/people/api-key.ts";
 import { SignInService } from "../../core/people/sign-in-service.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
-import { newToken } from "../auth/api-keys.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { callerNetwork } from "../http/caller-network.ts";
-import { readJsonBodies } from "../http/json-body.ts";
 import { refuseOtherOrigin, requireOwnOrigin } from "../http/request-site.ts";
-import { fill, readPage } from "./page-files.ts";
+import { continueTo, FORM_BYTES, htmlPage, isForm, readForms, returnPath, textIn } from "./forms.ts";
+import { newSignIn, visitorContext } from "./new-sign-in.ts";
+import { fill, html, readPage } from "./page-files.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
-const FORM = "application/x-www-form-urlencoded";
-const BODY_BYTES = 4_096;
 const REFUSED = "This key was not accepted.";
 
 /** Signs in to the pages with an API key, and signs out. */
@@ -21,26 +19,42 @@ export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstan
   const schema = { hide: true };
   return async (app) => {
     const signIn = await readPage("sign-in");
-    readBodies(app);
+    readForms(app);
     app.get("/signin", { schema }, async (request, reply) => {
       const { next } = Object(request.query);
-      return page(reply).send(fill(signIn, { next: returnPath(next), message: "" }));
+      return htmlPage(reply).send(fill(signIn, shown(deps, returnPath(next), "")));
     });
-    app.post("/signin", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
+    app.post("/signin", { schema, bodyLimit: FORM_BYTES }, async (request, reply) => {
       const next = returnPath(Object(request.body).next);
       const holder = await verify(auth, limiter, request);
       if (holder === undefined) {
-        return refuse(request, reply, fill(signIn, { next, message: REFUSED }));
+        return refuse(request, reply, fill(signIn, shown(deps, next, REFUSED)));
       }
       auth.cookies.issue(reply, await createSignIn(deps, request, holder));
       return continueTo(request, reply, next);
     });
-    app.post("/signout", { schema, bodyLimit: BODY_BYTES }, async (request, reply) => {
+    app.post("/signout", { schema, bodyLimit: FORM_BYTES }, async (request, reply) => {
       await signOut(deps, auth, request);
       auth.cookies.clear(reply);
       return continueTo(request, reply, "/signin");
     });
   };
+}
+
+/** The ways to sign in that are configured. They are links, because the pages' forms may lead nowhere else. */
+function shown({ publicUrl, signInHelp, signInProviders }: ApiDeps, next: string, message: string) {
+  const links = signInProviders.map(
+    ({
+      icon,
+      method,
+      name,
+    }) => html`<a class="button" href="/signin/${method}?next=${encodeURIComponent(next)}">
+      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="${icon}" /></svg>Continue with ${name}</a>`,
+  );
+  const ways = links.length === 0 ? "" : `<div class="ways">${links.join("")}</div><p class="or">or</p>`;
+  const { host } = new URL(publicUrl());
+  const where = next === "/" ? host : `${host}. You come back to the page that you opened.`;
+  return { next, message, help: signInHelp, ways, where };
 }
 
 /** Returns the holder of the key in the form if the key is valid. */
@@ -52,8 +66,7 @@ async function verify(
   refuseOtherOrigin(request, publicUrl());
   const network = callerNetwork(request.ip);
   limiter.begun(network);
-  const { key: input } = Object(request.body);
-  const holder = await keys.findByKey(typeof input === "string" ? input.trim() : "");
+  const holder = await keys.findByKey(textIn(request.body, "key")?.trim() ?? "");
   if (holder !== undefined) {
     limiter.succeeded(network);
   }
@@ -61,21 +74,18 @@ async function verify(
 }
 
 /** Stores a sign-in and returns its token. The key must still be valid when the sign-in is stored. */
-async function createSignIn(
-  { clock, hashKey, storage }: Pick<ApiDeps, "clock" | "hashKey" | "storage">,
-  { headers: { "user-agent": userAgent }, ip: address }: FastifyRequest,
-  { key, principal }: KeyHolder,
-): Promise<string> {
-  const token = newToken();
-  const origin = { method: "api_key", address, ...(userAgent === undefined ? {} : { userAgent }) } as const;
-  await storage.atomically(async (stores) => {
-    if (key !== undefined) {
-      await stores.keys.requireAlive(key.id);
-    }
-    const newSignIn = { ...origin, ...(key && { keyId: key.id }), tokenHash: hashKey(token) };
-    await new SignInService({ storage: stores, clock }).create(principal, newSignIn);
-  });
-  return token;
+async function createSignIn(deps: ApiDeps, request: FastifyRequest, holder: KeyHolder): Promise<string> {
+  const { key, principal } = holder;
+  const signIn = newSignIn(deps, request);
+  return deps.storage.atomically(
+    async (stores) => {
+      if (key !== undefined) {
+        await stores.keys.requireAlive(key.id);
+      }
+      return signIn(stores, principal, { method: "api_key", ...(key && { keyId: key.id }) });
+    },
+    visitorContext(request, principal),
+  );
 }
 
 /** Another site must not sign a visitor out, not even another server of the same domain. */
@@ -94,40 +104,9 @@ async function signOut(
   auth.keys.forget();
 }
 
-function continueTo(request: FastifyRequest, reply: FastifyReply, next: string): FastifyReply {
-  reply.header("cache-control", "no-store");
-  return isForm(request) ? reply.redirect(next, 303) : reply.send({ next });
-}
-
 function refuse(request: FastifyRequest, reply: FastifyReply, form: string): FastifyReply {
   if (!isForm(request)) {
     throw new AppError("authentication_required", REFUSED);
   }
-  return page(reply).code(401).send(form);
-}
-
-function page(reply: FastifyReply): FastifyReply {
-  return reply.header("cache-control", "no-store").type("text/html; charset=utf-8");
-}
-
-function isForm({ headers }: FastifyRequest): boolean {
-  return headers["content-type"]?.startsWith(FORM) ?? false;
-}
-
-function readBodies(app: FastifyInstance): void {
-  readJsonBodies(app);
-  app.addContentTypeParser(FORM, { parseAs: "string" }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body.toString())));
-  });
-}
-
-const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
-const OUR_PAGES = new RegExp(`^/(?:(?:runs|sessions)/${UUID})?$`);
-
-/**
- * Returns the page to show after signing in. Only the server's own pages are accepted, so that a prepared link cannot
- * lead to another site.
- */
-export function returnPath(path: unknown): string {
-  return typeof path === "string" && OUR_PAGES.test(path) ? path : "/";
+  return htmlPage(reply).code(401).send(form);
 }

@@ -19,13 +19,14 @@ const tags = ["people"];
 const LIST = {
   operationId: "listInstallations",
   summary: "List the installations of external platforms",
-  description: "Operators see the installations of all teams.",
+  description:
+    "Operators see the installations of all teams. Other teams also see those that are offered to them.",
   tags,
   response: { 200: ListInstallationsResponse, ...problems(401, 403, 503) },
 };
 const UPDATE = {
   operationId: "updateInstallation",
-  summary: "Rename an installation, enable or disable it, or assign it to another team",
+  summary: "Rename an installation, enable or disable it, assign it to another team, or accept it",
   tags,
   params: z.object({ installationId: z.string().describe("The installation's id.") }),
   body: UpdateInstallationRequest,

@@ -24,6 +24,12 @@ export const InstallationItem = z
       .boolean()
       .describe("false: events from the installation are refused, and the sender is told the reason."),
     team_uid: z.uuid().describe("The uid of the team that owns the runs from this installation."),
+    offered_team_uid: z
+      .uuid()
+      .optional()
+      .describe(
+        "The uid of the team that will own the installation once one of its administrators accepts it.",
+      ),
     created_at: Timestamp.describe("When the installation was first seen."),
   })
   .meta({
@@ -38,19 +44,28 @@ export const ListInstallationsResponse = z
   .object({ installations: z.array(InstallationItem).describe("The oldest installation comes first.") })
   .meta({
     id: "ListInstallationsResponse",
-    description: "The installations of the team; for operators, of all teams.",
+    description:
+      "The installations of the team, and after them those that are offered to it; for operators, of all teams.",
     examples: [{ installations: [EXAMPLE] }],
   });
 
 export const UpdateInstallationRequest = z
   .object({
     name: textOfCharacters(NAME_LENGTH).optional().describe("A name for the list of installations."),
-    enabled: z.boolean().optional().describe("false: events from the installation are refused."),
+    enabled: z
+      .boolean()
+      .optional()
+      .describe(
+        "false: events from the installation are refused. Operators cannot enable what belongs to another team with an " +
+          "administrator.",
+      ),
     team_uid: z
       .string()
       .optional()
       .describe(
-        "For operators: the uid of the team that will own the installation. Existing runs keep their team.",
+        "For operators: the uid of the team that will own the installation. A team with an administrator is offered " +
+          "it (`offered_team_uid`), and an administrator of that team accepts by sending the uid of the team here. The " +
+          "uid of the present team takes an offer back. Existing runs keep their team.",
       ),
   })
   .meta({
@@ -61,7 +76,7 @@ export const UpdateInstallationRequest = z
 export type UpdateInstallationRequest = z.output<typeof UpdateInstallationRequest>;
 
 export function installationItem(installation: Installation): InstallationItem {
-  const { adapter, createdAt, enabled, externalId, id, name, teamId } = installation;
+  const { adapter, createdAt, enabled, externalId, id, name, offeredTo, teamId } = installation;
   return {
     id,
     adapter,
@@ -69,6 +84,7 @@ export function installationItem(installation: Installation): InstallationItem {
     ...(name === undefined ? {} : { name }),
     enabled,
     team_uid: teamId,
+    ...(offeredTo === undefined ? {} : { offered_team_uid: offeredTo }),
     created_at: createdAt.toISOString(),
   };
 }

@@ -64,9 +64,11 @@ const PolicyAction = z
 const PolicyRole = z
   .enum(ROLES)
   .describe(
-    "Integrations prove `write`, `read`, `member`, `guest`, `external`, `bot` and `outside` about the author of a " +
-      "message. A caller of the API has none of these; the guest of a share link is a `guest`. `administrator`: an " +
-      "administrator of the team, wherever the request comes from.",
+    "Integrations prove one of these about the author of a message. `write`: may push to the repository. `member`: a " +
+      "full member of the workspace. The others are outsiders: `read` (may read the repository; a public one is read " +
+      "by everybody), `guest` (a guest of the workspace), `external` (of another workspace), `bot` (a program) and " +
+      "`outside` (without any permission). A caller of the API has none of these; the guest of a share link is a " +
+      "`guest`. `administrator`: an administrator of the team, wherever the request comes from.",
   );
 const PolicyRelation = z.enum(RELATIONS);
 
@@ -87,10 +89,18 @@ const PolicyMatch = z
       .describe("`user` (people), `service_account` (programs), or both."),
     environments: oneOf(MatchedText).optional().describe("The uids of the run's environments."),
     agents: oneOf(MatchedText).optional().describe("Names of the agent catalogue."),
-    roles: oneOf(PolicyRole).optional().describe("What the caller is. One of the caller's roles is enough."),
+    roles: oneOf(PolicyRole)
+      .optional()
+      .describe(
+        "What the caller is. One of the caller's roles is enough. A policy that allows or requires approval applies " +
+          "to outsiders of an integration only if it names their role.",
+      ),
     groups: oneOf(MatchedText)
       .optional()
-      .describe("Groups of the caller. No integration of this version reports groups."),
+      .describe(
+        "Groups of the caller, as the OpenID Connect issuer named them at the caller's last sign-in. One of them is " +
+          "enough. Callers who never signed in that way have none.",
+      ),
     models: oneOf(MatchedText)
       .optional()
       .describe("Ids of models, as the configuration of the run names them. A default model is not known."),

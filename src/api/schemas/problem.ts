@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ERROR_CODES } from "../../core/errors.ts";
+import { DEVICE_CODE_REASONS, ERROR_CODES } from "../../core/errors.ts";
 
 const EXAMPLE = {
   type: "https://errand.example.com/problems/invalid_request",
@@ -33,6 +33,12 @@ const ProblemDetails = z
     code: z.enum(ERROR_CODES).optional().describe("Programs should decide by this code, never by the text."),
     remedy: z.string().optional().describe("How to fix the problem."),
     issues: z.array(Issue).optional().describe("For invalid input: each member that is not valid."),
+    reason: z
+      .string()
+      .optional()
+      .describe(
+        `For a device code, why there is no key: ${DEVICE_CODE_REASONS.map((one) => `\`${one}\``).join(", ")}.`,
+      ),
     auth_url: z.string().optional().describe("Where to sign in, if that would help."),
     provider: z.string().optional().describe("The provider of the model or service, if known."),
     integration_name: z.string().optional().describe("The name of the integration, if there is one."),

@@ -178,7 +178,13 @@ export const RUN_EVENT_KINDS: Kinds = {
   },
   "workspace.ready": {
     says: "The workspace is ready.",
-    members: { restored: flag("Whether the workspace was restored from an earlier attempt.") },
+    members: {
+      restored: flag("Whether the workspace was restored from an earlier attempt."),
+      missing: z
+        .string()
+        .optional()
+        .describe("What the run has lost, for people: files that no checkpoint contains. Absent: nothing."),
+    },
   },
   "workspace.stored": {
     says: "The workspace was stored.",
@@ -306,13 +312,16 @@ export const RUN_EVENT_KINDS: Kinds = {
   "agent.message": { says: "The agent wrote a message.", members: SPEECH },
   "agent.thought": { says: "The agent reported a thought.", members: SPEECH },
   "agent.tool_call": {
-    says: "The known part of a tool call. A later event with the same id replaces the members that it contains.",
+    says:
+      "The known part of a tool call. A later event with the same id replaces the members that it contains, except " +
+      "`output`, which it adds. `content` replaces the output too.",
     members: {
       tool_call_id: text("The agent's id of the tool call."),
       title: maybe("A title for people."),
       tool_kind: maybe("`read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch` or `other`."),
       status: z.enum(TOOL_STATUSES).optional().describe("The state of the tool call."),
       content: z.array(ToolContent).optional().describe("The content of the tool call."),
+      output: maybe("The output, or a further part of it. It follows the content."),
       locations: z
         .array(z.object({ path: text("The path of the file."), line: count("The line number.").optional() }))
         .optional()

@@ -361,8 +361,11 @@ function skillOf({ description, name, path }: Skill): RunItem["agent_skill"] {
 }
 
 function scheduleOf({ scheduleId, provenance }: Run): Pick<RunItem, "schedule"> {
+  if (scheduleId === undefined) {
+    return {};
+  }
   const { data } = RunSchedule.safeParse(provenance.schedule);
-  return scheduleId === undefined || data === undefined ? {} : { schedule: data };
+  return data === undefined ? {} : { schedule: data };
 }
 
 function statusOf({

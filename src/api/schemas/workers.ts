@@ -7,6 +7,7 @@ const EXAMPLE = {
   connection_count: 2,
   connected_at: "2026-03-01T06:00:00.000Z",
   last_seen_at: "2026-03-01T09:04:31.000Z",
+  disk_full_count: 0,
 };
 
 const WorkerItem = z
@@ -15,6 +16,11 @@ const WorkerItem = z
     connection_count: z.int().describe("The number of worker processes with this name."),
     connected_at: Timestamp.describe("When the oldest of them started."),
     last_seen_at: Timestamp.describe("When one of them last reported."),
+    disk_full_count: z
+      .int()
+      .describe(
+        "The number of these workers that take no run, because their disk has too little free space.",
+      ),
   })
   .meta({ id: "WorkerHost", description: "The live workers that share a name.", examples: [EXAMPLE] });
 
@@ -34,5 +40,6 @@ export function workerItem(host: WorkerHost): z.output<typeof WorkerItem> {
     connection_count: host.connectionCount,
     connected_at: host.connectedAt.toISOString(),
     last_seen_at: host.lastSeenAt.toISOString(),
+    disk_full_count: host.crowdedCount,
   };
 }

@@ -128,7 +128,10 @@ export interface PermissionOption {
 
 export const TOOL_STATUSES = ["pending", "in_progress", "completed", "failed"] as const;
 
-/** What is known of a tool call. A later update with the same id replaces the members that it names. */
+/**
+ * What is known of a tool call. A later update with the same id replaces the members that it names, except `output`,
+ * which is added. `content` replaces the output too.
+ */
 export interface ToolCallUpdate {
   readonly kind: "agent.tool_call";
   readonly toolCallId: string;
@@ -137,6 +140,8 @@ export interface ToolCallUpdate {
   readonly toolKind?: string;
   readonly status?: (typeof TOOL_STATUSES)[number];
   readonly content?: readonly ToolContent[];
+  /** A further part of the output, after the content. */
+  readonly output?: string;
   readonly locations?: readonly { readonly path: string; readonly line?: number }[];
   readonly rawInput?: unknown;
   readonly rawOutput?: unknown;
@@ -150,6 +155,7 @@ export type ToolContent =
       readonly oldText: string | null;
       readonly newText: string;
     }
+  /** `output`: all of it so far. */
   | { readonly type: "terminal"; readonly terminalId: string; readonly output?: string }
   | { readonly type: "other"; readonly data: unknown };
 

@@ -1,7 +1,7 @@
 import type { ToolCallUpdate } from "../agents/agent-runner.ts";
 import type { RunId } from "../ids.ts";
 import type { Block, Message, Step } from "./conversation.ts";
-import { actionBlocks, isOpen, type ToolAction } from "./tool-action.ts";
+import { actionBlocks, isOpen, type ToolAction, updatedCall } from "./tool-action.ts";
 
 const DESCRIPTION_LENGTH = 200;
 const SUMMARY_LENGTH = 1_000;
@@ -88,7 +88,7 @@ export class StepDraft {
     this.#words = undefined;
     const draft = this.#actions.get(update.toolCallId);
     if (draft !== undefined) {
-      show(draft, { ...draft.action, call: { ...draft.action.call, ...update } });
+      show(draft, { ...draft.action, call: updatedCall(draft.action.call, update) });
       return;
     }
     const action: ToolAction = { id, call: update, isDenied: false };

@@ -38,6 +38,14 @@ export function actionBlocks(action: ToolAction): readonly [action: Block, resul
   ];
 }
 
+/** A call after one more update of it. */
+export function updatedCall(call: ToolCallUpdate, update: ToolCallUpdate): ToolCallUpdate {
+  const { output: before, ...known } = call;
+  const { output: further, ...members } = update;
+  const output = (update.content === undefined ? (before ?? "") : "") + (further ?? "");
+  return { ...known, ...members, ...(output === "" ? {} : { output }) };
+}
+
 export function isOpen(action: ToolAction): boolean {
   return stateOf(action) === "running";
 }
@@ -61,14 +69,17 @@ function inputOf({ rawInput, locations }: ToolCallUpdate): unknown {
 }
 
 /** Plain text if the output consists only of text. */
-function outputOf({ content = [], rawOutput }: ToolCallUpdate): Pick<ActionResult, "output" | "isContent"> {
-  if (content.length === 0) {
+function outputOf(call: ToolCallUpdate): Pick<ActionResult, "output" | "isContent"> {
+  const { content = [], output = "", rawOutput } = call;
+  if (content.length === 0 && output === "") {
     return { output: shortened(rawOutput ?? "") };
   }
   const texts = content.map(textOf);
-  return texts.every((text) => text !== undefined)
-    ? { output: shortened(texts.join("\n")) }
-    : { output: shortened(content), isContent: true };
+  if (texts.every((text) => text !== undefined)) {
+    return { output: shortened(texts.join("\n") + output) };
+  }
+  const further: readonly ToolContent[] = output === "" ? [] : [{ type: "text", text: output }];
+  return { output: shortened([...content, ...further]), isContent: true };
 }
 
 function textOf(content: ToolContent): string | undefined {

@@ -1,6 +1,6 @@
 import type { AgentCatalogueView } from "../agents/agent-catalogue.ts";
 import type { Storage } from "../storage.ts";
-import { isRestricted } from "../workers/worker.ts";
+import { isRestricted, type LiveWorker } from "../workers/worker.ts";
 import type { WorkerStore } from "../workers/worker-store.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
@@ -44,6 +44,40 @@ export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, 
       return ok(`${live.length} with room for ${slots} runs at a time.`);
     },
   };
+}
+
+const GIBIBYTE = 2 ** 30;
+
+/** The disks of the workers, by their last reports. */
+export function workerDisksCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {
+  return {
+    name: "worker_disks",
+    async run() {
+      const live = await workers.listLive();
+      const figures = live.map(diskFigures).join(" ");
+      const crowded = live.filter(({ diskUse }) => diskUse?.takesRuns === false);
+      if (crowded.length === 0) {
+        return ok(figures === "" ? "No worker has reported its disk." : figures);
+      }
+      const report = crowded.length < live.length ? warn : fail;
+      return report(
+        `${crowded.length} of ${live.length} workers have too little free space and take no run. ${figures}`,
+        "Make room in their data directories, or lower ERRAND_LOCAL_COPIES_GIB or ERRAND_LOCAL_COPY_HOURS.",
+      );
+    },
+  };
+}
+
+function diskFigures({ diskUse, id }: LiveWorker): string {
+  if (diskUse === undefined) {
+    return `${id}: not reported.`;
+  }
+  const used = Object.entries(diskUse.used).map(([what, bytes]) => `${what} ${gib(bytes)}`);
+  return `${id}: ${gib(diskUse.freeBytes)} free; ${used.join(", ")}.`;
+}
+
+function gib(bytes: number): string {
+  return `${(bytes / GIBIBYTE).toFixed(1)} GiB`;
 }
 
 export function sandboxCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {

@@ -1,12 +1,17 @@
 import { AppError } from "../errors.ts";
-import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Run } from "../runs/run.ts";
 import type { TransactionExtras } from "../runs/run-service.ts";
 import { STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
-import { type AuthorizedContext, type InboxDeps, type MessageContext, resultOf } from "./message-context.ts";
+import {
+  type AuthorizedContext,
+  type InboxDeps,
+  type MessageContext,
+  requestOriginOf,
+  resultOf,
+} from "./message-context.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
 
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
@@ -140,14 +145,6 @@ function completing(context: AuthorizedContext, disposition: Disposition): Trans
     inboxResult: { ...resultOf(context), disposition },
     threadNotices: says,
   };
-}
-
-function requestOriginOf(context: AuthorizedContext): RequestOrigin {
-  const { adapter, message, roles } = context;
-  const { installation, place } = message;
-  const { source } = adapter.traits;
-  const where = { integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
-  return { source, ...where, roles };
 }
 
 /** A button stands on a message of the bot's own, which needs no 👀. */

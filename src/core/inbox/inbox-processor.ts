@@ -1,13 +1,20 @@
 import { cleaned } from "../clean-text.ts";
 import { AppError, StorageUnavailable } from "../errors.ts";
 import { newId } from "../ids.ts";
+import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
 import { handleMessage } from "./handle-message.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxStore } from "./inbox-store.ts";
-import { type AuthorizedContext, type InboxDeps, type MessageContext, resultOf } from "./message-context.ts";
+import {
+  type AuthorizedContext,
+  type InboxDeps,
+  type MessageContext,
+  requestOriginOf,
+  resultOf,
+} from "./message-context.ts";
 
 const FAILURES_MAX = 10;
 /** Another change can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
@@ -17,6 +24,7 @@ const SWITCHED_OFF = {
   reason: "This integration is not switched on here. An administrator of the server can do that.",
 } as const;
 
+const NO_ACCESS = "You have no access here.";
 const DISABLED = "An administrator has switched your account here off.";
 
 /** Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. */
@@ -93,13 +101,19 @@ export class InboxProcessor {
     if (!authorization.allowed) {
       return this.#refuse(context, authorization.reason);
     }
+    const { refusal = NO_ACCESS, roles = [] } = authorization;
+    const from = requestOriginOf({ adapter, message, roles });
+    // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
+    if (isOutsider(from) && !mayAdmit(await this.#deps.policies.of(installation.teamId), from)) {
+      return this.#refuse(context, refusal);
+    }
     const { displayName, subject } = authorization.author;
     const author = await this.#deps.storage.people.ensure(installation.teamId, subject, displayName);
     if (author.disabled) {
       return this.#refuse(context, DISABLED);
     }
     const proven = { ...authorization.provenance, permission: authorization.permission };
-    return this.#decide({ ...context, author, proven, roles: authorization.roles ?? [] });
+    return this.#decide({ ...context, author, proven, roles });
   }
 
   /** Decides again with the thread as it is now if another change took the thread first. */
@@ -110,7 +124,9 @@ export class InboxProcessor {
         return await handleMessage(current, this.#deps);
       } catch (error) {
         if (isForbidden(error)) {
-          return this.#replyRefused(current, error.message);
+          return isOutsider(requestOriginOf(current))
+            ? this.#refuse(current, error.message)
+            : this.#replyRefused(current, error.message);
         }
         if (tries === TAKEN_MAX) {
           throw error;
@@ -129,8 +145,7 @@ export class InboxProcessor {
   }
 
   async #refuse(context: MessageContext, reason: string): Promise<Disposition> {
-    // An author who did not address the bot gets no public refusal.
-    if (context.message.addressed === "reply") {
+    if (!isAnswered(context)) {
       return this.#store({ ...resultOf(context), disposition: "refused", reason });
     }
     return this.#replyRefused(context, reason, this.#refusalOfToday(context.message, reason));
@@ -208,14 +223,19 @@ export class InboxProcessor {
 }
 
 function apologyIn({ message, thread }: MessageContext, reason: string) {
-  if (message.addressed === "reply") {
+  if (!isAnswered({ message })) {
     return undefined;
   }
   const text = `I could not take this up: ${reason}`;
   return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
 }
 
-/** What a policy forbids is posted even to an author who did not address the bot. */
+/** An author who did not address the bot gets no public refusal, and a program gets no answer. */
+function isAnswered({ message: { addressed, author } }: Pick<MessageContext, "message">): boolean {
+  return addressed !== "reply" && author.isBot !== true;
+}
+
+/** What a policy forbids is posted even to a member who did not address the bot. */
 function isForbidden(error: unknown): error is AppError {
   return error instanceof AppError && error.code === "not_authorized";
 }

@@ -1,8 +1,10 @@
 import type { Installation } from "../people/installation.ts";
 import type { Principal } from "../people/principal.ts";
-import type { Role } from "../policies/policy.ts";
+import type { Policy, Role } from "../policies/policy.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import type { RuleBook } from "../rules/rule-book.ts";
+import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Storage } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
@@ -12,6 +14,7 @@ import type { InboxResult } from "./inbox-result.ts";
 export interface InboxDeps {
   readonly storage: Pick<Storage, "inbox" | "installations" | "people" | "threads">;
   readonly runs: RunService;
+  readonly policies: Pick<RuleBook<Policy>, "of">;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,12 +30,23 @@ export interface MessageContext {
   readonly thread: Thread;
 }
 
-/** A message whose author may start and steer runs. */
+/** A message whose author is known and may be allowed something. */
 export interface AuthorizedContext extends MessageContext {
   readonly author: Principal;
   /** What the platform confirmed: the author's permission, and more about the channel or repository. */
   readonly proven: Readonly<Record<string, unknown>>;
   readonly roles: readonly Role[];
+}
+
+/** Where the message comes from, as policies and routing rules match it. */
+export function requestOriginOf({
+  adapter,
+  message: { installation, place },
+  roles,
+}: Pick<AuthorizedContext, "adapter" | "message" | "roles">): RequestOrigin {
+  const { source } = adapter.traits;
+  const where = { integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
+  return { source, ...where, roles };
 }
 
 /** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */

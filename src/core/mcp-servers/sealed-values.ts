@@ -10,6 +10,8 @@ export interface KeptValues {
   readonly before?: RunConfig;
   /** The caller's name for the servers. Default: config.mcp_servers. */
   readonly member?: string;
+  /** The configuration contains values that are sealed already. A caller's text may begin like one of them. */
+  readonly isStored?: boolean;
 }
 
 type Servers = Readonly<Record<string, McpServerConfig>>;
@@ -23,7 +25,7 @@ export function withSealedValues<Config extends RunConfig>(
   box: Pick<SecretBox, "seal">,
   teamId: TeamId,
   config: Config,
-  { before = {}, member = "config.mcp_servers" }: KeptValues = {},
+  { before = {}, isStored = false, member = "config.mcp_servers" }: KeptValues = {},
 ): Config {
   const { mcp_servers: known = {} } = before;
   return withValues(config, (value, { server, serverName, path, kind, name }) => {
@@ -36,8 +38,8 @@ export function withSealedValues<Config extends RunConfig>(
       }
       return kept;
     }
-    const isVisible = value.search(PLACEHOLDER) >= 0 || value === "";
-    return isVisible || isSealed(value) ? value : SEALED + box.seal(value, valuesOwner(teamId));
+    const staysAsItIs = isSealed(value) ? isStored : value.search(PLACEHOLDER) >= 0 || value === "";
+    return staysAsItIs ? value : SEALED + box.seal(value, valuesOwner(teamId));
   });
 }
 

@@ -10,6 +10,8 @@ export interface IdentityLink {
   readonly subject: string;
   readonly principalId: PrincipalId;
   readonly createdAt: Date;
+  /** When an administrator linked the account. Absent: it was only seen, which does not let it sign in. */
+  readonly linkedAt?: Date;
 }
 
 /** Subjects with this prefix are Errand's own and never an outside account. */

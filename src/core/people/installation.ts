@@ -10,5 +10,7 @@ export interface Installation {
   readonly name?: string;
   /** false: messages from there are refused, and the thread shows the reason. */
   readonly enabled: boolean;
+  /** The team that owns the installation once one of its administrators accepts it. */
+  readonly offeredTo?: TeamId;
   readonly createdAt: Date;
 }

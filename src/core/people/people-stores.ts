@@ -43,6 +43,8 @@ export interface IdentityStore {
   /** Oldest first. */
   list(teamId: TeamId): Promise<readonly IdentityLink[]>;
   find(teamId: TeamId, subject: string): Promise<IdentityLink | undefined>;
+  /** The links of the account in all teams that an administrator made. Oldest first. */
+  listLinked(subject: string): Promise<readonly IdentityLink[]>;
   /** Links the account to this principal, whichever principal it belonged to. */
   link(teamId: TeamId, subject: string, principalId: PrincipalId): Promise<IdentityLink>;
   /** False when the team has no such link. */
@@ -94,6 +96,8 @@ export interface InstallationStore {
   ensure(adapter: string, externalId: string): Promise<Installation>;
   /** The installations of the team, or all of them. Oldest first. */
   list(teamId?: TeamId): Promise<readonly Installation[]>;
+  /** The installations that the team may accept. Oldest first. */
+  listOffered(teamId: TeamId): Promise<readonly Installation[]>;
   /** The installation, locked until the transaction ends. */
   lock(id: string): Promise<Installation | undefined>;
   update(installation: Installation): Promise<void>;

@@ -3,7 +3,7 @@ import { newId, type PrincipalId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../storage.ts";
 import type { Principal, PrincipalType, Viewer } from "./principal.ts";
-import { requireTeam } from "./require-team.ts";
+import { hasAdministrator, requireTeam } from "./require-team.ts";
 
 export interface NewPrincipal {
   readonly type: PrincipalType;
@@ -44,7 +44,7 @@ export class PrincipalService {
     const { clock, storage } = this.#deps;
     const teamId = await requireTeam(storage, viewer, wantedTeam);
     if (teamId !== viewer.teamId && wanted.administrator) {
-      requireNoAdministrator(await storage.people.list(teamId));
+      await requireNoAdministrator(storage, teamId);
     }
     const createdAt = clock.now();
     const principal = { ...wanted, id: newId<PrincipalId>(createdAt), teamId, disabled: false, createdAt };
@@ -82,8 +82,8 @@ export function raiseUnknown(): never {
 }
 
 /** An operator appoints the first administrator of a team. After that the team's own administrators do. */
-function requireNoAdministrator(people: readonly Principal[]): void {
-  if (people.some(({ administrator, disabled }) => administrator && !disabled)) {
+async function requireNoAdministrator(storage: Pick<Storage, "people">, teamId: TeamId): Promise<void> {
+  if (await hasAdministrator(storage, teamId)) {
     throw new AppError("not_authorized", "This team has an administrator, who appoints others.", {
       remedy: "Ask an administrator of that team.",
     });

@@ -12,6 +12,8 @@ export interface Principal {
   readonly photoUrl?: string;
   /** Sees and manages everything of the team. */
   readonly administrator: boolean;
+  /** The names of the groups that the identity provider gave at the last sign-in. Absent: none. */
+  readonly groups?: readonly string[];
   /** May do nothing any more; the records of the principal stay. */
   readonly disabled: boolean;
   readonly createdAt: Date;
@@ -27,6 +29,7 @@ export interface Viewer {
   readonly administrator: boolean;
   readonly type?: PrincipalType;
   readonly displayName?: string;
+  readonly groups?: readonly string[];
   /** The only run that the guest of a share link sees. */
   readonly onlyRunId?: RunId;
   /** For the guest of a share link: who created the link, and whether the guest may send follow-ups. */

@@ -3,6 +3,14 @@ import type { TeamId } from "../ids.ts";
 import type { Storage } from "../storage.ts";
 import { isOperator, type Viewer } from "./principal.ts";
 
+/** Whether the team has an administrator who can act. Such a team decides for itself. */
+export async function hasAdministrator(
+  { people }: Pick<Storage, "people">,
+  teamId: TeamId,
+): Promise<boolean> {
+  return (await people.list(teamId)).some(({ administrator, disabled }) => administrator && !disabled);
+}
+
 /** The team of a request: the viewer's own team, or any team for an operator. */
 export async function requireTeam(
   { teams }: Pick<Storage, "teams">,

@@ -1,6 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
-import { POLICY_ACTIONS, type Policy } from "./policy.ts";
+import { INTEGRATION_SOURCES } from "../runs/sources.ts";
+import { OUTSIDER_ROLES, POLICY_ACTIONS, type Policy } from "./policy.ts";
 
 /** Policies of a team have a lower number, so that each of them is evaluated before the built-in ones. */
 const PRIORITY = 1_000_001;
@@ -9,6 +10,12 @@ const ONLY_ADMINISTRATORS = "Without a policy that allows it by name, only admin
 
 /** What applies where no policy of the team matches, in order. They are the same in every team. */
 export const BUILTIN_POLICIES: readonly Policy[] = [
+  builtin(4, {
+    name: "Built in: outsiders of a workspace or repository do nothing",
+    effect: "deny",
+    match: { sources: INTEGRATION_SOURCES, roles: OUTSIDER_ROLES },
+    reason: "Only members of the workspace and people who can write to the repository may do this.",
+  }),
   builtin(1, {
     name: "Built in: everything but approving is allowed",
     effect: "allow",

@@ -3,10 +3,11 @@ import type { PrincipalId } from "../ids.ts";
 import type { PrincipalType } from "../people/principal.ts";
 import { isAmong, matchesOneGlob } from "../rules/conditions.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
-import { CLAIMED_SOURCES } from "../runs/sources.ts";
+import { CLAIMED_SOURCES, INTEGRATION_SOURCES } from "../runs/sources.ts";
 import { BUILTIN_POLICIES } from "./builtin-policies.ts";
 import {
   ACTIONS_WITH_WORDS,
+  OUTSIDER_ROLES,
   type Policy,
   type PolicyAction,
   type PolicyEffect,
@@ -45,7 +46,8 @@ export interface Considered {
 
 export type Condition = keyof PolicyMatch;
 
-type Check = (match: PolicyMatch, action: ActionRequest, effect: PolicyEffect) => boolean;
+type Caller = Omit<ActionRequest, "action">;
+type Check = (match: PolicyMatch, caller: Caller, effect: PolicyEffect) => boolean;
 
 /** The conditions besides `actions`. */
 const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
@@ -58,13 +60,16 @@ const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
   principalTypes: ({ principalTypes }, { principalType }) => isAmong(principalTypes, principalType),
   environments: ({ environments }, { environmentId }) => isAmong(environments, environmentId),
   agents: ({ agents }, { agent }) => isAmong(agents, agent),
-  roles: ({ roles }, action) => containsAny(roles, action.roles),
+  roles: ({ roles }, caller, effect) =>
+    containsAny(roles, caller.roles) && (roles !== undefined || effect === "deny" || !isOutsider(caller)),
   groups: ({ groups }, action) => containsAny(groups, action.groups),
   models: ({ models }, { model }) => isAmong(models, model),
   repositories: ({ repositories }, action, effect) => concernsAny(repositories, action.repositories, effect),
   relation: (match, { relation }) => match.relation === undefined || match.relation === relation,
 };
 const OTHER_CONDITIONS = Object.keys(CHECKS) as readonly (keyof typeof CHECKS)[];
+/** The conditions that can be checked before a message has an author and a run. */
+const CONDITIONS_ON_MESSAGES = ["sources", "integrations", "installations", "places", "roles"] as const;
 
 /**
  * The first policy that matches decides. `policies` are those of the team, in order; the built-in ones follow them. A
@@ -82,6 +87,23 @@ export function evaluatePolicies(policies: readonly Policy[], action: ActionRequ
     }
   }
   throw new Error("One of the built-in policies matches every action.");
+}
+
+/** Whether the caller comes from an integration that proved only a role of outsiders. */
+export function isOutsider({ roles = [], source }: Pick<Caller, "roles" | "source">): boolean {
+  return (
+    INTEGRATION_SOURCES.some((name) => name === source) &&
+    roles.some((role) => OUTSIDER_ROLES.some((name) => name === role))
+  );
+}
+
+/** Whether a policy may allow an outsider something in this place. Which action it is decides later. */
+export function mayAdmit(policies: readonly Policy[], caller: Caller): boolean {
+  return policies.some(
+    ({ effect, match }) =>
+      effect !== "deny" &&
+      CONDITIONS_ON_MESSAGES.every((condition) => CHECKS[condition](match, caller, effect)),
+  );
 }
 
 const STRICTNESS: readonly PolicyEffect[] = ["allow", "require_approval", "deny"];

@@ -26,6 +26,15 @@ export const ROLES = [
 ] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Callers of an integration with one of these roles may do only what a policy allows that names the role. */
+export const OUTSIDER_ROLES = [
+  "read",
+  "guest",
+  "external",
+  "bot",
+  "outside",
+] as const satisfies readonly Role[];
+
 /** Whether the run is the caller's own: the caller created, requested or executes it. */
 export const RELATIONS = ["own", "others"] as const;
 export type Relation = (typeof RELATIONS)[number];
@@ -62,8 +71,9 @@ export interface PolicyMatch {
   readonly environments?: readonly string[] | undefined;
   /** Names of the agent catalogue. */
   readonly agents?: readonly string[] | undefined;
+  /** A policy that allows something or requires approval applies to outsiders only if it names one of their roles. */
   readonly roles?: readonly Role[] | undefined;
-  /** Names of groups, as the integration names them. */
+  /** Names of groups, as the identity provider of the sign-in with OpenID Connect names them. */
   readonly groups?: readonly string[] | undefined;
   /** Ids of models that the configuration names. */
   readonly models?: readonly string[] | undefined;

@@ -13,7 +13,7 @@ export interface RunJudgeDeps extends Pick<RunRules, "policies"> {
 }
 
 type JudgedRun = Pick<Run, "agent" | "config" | "creatorId" | "executorId" | "provenance" | "requesterId">;
-type Actor = Pick<Viewer, "id" | "teamId" | "administrator" | "invitation"> & {
+type Actor = Pick<Viewer, "id" | "teamId" | "administrator" | "groups" | "invitation"> & {
   readonly type?: Viewer["type"] | undefined;
 };
 
@@ -25,7 +25,8 @@ export async function runJudge(deps: RunJudgeDeps, actor: Actor, from: RequestOr
   const policies = await deps.policies.of(actor.teamId);
   const asksForRepositories = policies.some(({ match }) => match.repositories !== undefined);
   const environments = asksForRepositories ? await deps.environments.list(actor.teamId) : [];
-  const who = { principalId: actor.id, principalType: actor.type, roles: rolesOf(actor, from) };
+  const { groups, id: principalId, type: principalType } = actor;
+  const who = { principalId, principalType, groups, roles: rolesOf(actor, from) };
   return (action, run) => {
     const { agent, config } = run;
     return evaluatePolicies(policies, {

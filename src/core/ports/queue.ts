@@ -29,8 +29,11 @@ export type JobHandler = (key: string, signal: AbortSignal) => Promise<void>;
 
 /** Hands jobs to this process. Jobs that belong to a change are stored with its transaction, not through this port. */
 export interface Queue {
-  /** Begins to hand jobs of a kind to `handler`, at most `concurrency` at a time in this process. */
-  work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void>;
+  /**
+   * Begins to hand jobs of a kind to `handler`, at most `concurrency` at a time in this process, and none while `mayTake`
+   * returns false.
+   */
+  work(kind: JobKind, concurrency: number, handler: JobHandler, mayTake?: () => boolean): Promise<void>;
   /** Stores a job outside of any other change, unless one of its kind and key is waiting already. */
   ensure(job: Job): Promise<void>;
   /** Takes no more jobs, fires the handlers' signals, waits for them up to `graceMs`. */

@@ -25,7 +25,12 @@ export type RunEventBody =
   | { readonly kind: "run.updated"; readonly members: readonly (keyof RunDetails)[] }
   | { readonly kind: "attempt.started"; readonly attempt: number; readonly worker: string }
   | { readonly kind: "attempt.ended"; readonly attempt: number; readonly reason: string }
-  | { readonly kind: "workspace.ready"; readonly restored: boolean }
+  | {
+      readonly kind: "workspace.ready";
+      readonly restored: boolean;
+      /** What the run has lost, for people. Absent: nothing. */
+      readonly missing?: string;
+    }
   | {
       readonly kind: "workspace.stored";
       readonly checkpoint: string;

@@ -14,6 +14,8 @@ export interface NewRun {
   readonly context?: string;
   readonly mode?: RunMode;
   readonly config?: RunConfig;
+  /** The configuration comes from a schedule or a run, where the values of its MCP servers are sealed. */
+  readonly hasStoredConfig?: boolean;
   readonly teamOwned?: boolean;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly parent?: Run;

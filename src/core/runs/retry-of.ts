@@ -13,6 +13,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     metadata,
     parent: run,
     config,
+    hasStoredConfig: true,
     formerAgent: agent,
     isRouted: true,
     provenance: provenanceOf(run),

@@ -316,6 +316,18 @@ export class RunEdit {
   }
 
   /** Posts `notice` to every thread of the run, or only to `threadId`. */
+  /** Tells the user of the run something in its threads, unless the open turn is private. */
+  postNote(text: string): void {
+    if (!this.isPrivate) {
+      this.post({
+        kind: "message",
+        purpose: "reply",
+        text,
+        sessionLink: this.#tools.writer.sessionLink(this.run),
+      });
+    }
+  }
+
   post(notice: Notice, threadId?: string): void {
     for (const thread of this.#threads) {
       if (threadId !== undefined && thread.id !== threadId) {

@@ -157,17 +157,15 @@ export class RunService {
   /** Does everything except storing the run. It may take a while, so it must not run inside a transaction. */
   async prepare(request: NewRun, from: RequestOrigin = { source: request.source }): Promise<PreparedRun> {
     const { agents, clock, storage } = this.#deps;
-    const routed = await this.#routed(await this.#withAgent(request), from);
+    const routed = await this.#routed(await this.#withAgent(this.#withSealedConfig(request)), from);
     requireMcpServers(routed.config ?? {}, "config");
     requireRunRepository(routed.config ?? {}, "config");
     await this.requirePullRequestAccess(routed, "config");
     const environment = await requireRunEnvironment(storage.environments, routed);
     await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
+    // Rows of earlier versions have values that are not sealed.
+    const sealed = { ...routed, ...this.#sealedConfig(routed, { isStored: true }) };
     // The skills are read before anything is stored, because it may take a while and without them there is no run.
-    const sealed = {
-      ...routed,
-      ...(routed.config && { config: this.storable(routed.creator.teamId, routed.config) }),
-    };
     const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
     await requireSandbox(storage.workers, agents, origin, environment?.config.image);
     const verdict = await this.#judgeNew(origin, routed, from);
@@ -199,6 +197,19 @@ export class RunService {
   /** A configuration as it is stored. `before` has the values that the caller was shown as `[redacted]`. */
   storable<Config extends RunConfig>(teamId: TeamId, config: Config, kept: KeptValues = {}): Config {
     return withSealedValues(this.#deps.secretBox, teamId, config, kept);
+  }
+
+  /** Seals the caller's values before they are joined with those of stored configurations, which are sealed already. */
+  #withSealedConfig(request: NewRun): NewRun {
+    if (request.hasStoredConfig === true) {
+      return request;
+    }
+    requireMcpServers(request.config ?? {}, "config");
+    return { ...request, ...this.#sealedConfig(request) };
+  }
+
+  #sealedConfig({ config, creator }: NewRun, kept: KeptValues = {}): Pick<NewRun, "config"> {
+    return config === undefined ? {} : { config: this.storable(creator.teamId, config, kept) };
   }
 
   /** Checks the credentials for the pull request of a configuration. It may ask another system. */

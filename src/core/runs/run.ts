@@ -172,6 +172,8 @@ export interface RunProgress {
   /** The version that the agent reported when it last started. */
   readonly agentVersion?: string | undefined;
   readonly checkpoint?: string;
+  /** What the newest checkpoint does not contain, for people. Undefined: nothing. */
+  readonly checkpointGaps?: string | undefined;
   readonly permission?: PendingPermission | undefined;
   /** The id of an attempt's last write. A write whose confirmation was lost is recognised by it and not repeated. */
   readonly lastWrite?: string;

@@ -15,5 +15,14 @@ export const RUN_SOURCES = [
 ] as const;
 export type RunSource = (typeof RUN_SOURCES)[number];
 
+/** Sources of messages from other platforms. Their adapters prove what the author is there. */
+export const INTEGRATION_SOURCES = [
+  "SLACK",
+  "LINEAR",
+  "JIRA",
+  "GITHUB_WEBHOOK",
+  "GITLAB_WEBHOOK",
+] as const satisfies readonly RunSource[];
+
 /** Sources that callers of the API may claim. Nobody can prove them. */
 export const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);

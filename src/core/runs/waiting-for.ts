@@ -2,7 +2,7 @@ import type { Availability } from "../workers/capacity.ts";
 import type { Run } from "./run.ts";
 import { isEnded } from "./states.ts";
 
-export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity"] as const;
+export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity", "disk"] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
 /** What a run waits for before it can start or continue. */
@@ -60,6 +60,9 @@ function workerFor(
   }
   if (isRecent || availability === undefined || availability === "free") {
     return undefined;
+  }
+  if (availability === "crowded") {
+    return { reason: "disk", message: "The disks of the workers that are free are nearly full." };
   }
   const message = availability === "absent" ? "No worker is connected." : "All workers are busy.";
   return { reason: "capacity", message };

@@ -13,6 +13,8 @@ export function warningOf(body: RunEventBody): string | undefined {
   switch (body.kind) {
     case "changes.not_kept":
       return body.reason;
+    case "workspace.ready":
+      return body.missing;
     case "workspace.not_stored":
       return `The workspace could not be stored: ${body.reason}`;
     case "workspace.stored":

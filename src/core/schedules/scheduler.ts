@@ -116,7 +116,7 @@ export class Scheduler {
     const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
     const source = "SCHEDULED_AGENT";
     const about = {
-      ...{ title: name, prompt, config, metadata, teamOwned, provenance },
+      ...{ title: name, prompt, config, hasStoredConfig: true, metadata, teamOwned, provenance },
       ...(mode === undefined ? {} : { mode }),
       ...(agentUid === undefined ? {} : { agentUid }),
     };

@@ -10,7 +10,7 @@ export interface ThreadAdapter {
   readonly traits: AdapterTraits;
   /** Says what a stored event means. Throws an AppError; if it is not retryable, the event ends as failed. */
   translate(event: InboxEvent): Promise<Translation>;
-  /** Asks the platform now whether the author may start and steer runs from here. Throws if it gives no answer. */
+  /** Asks the platform now what the author is in this place. Throws if it gives no answer. */
   authorize(message: InboundMessage): Promise<Authorization>;
   /**
    * Shows a notice and returns where. If `maybeShown` is set, an earlier try may have posted it and lost the answer:
@@ -96,19 +96,24 @@ export interface Author {
   /** Unique among all adapters, by the platform's ids: `slack:T1:U1`, `github:583231`. */
   readonly subject: string;
   readonly displayName?: string;
+  /** A program wrote the message. Nothing is posted to it, so that two programs cannot answer each other for ever. */
+  readonly isBot?: true;
 }
 
 export type Authorization =
+  /** The policies decide what the author may do. */
   | {
       readonly allowed: true;
       readonly permission: string;
       /** What the platform proved about the author, in the words of policies. */
       readonly roles?: readonly Role[];
+      /** Posted to an author whom these roles give no access by default, unless a policy of the team names one. */
+      readonly refusal?: string;
       readonly author: Author;
       /** What the platform said now about the channel or repository. It is stored with a run that the message starts. */
       readonly provenance?: Readonly<Record<string, unknown>>;
     }
-  /** `reason` is posted to the author in the thread. */
+  /** No policy can allow the author anything. `reason` is posted to the author in the thread. */
   | { readonly allowed: false; readonly reason: string };
 
 export interface Delivery {

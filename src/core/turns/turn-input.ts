@@ -11,6 +11,8 @@ export interface TurnInput {
   readonly again: boolean;
   /** The earlier conversation, for an agent that does not know it. */
   readonly earlier?: string;
+  /** What the workspace has lost. */
+  readonly missing?: string;
   /** The files of the request. */
   readonly files?: readonly FileInWorkspace[];
   /** Default: the agent works where the files are. */
@@ -18,7 +20,15 @@ export interface TurnInput {
 }
 
 /** The prompt of one turn, as the agent receives it. */
-export function turnText({ run, followUps, again, earlier, files = [], workspace }: TurnInput): string {
+export function turnText({
+  run,
+  followUps,
+  again,
+  earlier,
+  files = [],
+  missing,
+  workspace,
+}: TurnInput): string {
   const words = followUps.map(({ message }) => message);
   if (run.turn === 1) {
     words.unshift(requestOf(run));
@@ -28,6 +38,7 @@ export function turnText({ run, followUps, again, earlier, files = [], workspace
       ? ""
       : fenced("What was said in this conversation before, for you to know", earlier),
     again ? "(Your work on the following was interrupted. Look at what is already done, and go on.)" : "",
+    missing === undefined ? "" : `(Files of your earlier work are missing. ${missing})`,
     run.turn === 1 && run.context !== undefined ? fenced(CONTEXT_LABEL, run.context) : "",
     ...words,
     files.length === 0

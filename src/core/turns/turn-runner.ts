@@ -40,6 +40,8 @@ export interface TurnRunnerDeps {
   readonly knows: boolean;
   /** Whether the agent has personal secrets of the run's creator. */
   readonly hasPersonalSecrets: boolean;
+  /** What the workspace has lost, for the first turn. */
+  readonly missing?: string;
 }
 
 /** Runs the turns of one agent one after another, and handles everything that can happen to the running turn. */
@@ -55,6 +57,7 @@ export class TurnRunner {
   readonly #unwatch: () => void;
   #run: Run;
   #knows: boolean;
+  #missing: string | undefined;
   #isInterrupted = false;
 
   constructor(services: AttemptServices, on: TurnRunnerDeps) {
@@ -64,6 +67,7 @@ export class TurnRunner {
     this.#deps = on;
     this.#run = on.run;
     this.#knows = on.knows;
+    this.#missing = on.missing;
     this.#permissions = new PermissionBroker(lease, clock, idleMs(run), () =>
       abort.abort({ kind: "unanswered" }),
     );
@@ -179,10 +183,16 @@ export class TurnRunner {
     const { workspace } = this.#deps.attemptContext;
     const earlier = this.#knows ? undefined : await earlierTurns(deps, run, this.#taken);
     this.#knows = true;
+    const missing = this.#missing;
+    this.#missing = undefined;
     const isFirst = run.turn === 1;
     const files = isFirst ? await given.list() : [];
     const images = isFirst ? await given.images() : [];
-    const text = turnText({ run, ...start, files, workspace, ...(earlier === undefined ? {} : { earlier }) });
+    const text = turnText({
+      ...{ run, ...start, files, workspace },
+      ...(earlier === undefined ? {} : { earlier }),
+      ...(missing === undefined ? {} : { missing }),
+    });
     return { text, extras: { images, mode: promptModeOf(start.mode) } };
   }
 

@@ -5,8 +5,8 @@ import type { HostLoad, WorkerStore } from "./worker-store.ts";
 const KEPT_MS = 1_000;
 const WAIT_MS = 250;
 
-/** Whether workers can take a run: some can, all are busy, or none is connected. */
-export type Availability = "free" | "busy" | "absent";
+/** Whether workers can take a run: some can, all are busy, all that are not busy lack disk space, or none is connected. */
+export type Availability = "free" | "busy" | "crowded" | "absent";
 /** Undefined when it is unknown. */
 export type AvailabilityOf = (host: string | undefined) => Availability | undefined;
 
@@ -55,12 +55,16 @@ export class Capacity {
 function availabilityOf(loads: readonly HostLoad[], host: string | undefined): Availability {
   const usable = loads.filter((load) => host === undefined || load.host === host);
   const [slots, taken] = [sumOf(usable, "slots"), sumOf(usable, "taken")];
+  const crowded = sumOf(usable, "crowdedSlots");
   if (slots === 0) {
     return "absent";
   }
-  return taken >= slots ? "busy" : "free";
+  if (taken >= slots) {
+    return "busy";
+  }
+  return taken >= slots - crowded ? "crowded" : "free";
 }
 
-function sumOf(loads: readonly HostLoad[], member: "slots" | "taken"): number {
-  return loads.reduce((sum, load) => sum + load[member], 0);
+function sumOf(loads: readonly HostLoad[], member: "slots" | "taken" | "crowdedSlots"): number {
+  return loads.reduce((sum, load) => sum + (load[member] ?? 0), 0);
 }

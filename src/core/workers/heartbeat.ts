@@ -1,6 +1,6 @@
 import type { Clock, Stop } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { Worker } from "./worker.ts";
+import type { DiskUse, Worker } from "./worker.ts";
 import type { WorkerStore } from "./worker-store.ts";
 
 /** Two heartbeats may be lost before the worker counts as gone. */
@@ -11,6 +11,7 @@ export interface HeartbeatDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly worker: Worker;
+  readonly disk?: { look(): Promise<DiskUse> };
 }
 
 /** Reports that a worker is alive. */
@@ -37,8 +38,14 @@ export class Heartbeat {
   }
 
   #beat(): Promise<void> {
-    const { log, worker, workers } = this.#deps;
-    this.#beating = workers.beat(worker).catch((error) => log.warn("worker.heartbeat.failed", { error }));
+    const { log } = this.#deps;
+    this.#beating = this.#report().catch((error) => log.warn("worker.heartbeat.failed", { error }));
     return this.#beating;
+  }
+
+  async #report(): Promise<void> {
+    const { disk, log, worker, workers } = this.#deps;
+    const diskUse = await disk?.look().catch((error) => log.warn("worker.disk.not_read", { error }));
+    await workers.beat({ ...worker, ...(diskUse && { diskUse }) });
   }
 }

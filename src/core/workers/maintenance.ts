@@ -11,7 +11,14 @@ import type { Storage } from "../storage.ts";
 export interface MaintenanceDeps {
   readonly storage: Pick<
     Storage,
-    "idempotentResponses" | "inbox" | "leases" | "outbox" | "shareLinks" | "signIns"
+    | "deviceCodes"
+    | "idempotentResponses"
+    | "inbox"
+    | "leases"
+    | "outbox"
+    | "shareLinks"
+    | "signInLinks"
+    | "signIns"
   >;
   readonly blobs: Pick<BlobStore, "prune">;
   /** This worker's files of runs that were deleted. */
@@ -100,6 +107,8 @@ export class Maintenance {
     await this.#prune("answers", storage.idempotentResponses);
     await this.#prune("share links", storage.shareLinks);
     await this.#prune("sign-ins", storage.signIns);
+    await this.#prune("sign-in links", storage.signInLinks);
+    await this.#prune("device codes", storage.deviceCodes);
   }
 
   async #prune(what: string, pruned: { prune(): Promise<number> }): Promise<void> {

@@ -20,6 +20,8 @@ export interface WorkerStore {
 export interface HostLoad {
   readonly host?: string;
   readonly slots: number;
+  /** Those of workers whose disk has no space for another run. */
+  readonly crowdedSlots?: number;
   /** The number of runs whose lease they hold. */
   readonly taken: number;
 }

@@ -9,6 +9,21 @@ export interface Worker {
   /** The largest number of runs at a time. */
   readonly slots: number;
   readonly sandbox: { readonly name: string; readonly isolated: boolean };
+  /** Undefined: it has not reported it. */
+  readonly diskUse?: DiskUse;
+}
+
+/** The disk with the data directory of a worker. Sizes are in bytes. */
+export interface DiskUse {
+  readonly freeBytes: number;
+  /** Whether there is enough space for another run. */
+  readonly takesRuns: boolean;
+  readonly used: {
+    readonly workspaces: number;
+    readonly environments: number;
+    readonly mirrors: number;
+    readonly agents: number;
+  };
 }
 
 /** The name of the sandbox of workers that have none and therefore run only the built-in agent. */
@@ -36,6 +51,8 @@ export interface WorkerHost {
   readonly connectionCount: number;
   readonly connectedAt: Date;
   readonly lastSeenAt: Date;
+  /** How many of them take no run, because their disk has too little space. */
+  readonly crowdedCount: number;
 }
 
 /** Workers grouped by that name, in alphabetical order. Workers without a name are left out. */
@@ -52,6 +69,7 @@ function hostOf(name: string, members: readonly LiveWorker[]): WorkerHost {
   return {
     name,
     connectionCount: members.length,
+    crowdedCount: members.filter(({ diskUse }) => diskUse?.takesRuns === false).length,
     connectedAt: new Date(Math.min(...times("startedAt"))),
     lastSeenAt: new Date(Math.max(...times("lastSeenAt"))),
   };

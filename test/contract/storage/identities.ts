@@ -36,7 +36,8 @@ export function describeIdentities(harness: () => StorageHarness): void {
 
       const link = await identities.link(FIRST_TEAM, subject, after.id);
 
-      expect([before.id === after.id, link]).toEqual([false, { ...known, principalId: after.id }]);
+      const linkedAt = expect.any(Date);
+      expect([before.id === after.id, link]).toEqual([false, { ...known, principalId: after.id, linkedAt }]);
       expect((await people.ensure(FIRST_TEAM, subject, undefined)).id).toBe(after.id);
     });
 
@@ -47,6 +48,24 @@ export function describeIdentities(harness: () => StorageHarness): void {
       await identities.link(FIRST_TEAM, subject, ada.id);
 
       expect((await people.ensure(FIRST_TEAM, subject, undefined)).id).toBe(ada.id);
+    });
+
+    test("an identity is linked in each team on its own, and one that was only seen is not linked", async () => {
+      const { identities, people } = harness().storage;
+      const subject = `memory:${randomUUID()}`;
+      const teamId = await aTeam(harness());
+      await people.ensure(FIRST_TEAM, subject, "Ada");
+      const seen = await identities.listLinked(subject);
+      const other = aPrincipal({ teamId });
+      await people.put(other);
+
+      const links = [
+        await identities.link(teamId, subject, other.id),
+        await identities.link(FIRST_TEAM, subject, (await aPerson(harness())).id),
+      ];
+
+      expect(seen).toEqual([]);
+      expect(new Set(await identities.listLinked(subject))).toEqual(new Set(links));
     });
 
     test("an identity is unlinked only by its team, and its next message creates a new principal", async () => {

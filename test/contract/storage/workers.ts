@@ -89,6 +89,22 @@ export function describeWorkers(harness: () => StorageHarness): void {
       expect(await store().hasRoom(worker.disk ?? "", undefined)).toBe(false);
     });
 
+    test("a worker reports its disk, and its slots are crowded while the disk has no space for a run", async () => {
+      const [disk, host] = [randomUUID(), randomUUID()];
+      const worker = aWorker({ disk, host, slots: 2 });
+      const used = { workspaces: 4, environments: 3, mirrors: 2, agents: 1 };
+      const diskUse = { freeBytes: 5, takesRuns: false, used };
+
+      await store().beat({ ...worker, diskUse });
+      expect(await live(worker)).toMatchObject([{ diskUse }]);
+      expect(await loadsOf(host)).toEqual([{ host, slots: 2, crowdedSlots: 2, taken: 0 }]);
+      expect(await store().hasRoom(disk, host)).toBe(false);
+
+      await store().beat({ ...worker, diskUse: { ...diskUse, takesRuns: true } });
+      expect(await loadsOf(host)).toEqual([{ host, slots: 2, taken: 0 }]);
+      expect(await store().hasRoom(disk, host)).toBe(true);
+    });
+
     test("a silent worker has no slots", async () => {
       const worker = aWorker({ host: randomUUID() });
       await store().beat(worker);

@@ -39,7 +39,7 @@ describe("the check of a lockfile reports", () => {
       { fake: { ...FAKE, resolved: "https://r.test/fake.tgz" } },
       "address of a registry",
     ],
-  ])("%s", async (_, packages, problem) => {
+  ])("the check of a lockfile reports %s", async (_, packages, problem) => {
     if (packages !== undefined) {
       await writeLock(packages);
     }

@@ -100,43 +100,49 @@ describe("how a turn ends", () => {
   test.each([
     [401, 3, "external_authentication_required"],
     [500, 5, "resource_unavailable"],
-  ])("by us, when the model answers %i and the agent tries for ever", async (status, tries, code) => {
-    const { session, gateway } = await start({ "session/prompt": "wait" });
-    let hasEnded = false;
-    const turn = session.prompt("go").finally(() => {
-      hasEnded = true;
-    });
-    const ended = expect(turn).rejects.toMatchObject({ code });
-    await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
+  ])(
+    "a turn is ended by the service when the model answers %i and the agent tries for ever",
+    async (status, tries, code) => {
+      const { session, gateway } = await start({ "session/prompt": "wait" });
+      let hasEnded = false;
+      const turn = session.prompt("go").finally(() => {
+        hasEnded = true;
+      });
+      const ended = expect(turn).rejects.toMatchObject({ code });
+      await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
 
-    for (let count = 1; count < tries; count += 1) {
+      for (let count = 1; count < tries; count += 1) {
+        gateway.fail({ status, message: "no" });
+      }
+      await noted("session/prompt");
+      expect(hasEnded).toBe(false);
       gateway.fail({ status, message: "no" });
-    }
-    await noted("session/prompt");
-    expect(hasEnded).toBe(false);
-    gateway.fail({ status, message: "no" });
 
-    await ended;
-    await waitFor(async () => (await noted("session/cancel")).length === 1, { what: "the cancel" });
-  });
+      await ended;
+      await waitFor(async () => (await noted("session/cancel")).length === 1, { what: "the cancel" });
+    },
+  );
 
   test.each([
     [true, "resource_unavailable", "The model answered with an error: overloaded"],
     [false, "external_authentication_required", "refused with status 401"],
-  ])("with an error of the agent; what the gateway saw (%s) is no guess", async (isSeen, code, message) => {
-    const steered = { code: -32603, message: "refused with status 401" };
-    const { session, gateway } = await start({ initialize: STEERS, "session/prompt": "wait", steered });
-    gateway.fail({ status: 403, message: "from before" });
-    const ended = expect(session.prompt("go")).rejects.toMatchObject({ code, message });
-    await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
+  ])(
+    "a turn ends with the agent's error; what the gateway saw (%s) does not replace it",
+    async (isSeen, code, message) => {
+      const steered = { code: -32603, message: "refused with status 401" };
+      const { session, gateway } = await start({ initialize: STEERS, "session/prompt": "wait", steered });
+      gateway.fail({ status: 403, message: "from before" });
+      const ended = expect(session.prompt("go")).rejects.toMatchObject({ code, message });
+      await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
 
-    if (isSeen) {
-      gateway.fail({ status: 529, message: "overloaded" });
-    }
-    await session.steer("end now");
+      if (isSeen) {
+        gateway.fail({ status: 529, message: "overloaded" });
+      }
+      await session.steer("end now");
 
-    await ended;
-  });
+      await ended;
+    },
+  );
 
   test("a turn whose model the gateway refused because of its price fails with what to do", async () => {
     const steered = { stopReason: "end_turn" };
@@ -280,7 +286,7 @@ describe("tool servers", () => {
   });
   afterEach(() => mcp.stop());
 
-  test("are told when a session is opened, and when it is loaded; remote ones by the gateway's address", async () => {
+  test("a session gets its MCP servers when it is opened and when it is loaded, remote ones by the gateway's address", async () => {
     const capabilities = { loadSession: true, mcpCapabilities: { http: true } };
     const initialize = { protocolVersion: 1, agentCapabilities: capabilities };
     const { session } = await start({ initialize }, { start: { mcpServers, gateway } });
@@ -382,7 +388,7 @@ describe("a launch", () => {
     expect(await readFile(join(workspace.home, "../../noted-cwd"), "utf8")).toBe(workingDirectory);
   });
 
-  test("writes files into the home, wherever links of an earlier turn lead", async () => {
+  test("a launch writes files into the home, wherever links of an earlier turn lead", async () => {
     const { workspace } = await open();
     const outside = join(workspace.directory, "outside");
     await mkdir(outside);

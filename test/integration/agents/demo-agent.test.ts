@@ -14,7 +14,7 @@ describe("the demo agent", () => {
   });
   afterEach(() => harness.close());
 
-  test("says once a session that it has no model, and which variables give an agent one", async () => {
+  test("the demo agent says once a session that it has no model, and which variables give an agent one", async () => {
     const { session, said } = await harness.start();
     await session.prompt("hello");
     await session.prompt("hello again");
@@ -36,7 +36,7 @@ describe("the demo agent", () => {
     expect(plans.at(-1)).toEqual(["completed", "completed", "completed"]);
   });
 
-  test("shows what it read and wrote", async () => {
+  test("the demo agent shows what it read and wrote", async () => {
     const { session, updates } = await harness.start();
     await session.prompt("write notes.txt remember");
     await session.prompt("hello");
@@ -66,7 +66,7 @@ describe("the demo agent", () => {
     expect(report).toMatch(/## Turn 1.*> one.*Instructions: Be brief\..*## Turn 2.*> two/s);
   });
 
-  test("shows a command's output, exit code and failure", async () => {
+  test("the demo agent shows a command's output, exit code and failure", async () => {
     const { session, updates, said } = await harness.start();
 
     await session.prompt("shell echo out; echo err >&2; exit 4");

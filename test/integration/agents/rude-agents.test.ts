@@ -81,7 +81,7 @@ describe("what fails a start", () => {
     ["version-2", "internal_error", "version 2", { reason: "agent_error" }],
     ["needs-login", "external_authentication_required", "Authentication required", {}],
     ["silent", "internal_error", "not ready", { reason: "agent_process_failed" }],
-  ])("%s", async (way, code, message, options) => {
+  ])("the start of an agent fails: %s", async (way, code, message, options) => {
     const seconds = uniqueSeconds();
 
     await expect(start(way, {}, { file: seconds, startTimeoutMs: 2_000 })).rejects.toMatchObject({

@@ -89,7 +89,7 @@ describe("workers", () => {
     const { body } = await call(harness, "/api/v1/agent/connected-self-hosted-workers");
 
     const times = { connected_at: expect.any(String), last_seen_at: expect.any(String) };
-    expect(body.workers).toEqual([{ worker_host: host, connection_count: 2, ...times }]);
+    expect(body.workers).toEqual([{ worker_host: host, connection_count: 2, disk_full_count: 0, ...times }]);
   });
 
   test("the answer to a new run says whether all workers of the requested name are busy or absent", async () => {
@@ -125,6 +125,28 @@ describe("workers", () => {
       true,
       false,
     ]);
+  });
+
+  test("the metrics have the disk of each live worker, for operators only", async () => {
+    const used = { workspaces: 3_000, environments: 0, mirrors: 20, agents: 100 };
+    const worker = aWorker({ diskUse: { freeBytes: 5_000, takesRuns: false, used } });
+    const { id } = worker;
+    await harness.storage.workers.beat(worker);
+    const member = await harness.addUser("member");
+
+    const { status, text } = await call(harness, "/metrics");
+    const refused = await call(harness, "/metrics", { key: member });
+
+    expect(status).toBe(200);
+    expect(text.split("\n")).toEqual(
+      expect.arrayContaining([
+        "# TYPE errand_worker_disk_free_bytes gauge",
+        `errand_worker_disk_free_bytes{worker="${id}"} 5000`,
+        `errand_worker_disk_used_bytes{worker="${id}",kind="workspaces"} 3000`,
+        `errand_worker_takes_runs{worker="${id}"} 0`,
+      ]),
+    );
+    expect(refused.status).toBe(403);
   });
 });
 

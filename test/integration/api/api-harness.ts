@@ -57,6 +57,7 @@ export interface ApiHarnessOptions {
   readonly serves?: ApiDeps["serves"];
   readonly trustProxy?: ApiDeps["trustProxy"];
   readonly tls?: ApiDeps["tls"];
+  readonly signInProviders?: ApiDeps["signInProviders"];
   readonly publicUrl?: () => string;
   readonly ready?: () => Promise<string | undefined>;
   /** The checks of the doctor. Default: none. */
@@ -220,6 +221,8 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     hashKey,
     formerHashers: formerSecrets.map(createKeyHasher),
     sessionSecret: secret,
+    signInProviders: options.signInProviders ?? [],
+    signInHelp: "Ask olga@acme.test.",
     publicUrl: options.publicUrl ?? (() => PUBLIC_URL),
     ready: options.ready ?? (async () => undefined),
     serves: options.serves ?? "everything",

@@ -260,6 +260,7 @@ describe("built-in policies", () => {
     expect(policies[0].id).toBe(added);
     const builtin = policies.slice(1);
     expect(builtin).toMatchObject([
+      { builtin: true, effect: "deny", match: { roles: ["read", "guest", "external", "bot", "outside"] } },
       { builtin: true, effect: "allow", reason: "No policy matches, so it is allowed." },
       { builtin: true, effect: "allow", match: { actions: ["approve"], roles: ["administrator"] } },
       { builtin: true, effect: "deny", match: { actions: ["approve"] } },
@@ -461,7 +462,7 @@ async function takeTurn(id: string): Promise<readonly FollowUp[]> {
     return [];
   }
   const given: FollowUp[] = [];
-  await harness.edit(id, (change) => void decideReady(change, false));
+  await harness.edit(id, (change) => void decideReady(change, true));
   for (let isNext = true; isNext; ) {
     let taken: readonly FollowUp[] = [];
     await harness.edit(id, (change) => {

@@ -13,7 +13,6 @@ import {
 import { ROUTES } from "./authorization-table.ts";
 
 const A_RUN = "It changes a run, and the run's own log has an event of it.";
-const A_SIGN_IN = "The list of sign-ins tells who is signed in from where.";
 const A_DELIVERY = "It only sends again what was stored already.";
 const NOTHING = "It changes nothing.";
 
@@ -22,9 +21,14 @@ const NOTHING = "It changes nothing.";
  * operation without a line fails the test.
  */
 const WRITES: Readonly<Record<string, readonly string[] | string>> = {
-  "POST /signin": "It opens a session of the pages, and changes no setting.",
+  "POST /signin": "Its entry is tested with the device codes: here nobody signs in.",
   "POST /signout": "It ends a session of the pages, and changes no setting.",
+  "POST /signin/link": "The entries of a link that signs in are tested with the links.",
+  "POST /device": "It shows a program that waits, and changes nothing.",
+  "POST /device/decision": "The entries of a decision are tested with the device codes.",
 
+  "POST /agent/device-codes": "Nobody has decided about the program yet.",
+  "POST /agent/device-codes/token": "The entries of a key are tested with the device codes.",
   "POST /agent/runs": A_RUN,
   "POST /agent/run": A_RUN,
   "POST /agent/runs/:runId/followups": A_RUN,
@@ -80,8 +84,8 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   "DELETE /agent/keys/:keyId": ["key.revoked"],
   "POST /agent/keys/:keyId/rotate": ["key.created", "key.revoked"],
   "DELETE /agent/principals/:uid/keys": "Each revoked key has an entry, as when it is revoked alone.",
-  "DELETE /agent/sign-ins/:signInId": A_SIGN_IN,
-  "DELETE /agent/principals/:uid/sign-ins": A_SIGN_IN,
+  "DELETE /agent/sign-ins/:signInId": ["sign_in.updated"],
+  "DELETE /agent/principals/:uid/sign-ins": "The caller of this table has no open sign-in.",
   "POST /agent/principals": ["principal.created"],
   "PATCH /agent/principals/:uid": ["principal.updated"],
   "DELETE /agent/principals/:uid": ["principal.updated"],

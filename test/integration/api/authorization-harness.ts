@@ -121,7 +121,7 @@ async function ask(
   const body = method === "GET" || method === "DELETE" ? undefined : (rule.body?.(caller.uid) ?? {});
   const answer = await server.inject({
     method: method as "GET",
-    url: path.startsWith("/agent") ? `/api/v1${path}` : path,
+    url: urlOf(path),
     headers: { accept: "application/json", ...headers },
     ...(body === undefined ? {} : { payload: body }),
   });
@@ -175,4 +175,9 @@ export function otherThan(expectedStatus: number, answers: readonly RouteAnswer[
 
 export function describeAnswers(answers: readonly RouteAnswer[]): readonly string[] {
   return answers.map(({ what, status, text }) => `${what} → ${status} ${text.slice(0, 200)}`);
+}
+
+/** The address on the server of a path of the authorization table. Only the API has a prefix. */
+export function urlOf(path: string): string {
+  return path.startsWith("/agent") ? `/api/v1${path}` : path;
 }

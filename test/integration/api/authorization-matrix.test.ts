@@ -20,6 +20,7 @@ import {
   otherThan,
   type RouteAnswer,
   startAuthorizationHarness,
+  urlOf,
 } from "./authorization-harness.ts";
 import { ROUTES } from "./authorization-table.ts";
 
@@ -58,7 +59,7 @@ test("each operation of the OpenAPI document has an entry in the authorization t
 
 describe("every operation answers 401 and changes nothing", () => {
   test.each(["wrong", "expired", "revoked", "of a disabled principal"] as const)(
-    "with a key that is %s",
+    "every operation with a key that is %s answers 401 and changes nothing",
     async (kind) => {
       const key = await aDeadKey(kind);
 
@@ -67,14 +68,14 @@ describe("every operation answers 401 and changes nothing", () => {
   );
 
   test.each(["Bearer", "Basic YTpi", "Bearer two words", "Bearer ü", "key"])(
-    "with the header Authorization: %s",
+    "every operation with the header Authorization: %s answers 401 and changes nothing",
     async (authorization) => {
       await expectRefused((cell) => send(cell, { authorization }));
     },
   );
 
   test.each(["VIEWER", "EDITOR"] as const)(
-    "with the link of a guest with the access %s, except where the table says so",
+    "every operation with a share link of the access %s answers 401, except where the table says so",
     async (access) => {
       const { cookie, runId } = await aGuest(access);
       const accepts = ({ rule }: Cell) =>
@@ -101,7 +102,7 @@ test("a write of another site with the pages' cookie is answered 403 and changes
 
 describe("a key with one scope alone may use the operations that need it, and no other", () => {
   test.each(SCOPES.flatMap((scope) => [[scope, "user"] as const, [scope, "service_account"] as const]))(
-    "%s of a %s",
+    "a key with the scope %s alone, of a %s, may use the operations that need it and no other",
     async (scope, type) => {
       const key = await aKey(scope, type);
       const cells = cellsOf([harness.admin]);
@@ -156,7 +157,7 @@ async function send(
   const hasBody = method !== "GET" && method !== "DELETE";
   const answer = await harness.harness.server.inject({
     method: method as "GET",
-    url: `/api/v1${absent(address)}`,
+    url: urlOf(absent(address)),
     headers: { accept: "application/json", ...headers },
     ...(hasBody ? { payload: rule.body?.(caller.uid) ?? {} } : {}),
   });

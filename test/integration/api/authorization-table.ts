@@ -53,6 +53,11 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /signin": "open",
   "POST /signin": "open",
   "POST /signout": "open",
+  "GET /signin/link": "open",
+  "POST /signin/link": "open",
+  "GET /device": "page",
+  "POST /device": "open",
+  "POST /device/decision": "open",
   "GET /assets/*": "open",
   "GET /": "page",
   "GET /runs/:id": "page",
@@ -96,6 +101,8 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   // These routes return the session of a conversation and the reverse, and nothing else.
   "GET /agent/sessions/:id/redirect": "open",
   "GET /agent/conversations/:id/redirect": "open",
+  "POST /agent/device-codes": "open",
+  "POST /agent/device-codes/token": "open",
   // These routes are authorized by their signature only.
   "GET /agent/transcript-files": "open",
   "GET /agent/artifacts/:uid/file": "open",
@@ -172,6 +179,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/notices": administration,
   "POST /agent/notices/:noticeId/retry": administration,
   "GET /agent/doctor": { needs: "operator" },
+  "GET /metrics": { needs: "operator" },
 
   "GET /agent/webhooks": settings.read,
   "POST /agent/webhooks": { ...settings.write, body: aWebhook },
@@ -225,7 +233,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/installations": settings.read,
   "PATCH /agent/installations/:installationId": {
     ...administration,
-    body: () => ({ enabled: true }),
+    body: () => ({ enabled: false }),
     operatorSeesAll: true,
   },
 };

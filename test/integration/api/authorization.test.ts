@@ -138,14 +138,21 @@ test("open routes need no key", async () => {
     const [method = "", address = ""] = what.split(" ");
     const url = address.startsWith("/agent") ? `/api/v1${absent(address)}` : address.replace("*", "dom.js");
     const form = { "content-type": "application/x-www-form-urlencoded" };
-    const body = method === "POST" ? { payload: "key=none", headers: form } : {};
+    const sent = address.startsWith("/agent") ? { payload: {} } : { payload: "key=none", headers: form };
+    const body = method === "POST" ? sent : {};
     const answer = await harness.harness.server.inject({ method: method as "GET", url, ...body });
     return { what, status: answer.statusCode, text: answer.body };
   });
 
-  // The sign-in is requested with a wrong key, and the files without the signature that opens them.
+  // The sign-in is requested with a wrong key, its link and the device's key without their secrets, the forms of a
+  // device from no page of the server, and the files without the signature that opens them.
   const refuses = new Set([
     "POST /signin",
+    "GET /signin/link",
+    "POST /signin/link",
+    "POST /device",
+    "POST /device/decision",
+    "POST /agent/device-codes/token",
     "GET /agent/transcript-files",
     "GET /agent/artifacts/:uid/file",
     "GET /agent/change-files/:owner/:name",

@@ -114,6 +114,7 @@ test("a team cannot change an installation that moves to another team at the sam
   const { key } = await aKey({ principal_uid, scopes: ["admin"] });
   const { id } = await harness.storage.installations.ensure("memory", randomUUID());
   await patch(`/installations/${id}`, { team_uid: from });
+  await ask(`/installations/${id}`, { method: "PATCH", body: { team_uid: from }, key });
 
   const renamed = await duringChange(
     async ({ installations }) => {

@@ -273,7 +273,7 @@ describe("redirects between session and conversation", () => {
   });
 
   test.each(["sessions/x", `sessions/${UNKNOWN}`, "conversations/x", `conversations/${UNKNOWN}`])(
-    "%s redirects nowhere and does not say whether it existed",
+    "a request for %s is not redirected and does not say whether it existed",
     async (path) => {
       const answer = await call(harness, `${AGENT}/${path}/redirect`, { key: null });
 

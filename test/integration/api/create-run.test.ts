@@ -181,7 +181,7 @@ describe("a refused request for a run", () => {
     ["half a character pair", { config: { deep: [{ x: "\ud800" }] } }, "config.deep.0.x"],
     ["NUL in a name", { metadata: { "a\0": "x" } }, "metadata"],
     ["a member of the wrong type", { team: "yes" }, "team"],
-  ])("%s is invalid", async (_what, members, path) => {
+  ])("%s in the request for a run is invalid", async (_what, members, path) => {
     const isAboutPrompt = _what === "nothing to do";
     const body = isAboutPrompt ? members : { prompt: "x", ...members };
 
@@ -204,7 +204,7 @@ describe("a refused request for a run", () => {
     ["an unknown environment", { config: { environment_id: "abcdefghijklmnopqrstuv" } }],
     ["an unknown parent", { parent_run_id: "00000000-0000-7000-8000-000000000000" }],
     ["a parent that is no UUID", { parent_run_id: "x" }],
-  ])("%s is not found", async (_what, members) => {
+  ])("%s in the request for a run is not found", async (_what, members) => {
     const answer = await call(harness, "/api/v1/agent/runs", { body: { prompt: "x", ...members } });
 
     expect([answer.status, answer.body.code]).toEqual([404, "resource_not_found"]);
@@ -220,7 +220,7 @@ describe("a refused request for a run", () => {
   });
 
   test.each(["/api/v1/agent/runs/x", "/api/v1/agent/runs/00000000-0000-7000-8000-000000000000"])(
-    "%s is not found",
+    "%s in the request for a run is not found",
     async (path) => {
       const answer = await call(harness, path);
 

@@ -117,7 +117,7 @@ describe("usage", () => {
     "from=2026-03-02&to=2026-03-01",
     "from=2024-01-01&to=2026-01-01",
     "group_by=colour",
-  ])("%s is refused", async (query) => {
+  ])("the usage of the period %s is refused", async (query) => {
     expect((await call(harness, `${USAGE}?${query}`)).status).toBe(400);
   });
 });

@@ -83,7 +83,7 @@ describe("an environment", () => {
     ["with a repository that leads elsewhere", { name: "x", github_repos: [{ owner: "..", repo: "api" }] }],
     ["with half a repository", { name: "x", github_repos: [{ owner: "acme" }] }],
     ["with another network", { name: "x", network: "some" }],
-  ])("%s is refused", async (_what, config) => {
+  ])("an environment %s is refused", async (_what, config) => {
     expect((await create(config)).status).toBe(400);
   });
 

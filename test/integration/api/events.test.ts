@@ -271,7 +271,7 @@ describe("a stream under adverse conditions", () => {
     await Promise.all(streams.map((stream) => stream.untilOver()));
     await closing.close();
 
-    expect(took).toBeLessThan(5_000);
+    expect(took).toBeLessThan(30_000);
   });
 });
 

@@ -53,7 +53,10 @@ async function fault(method: string, url: string, body?: unknown): Promise<strin
 }
 
 test("the examples of the document are accepted unchanged", () => {
-  expect(seeds.answers.filter((answer) => /: (400|415|422|5\d\d)$/.test(answer))).toEqual([]);
+  const refused = seeds.answers.filter((answer) => /: (400|415|422|5\d\d)$/.test(answer));
+
+  // The device code of the example is unknown, which RFC 8628 answers with 400.
+  expect(refused).toEqual(["POST /api/v1/agent/device-codes/token: 400"]);
 });
 
 test("no generated body gets a 5xx or an answer that the document does not describe", async () => {

@@ -95,17 +95,20 @@ describe("a hostile body", () => {
       { "content-encoding": "gzip" },
       415,
     ],
-  ])("%s is refused, stores nothing, and leaves the server alive", async (_what, body, headers, status) => {
-    const before = await countRows(harness.databaseUrl);
+  ])(
+    "the body %s is refused, stores nothing, and leaves the server alive",
+    async (_what, body, headers, status) => {
+      const before = await countRows(harness.databaseUrl);
 
-    const answer = await post(body, headers);
+      const answer = await post(body, headers);
 
-    expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.text)).toMatchObject({ code: "invalid_request", retryable: false });
-    expect(Reflect.get({}, "isAdmin")).toBeUndefined();
-    expect((await call(harness, "/healthz")).status).toBe(200);
-    expect(await countRows(harness.databaseUrl)).toEqual(before);
-  });
+      expect(answer.status).toBe(status);
+      expect(JSON.parse(answer.text)).toMatchObject({ code: "invalid_request", retryable: false });
+      expect(Reflect.get({}, "isAdmin")).toBeUndefined();
+      expect((await call(harness, "/healthz")).status).toBe(200);
+      expect(await countRows(harness.databaseUrl)).toEqual(before);
+    },
+  );
 
   test("hostile bodies do not keep other callers from their answers", async () => {
     const traps = Array.from({ length: 12 }, (_, index) =>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
 import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
+import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { InMemoryAdapter } from "../../support/memory/in-memory-adapter.ts";
@@ -29,10 +30,11 @@ let others: Team;
 beforeAll(async () => {
   harness = await startHarness();
   adapter = new InMemoryAdapter();
-  const { clock, runs, storage } = harness;
+  const { clock, pubsub, runs, storage } = harness;
   inboxProcessor = new InboxProcessor({
     storage,
     runs,
+    policies: runRules({ storage, pubsub, clock }).policies,
     clock,
     log: SILENT_LOG,
     adapters: new Map([[adapter.name, adapter]]),

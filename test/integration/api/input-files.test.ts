@@ -103,7 +103,7 @@ describe("refused input files", () => {
     ["a sound for an image", { images: [image("", "audio/mpeg")] }, "images.0.mime_type"],
     ["no name", { attachments: [file("", "")] }, "attachments.0.file_name"],
     ["a type that is none", { attachments: [file("", "a", "text\nplain")] }, "attachments.0.mime_type"],
-  ])("%s", async (_what, members, path) => {
+  ])("input files are refused: %s", async (_what, members, path) => {
     const blobs = await countBlobs();
 
     const { status, body } = await post(members);
@@ -261,7 +261,7 @@ test.each([
   [{ interactive: true }, "ask"],
   [{ interactive: true, config: { permission_policy: "allow" } }, "allow"],
   [{ interactive: false }, undefined],
-])("%j: permissions %s", async (members, expected) => {
+])("an input file of the mode %j is stored with the permissions %s", async (members, expected) => {
   const id = await createRun(harness, members);
 
   const { body } = await call(harness, `/api/v1/agent/runs/${id}`);

@@ -110,7 +110,7 @@ describe("filters of the list of runs", () => {
     "metadata[a]=b&metadata%5B__proto__%5D=x",
     `q=${Array.from({ length: 33 }, (_, n) => `w${n}`).join("+")}`,
     [1, 2, 3, 4, 5, 6].map((n) => `metadata[k${n}]=v`).join("&"),
-  ])("%s is invalid", async (query) => {
+  ])("the filter %s is invalid", async (query) => {
     const answer = await call(harness, `${RUNS}?${query}`);
 
     expect([answer.status, answer.body.code, answer.body.issues.length]).toEqual([400, "invalid_request", 1]);

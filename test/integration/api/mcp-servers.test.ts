@@ -127,7 +127,7 @@ describe("the MCP servers of a team", () => {
     ["a command and a url", { command: "c", url: "https://x" }, "config"],
     ["a reference to another server", { warp_id: "x" }, "config"],
     ["a url that is none", { url: "file:///etc" }, "config"],
-  ])("%s is refused by the name of the server", async (_what, config, path) => {
+  ])("%s as an MCP server of a team is refused with the name of the server", async (_what, config, path) => {
     const { body, status } = await create({ name: "Odd one", config });
 
     expect([status, body.issues[0].path]).toEqual([400, path]);
@@ -175,7 +175,7 @@ describe("a run that names an MCP server of its team", () => {
   });
 
   test.each([[{ warp_id: "x", url: "https://x" }], [{ warp_id: "x", command: "c" }], [{}]])(
-    "%j is refused by the name of the server",
+    "the MCP server %j of a run is refused with the name of the server",
     async (server) => {
       const { body, status } = await run(server);
 

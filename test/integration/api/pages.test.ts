@@ -55,9 +55,22 @@ describe("signing in", () => {
     expect(cookieOf(answer)).toMatch(/^errand_session=/);
   });
 
+  test.each(["/?state=FAILED&q=flaky%20test", "/system", "/mcp-servers"])(
+    "signing in leads to the page %s that was opened",
+    async (next) => {
+      const { headers } = await signIn({ key: harness.key, next });
+
+      expect(headers.get("location")).toBe(next);
+    },
+  );
+
   test.each([
     "https://evil.example",
     "//evil.example",
+    "/?next=\r\nset-cookie:x",
+    "/?//evil.example",
+    "/signin/oidc",
+    "/api/v1/agent/runs",
     "/\\evil.example",
     "/runs/../x",
     "javascript:alert(1)",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { PeopleCaller } from "./people-caller.ts";
@@ -172,4 +173,59 @@ test("an installation is renamed, switched off and moved to another team", async
   expect(changed.body).toMatchObject({ name: "Acme", enabled: false, team_uid: FIRST_TEAM });
   expect(moved.body).toEqual({ ...changed.body, team_uid: team.body.uid });
   expect(list.body.installations).toContainEqual(moved.body);
+});
+
+describe("an installation that is assigned to a team with an administrator", () => {
+  let id: string;
+  let team_uid: string;
+  /** The key of the team's administrator. */
+  let key: string;
+  beforeEach(async () => {
+    ({ id } = await harness.storage.installations.ensure("memory", randomUUID()));
+    team_uid = (await ask("/teams", { body: { name: randomUUID() } })).body.uid;
+    const chief = { team_uid, type: "user", display_name: "Mira", administrator: true };
+    const principal_uid = (await ask("/principals", { body: chief })).body.uid;
+    const first = { principal_uid, name: "first", scopes: ["admin"] };
+    key = (await ask("/keys", { body: first })).body.key;
+  });
+
+  const patchAs = (asKey: string | undefined, body: object) =>
+    ask(`/installations/${id}`, { method: "PATCH", body, ...(asKey === undefined ? {} : { key: asKey }) });
+
+  test("the installation stays where it is until the team accepts it", async () => {
+    const offered = await patchAs(undefined, { team_uid });
+    await harness.storage.installations.ensure("memory", offered.body.external_id);
+    const seen = await ask("/installations", { key });
+    const accepted = await patchAs(key, { team_uid, enabled: true });
+
+    expect(offered).toMatchObject({
+      status: 200,
+      body: { team_uid: FIRST_TEAM, offered_team_uid: team_uid },
+    });
+    expect(seen.body.installations).toEqual([offered.body]);
+    expect(accepted).toMatchObject({ status: 200, body: { team_uid, enabled: true } });
+    expect(accepted.body).not.toHaveProperty("offered_team_uid");
+    expect((await ask("/installations", { key })).body.installations).toEqual([accepted.body]);
+  });
+
+  test("a team changes nothing of an installation that is only offered to it, and sees no other", async () => {
+    const before = await patchAs(key, { team_uid });
+    await patchAs(undefined, { team_uid });
+    const renamed = await patchAs(key, { name: "Ours" });
+    await patchAs(undefined, { team_uid: FIRST_TEAM });
+    const after = await patchAs(key, { team_uid });
+
+    expect([before.status, renamed.status, after.status]).toEqual([404, 403, 404]);
+    expect(await harness.storage.installations.listOffered(team_uid as TeamId)).toEqual([]);
+  });
+
+  test("an operator disables the installation of a team and cannot enable it again", async () => {
+    await patchAs(undefined, { team_uid });
+    await patchAs(key, { team_uid, enabled: true });
+
+    expect((await patchAs(undefined, { enabled: true })).status).toBe(200);
+    expect((await patchAs(undefined, { enabled: false })).body).toMatchObject({ enabled: false });
+    expect((await patchAs(undefined, { enabled: true })).status).toBe(403);
+    expect((await patchAs(key, { enabled: true })).body).toMatchObject({ enabled: true });
+  });
 });

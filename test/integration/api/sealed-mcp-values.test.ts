@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RunId } from "../../../src/core/ids.ts";
+import { openValues } from "../../../src/core/mcp-servers/sealed-values.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -77,6 +80,29 @@ test.each([
     const rows = await rowsOf(table);
     expect(rows).not.toContain(KEY);
     expect(rows).toContain("sealed:");
+  },
+);
+
+test.each(["sealed:", "sealed:v1.00000000.AAAA", "sealed:$" + "{TOKEN}"])(
+  "the credential %j is sealed like any other and given to the run unchanged",
+  async (text) => {
+    const config = { mcp_servers: { local: { command: "local-mcp", env: { TOKEN: text } } } };
+    const schedule = { name: text, cron_schedule: "0 0 * * *", prompt: "x", enabled: true };
+
+    const id = await createRun(harness, { config });
+    const again = (await ask(`/runs/${id}/retry`, "POST")).body.run_id;
+    const made = await ask("/schedules", "POST", { ...schedule, agent_config: config });
+
+    const stored = [
+      await harness.storage.runs.find({ id: id as RunId }),
+      await harness.storage.runs.find({ id: again as RunId }),
+      await harness.storage.schedules.find(FIRST_TEAM, made.body.id),
+    ];
+    for (const record of stored) {
+      const { servers } = openValues(harness.secrets, FIRST_TEAM, record?.config.mcp_servers ?? {});
+      expect(servers).toEqual(config.mcp_servers);
+    }
+    expect((await ask(`/runs/${id}`)).text).not.toContain("sealed:");
   },
 );
 

@@ -292,7 +292,7 @@ describe("the end of a share link, which ends its streams too", () => {
       },
     ],
     ["when the key that made it is revoked", ({ key }) => harness.revoke(key)],
-  ])("%s", async (how, end) => {
+  ])("a share link ends, and its streams too, %s", async (how, end) => {
     const shared = await share({}, {}, await harness.addUser(how));
     const jar = await enter(shared);
     const stream = await watch(shared, jar);

@@ -46,7 +46,7 @@ async function listFiles(folder: string): Promise<readonly string[]> {
   return (await readdir(folder, { recursive: true })).sort();
 }
 
-test("with npm's install scripts skipped it runs and writes nothing into node_modules", async () => {
+test("with npm's install scripts skipped the embedded PostgreSQL runs and writes nothing into node_modules", async () => {
   const root = await makeTemporaryFolder();
   await copyProgram(root);
   const installed = await addPackageWithoutLinks(root);

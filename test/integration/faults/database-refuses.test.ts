@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe("a database without a free connection for an ordinary role", () => {
-  test("is answered with 503; the run in work waits and ends as usual", async () => {
+  test("a database without a free connection is answered with 503; the run in work waits and ends as usual", async () => {
     const run = await startRun();
     const release = await takeAllConnections();
 
@@ -60,7 +60,7 @@ describe("a database without a free connection for an ordinary role", () => {
 });
 
 describe.skipIf(skipped !== undefined)(`a full disk of the database${skipped ? ` (${skipped})` : ""}`, () => {
-  test("is answered with 503; the run in work waits, and no acknowledged event is lost", async () => {
+  test("a full disk of the database is answered with 503; the run in work waits, and no acknowledged event is lost", async () => {
     const run = await startRun();
     await disk?.fill();
 
@@ -79,7 +79,7 @@ describe.skipIf(skipped !== undefined)(`a full disk of the database${skipped ? `
 });
 
 describe("a database that is read-only, as after a fail-over to a standby", () => {
-  test("is answered with 503 for writes and read as usual; the run in work waits and ends as usual", async () => {
+  test("a read-only database gives 503 for writes and serves reads; the run in work waits and ends as usual", async () => {
     const run = await startRun();
     await harness.rows(`ALTER ROLE ${ROLE} SET default_transaction_read_only = on`);
     await breakConnections();

@@ -101,10 +101,10 @@ export class FaultHarness {
     };
   }
 
-  /** A step of the demo agent that lasts until `open` is called, and prints its working directory repeatedly. */
+  /** A step of the demo agent that lasts until `open` is called. It prints numbered lines, so that no two parts are equal. */
   semaphore(): { readonly step: string; open(): Promise<void> } {
     const file = join(this.#folder, `open-${crypto.randomUUID()}`);
-    const step = `shell until test -e ${file}; do echo "waits in $PWD"; sleep 0.1; done`;
+    const step = `shell n=0; until test -e ${file}; do n=$((n + 1)); echo "wait $n in $PWD"; sleep 0.1; done`;
     return { step, open: () => writeFile(file, "") };
   }
 

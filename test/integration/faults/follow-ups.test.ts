@@ -7,7 +7,7 @@ import { withFaultHarness } from "./fault-harness.ts";
 const LIMIT = { timeout: 90_000 };
 
 describe.concurrent("follow-ups", LIMIT, () => {
-  test("are accepted once and in order in every state of the run, and one turn takes each", () =>
+  test("follow-ups are accepted once and in order in every state of the run, and one turn takes each", () =>
     withFaultHarness(async (harness) => {
       const server = await harness.start({ ERRAND_ROLE: "api" });
       const { api } = server;

@@ -3,7 +3,7 @@ import { listRunProcesses } from "../../support/invariants-processes.ts";
 import { withFaultHarness } from "./fault-harness.ts";
 
 /** The time that an orchestrator gives a process before it kills it. */
-const STOP_LIMIT_MS = 10_000;
+const STOP_LIMIT_MS = 15_000;
 
 test(
   "a worker that is asked to stop hands its runs back, and the next worker ends them",

@@ -110,7 +110,7 @@ describe("I2: runs change state only by the transition table", () => {
         WHERE kind = 'run.state' AND body->>'to' = 'PENDING'`,
       "went from QUEUED",
     ],
-  ])("%s", async (_name, sql, expectedText) => {
+  ])("the check of state changes finds: %s", async (_name, sql, expectedText) => {
     await applyDamage(sql);
 
     const violations = await violationsIn();
@@ -128,7 +128,7 @@ describe("I3: the events of a run have no gap and replay to its state", () => {
       "UPDATE runs SET state = 'FAILED'",
       "is FAILED, its log replays to",
     ],
-  ])("%s", async (_name, sql, expectedText) => {
+  ])("the check of event logs finds: %s", async (_name, sql, expectedText) => {
     await applyDamage(sql);
 
     const violations = await violationsIn();
@@ -244,7 +244,7 @@ describe("I7: everything that waits has a job, everything that moves has a lease
          lease_expires_at = now() - interval '61 seconds'`,
       /I7 run \S+ is PENDING/,
     ],
-  ])("%s", async (_name, sql, expectedText) => {
+  ])("the check of jobs and leases finds: %s", async (_name, sql, expectedText) => {
     await applyDamage(sql);
 
     expect(await violationsIn()).toMatch(expectedText);

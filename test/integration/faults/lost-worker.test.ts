@@ -20,7 +20,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         const semaphore = harness.semaphore();
         const lost = await harness.start();
         const runId = await harness.mention(lost, `say begun\n${semaphore.step}\nsay finished`);
-        await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+        await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%wait 1 in%'");
 
         await lost.end("SIGKILL");
         await semaphore.open();
@@ -61,7 +61,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       const [semaphore, mark] = [harness.semaphore(), harness.mark()];
       const lost = await harness.start();
       const runId = await harness.createRun(lost, `${semaphore.step}\n${mark.step}`);
-      await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+      await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%wait 1 in%'");
       await harness.whileLocked(runId, async () => {
         await semaphore.open();
         await waitFor(async () => (await mark.count()) === 1, { what: "the agent to do its work" });
@@ -142,7 +142,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
         const semaphore = harness.semaphore();
         const zombie = await harness.start();
         const runId = await harness.mention(zombie, `${semaphore.step}\nsay the closing words`);
-        await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%waits in%'");
+        await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%wait 1 in%'");
         zombie.signal("SIGSTOP");
         const other = await harness.start();
         const began = await waitFor(

@@ -204,7 +204,7 @@ describe("hostile clients of a gateway", () => {
       "POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
       /^HTTP\/1\.1 400 /,
     ],
-  ])("%s is refused, and the gateway still answers", async (_, bytes, answer) => {
+  ])("%s is refused by the gateway, which still answers afterwards", async (_, bytes, answer) => {
     const harness = await openHarness();
     const socket = rawSocket(harness);
     socket.write(bytes, "latin1");

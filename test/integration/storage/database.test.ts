@@ -48,25 +48,31 @@ describe("an error of the database is judged by its code alone:", () => {
     ...["08000", "08001", "08003", "08004", "08006", "08P01", "28000", "28P01", "3D000"],
     ...["53000", "53100", "53200", "53300", "53400", "57P01", "57P02", "57P03", "57P04", "57P05"],
     ...["58000", "58030", "25006", "25P03", "25P04", "40003"],
-  ])("%s is a storage that cannot be used now", async (code) => {
+  ])("the error code %s means that the storage cannot be used now", async (code) => {
     for (const way of ways(code)) {
       await expect(way).rejects.toBeInstanceOf(StorageUnavailable);
     }
   });
 
-  test.each(["40001", "40P01", "57014", "55P03"])("%s may be repeated, but not for long", async (code) => {
-    for (const way of ways(code)) {
-      const error = await way.catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: "resource_unavailable", retryable: true });
-      expect(error).not.toBeInstanceOf(StorageUnavailable);
-    }
-  });
+  test.each(["40001", "40P01", "57014", "55P03"])(
+    "the error code %s means that the statement may be repeated, but not for long",
+    async (code) => {
+      for (const way of ways(code)) {
+        const error = await way.catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: "resource_unavailable", retryable: true });
+        expect(error).not.toBeInstanceOf(StorageUnavailable);
+      }
+    },
+  );
 
-  test.each(["22012", "23505", "42501", "42P01", "54000", "XX000"])("%s is a bug", async (code) => {
-    for (const way of ways(code)) {
-      await expect(way).rejects.not.toMatchObject({ code: "resource_unavailable" });
-    }
-  });
+  test.each(["22012", "23505", "42501", "42P01", "54000", "XX000"])(
+    "the error code %s is reported as a bug",
+    async (code) => {
+      for (const way of ways(code)) {
+        await expect(way).rejects.not.toMatchObject({ code: "resource_unavailable" });
+      }
+    },
+  );
 
   test("a connection that ends, and one that is not free in time, are a storage that cannot be used now", async () => {
     const end = "SELECT pg_terminate_backend(pg_backend_pid())::text";

@@ -62,17 +62,20 @@ const RUN_VALUES: readonly (readonly [path: string, value: unknown])[] = [
 ];
 
 describe("a run whose JSON column does not fit is an error that names table, id and path:", () => {
-  test.each(RUN_VALUES)("%s", async (path, value) => {
-    const { id } = await storedRun();
-    const [column = ""] = path.split(".");
-    await execute(`UPDATE runs SET ${column} = $2::jsonb WHERE id = $1::uuid`, [id, JSON.stringify(value)]);
+  test.each(RUN_VALUES)(
+    "a run with an invalid JSON column is an error that names table, id and path: %s",
+    async (path, value) => {
+      const { id } = await storedRun();
+      const [column = ""] = path.split(".");
+      await execute(`UPDATE runs SET ${column} = $2::jsonb WHERE id = $1::uuid`, [id, JSON.stringify(value)]);
 
-    const reading = storage.runs.find({ id });
+      const reading = storage.runs.find({ id });
 
-    await expect(reading).rejects.toEqual(
-      new Error(`The row ${id} of the table runs is not valid at ${path}.`),
-    );
-  });
+      await expect(reading).rejects.toEqual(
+        new Error(`The row ${id} of the table runs is not valid at ${path}.`),
+      );
+    },
+  );
 });
 
 const OTHER_ROWS: readonly (readonly [
@@ -167,17 +170,20 @@ const OTHER_ROWS: readonly (readonly [
 ];
 
 describe("another row whose JSON column does not fit is an error that names table, id and path:", () => {
-  test.each(OTHER_ROWS)("%s", async (place, value, make) => {
-    const [table = "", path = ""] = place.split(" at ");
-    const [column = ""] = path.split(".");
-    const { id, read } = await make();
-    const statement = `UPDATE ${table} SET ${column} = $2::jsonb WHERE id::text = $1`;
-    await execute(statement, [id, JSON.stringify(value)]);
+  test.each(OTHER_ROWS)(
+    "a row with an invalid JSON column is an error that names table, id and path: %s",
+    async (place, value, make) => {
+      const [table = "", path = ""] = place.split(" at ");
+      const [column = ""] = path.split(".");
+      const { id, read } = await make();
+      const statement = `UPDATE ${table} SET ${column} = $2::jsonb WHERE id::text = $1`;
+      await execute(statement, [id, JSON.stringify(value)]);
 
-    await expect(read()).rejects.toEqual(
-      new Error(`The row ${id} of the table ${table} is not valid at ${path}.`),
-    );
-  });
+      await expect(read()).rejects.toEqual(
+        new Error(`The row ${id} of the table ${table} is not valid at ${path}.`),
+      );
+    },
+  );
 
   test("outbox_deliveries at notice.purpose", async () => {
     const run = await storedRun();
@@ -207,7 +213,7 @@ describe("an event", () => {
   ];
 
   test.each(broken)(
-    "that does not fit at %s is an error that names run, number and path",
+    "an event that does not fit at %s is an error that names run, number and path",
     async (path, body) => {
       const { id } = await storedRun();
       await setEvent(id, body);
@@ -219,7 +225,7 @@ describe("an event", () => {
     },
   );
 
-  test("of a kind that only a later version knows is read as it is", async () => {
+  test("an event of a kind that only a later version knows is read as it is", async () => {
     const { id } = await storedRun();
     await setEvent(id, { kind: "later.kind", said: CONTENT });
 

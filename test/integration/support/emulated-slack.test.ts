@@ -193,7 +193,7 @@ describe("messages", () => {
       { blocks: Array.from({ length: 5 }, () => section("x".repeat(2_800))) },
       "msg_blocks_too_long",
     ],
-  ])("%s is refused", async (_what, content, error) => {
+  ])("the emulated Slack refuses %s", async (_what, content, error) => {
     const posting = bot().chat.postMessage({ channel: slack.channel.id, text: "card", ...content });
 
     await expect(posting).rejects.toThrow(error);

@@ -7,7 +7,7 @@ test.each([
   "https://api.github.com/app",
   "http://127.0.0.1.example.com/",
   "http://10.0.0.1/",
-])("%s is refused", async (address) => {
+])("a connection to %s is refused by the test setup", async (address) => {
   await expect(loopbackOnlyFetch(address)).rejects.toThrow("only loopback");
 });
 

@@ -50,6 +50,7 @@ describe("the first workspace of a run", () => {
       directory: join(root, "a/runs", RUN, "workspace"),
       workingDirectory: join(root, "a/runs", RUN, "workspace"),
       home: join(root, "a/runs", RUN, "home"),
+      isOwnCopy: false,
     });
     for (const directory of [workspace.directory, workspace.home, join(root, "a/runs", RUN)]) {
       expect((await stat(directory)).mode & 0o777).toBe(0o700);

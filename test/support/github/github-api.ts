@@ -8,6 +8,7 @@ import {
 } from "../front-server.ts";
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
 import type { GithubFixture } from "./github-fixture.ts";
+import { GithubOauth } from "./github-oauth.ts";
 import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
 import { GithubReactions } from "./github-reactions.ts";
@@ -46,12 +47,14 @@ export class GithubApi {
     (fault, request) => fault.method === request.method && fault.path.test(request.path),
   );
   readonly reactions = new GithubReactions();
+  readonly oauth: GithubOauth;
   readonly #world: GithubFixture;
   readonly #calls: GithubCall[] = [];
   readonly #edits = new Map<number, number>();
 
   constructor(fixture: GithubFixture) {
     this.#world = fixture;
+    this.oauth = new GithubOauth(fixture);
   }
 
   calls(method?: string, path?: RegExp): GithubCall[] {
@@ -79,6 +82,10 @@ export class GithubApi {
     const refusal = this.#refusal(request) ?? tooLong(request);
     if (refusal) {
       return refusal;
+    }
+    const signIn = this.oauth.answer(request, this.#actor(request));
+    if (signIn) {
+      return signIn;
     }
     const permission = PERMISSION.exec(request.path);
     if (permission) {

@@ -1,5 +1,6 @@
 import type { AppError } from "../../../src/core/errors.ts";
 import type { ThreadKey } from "../../../src/core/ids.ts";
+import type { Role } from "../../../src/core/policies/policy.ts";
 import type { Notice } from "../../../src/core/threads/notice.ts";
 import type {
   AdapterTraits,
@@ -29,7 +30,9 @@ export interface DeliverFault {
 /** An outside conversation system that is only a map. Its events are inbound messages as JSON. */
 export class InMemoryAdapter implements ThreadAdapter {
   readonly name = "memory";
-  readonly traits: AdapterTraits;
+  traits: AdapterTraits;
+  /** The users with their roles. Other users have none. */
+  readonly roles = new Map<string, readonly Role[]>();
   /** The users without permission, with the reasons that they get. */
   readonly refused = new Map<string, string>();
   /** Each one fails one coming delivery. */
@@ -57,8 +60,9 @@ export class InMemoryAdapter implements ThreadAdapter {
 
   async authorize({ author }: InboundMessage): Promise<Authorization> {
     const reason = this.refused.get(author.subject);
+    const roles = this.roles.get(author.subject) ?? [];
     return reason === undefined
-      ? { allowed: true, permission: "member", author }
+      ? { allowed: true, permission: "member", roles, author, refusal: "Members only." }
       : { allowed: false, reason };
   }
 

@@ -4,6 +4,7 @@ import type {
   InitialContents,
   LeftOutFile,
   Preparation,
+  PreparedWorkspace,
   ShownPath,
   Workspace,
   WorkspacePaths,
@@ -36,13 +37,17 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly known: ReadonlyMap<string, string>[] = [];
   /** The paths that the coming workspaces have in their sandbox. */
   inside: WorkspacePaths | undefined;
+  /** Whether the coming workspaces were on their worker already. */
+  isOwnCopy = true;
+  /** The size of each workspace. */
+  bytes = 0;
   readonly #journal: string[];
 
   constructor(journal: string[] = []) {
     this.#journal = journal;
   }
 
-  async prepare(preparation: Preparation): Promise<Workspace> {
+  async prepare(preparation: Preparation): Promise<PreparedWorkspace> {
     const { initialContents, checkpoint, plan, runId, signal, tell } = preparation;
     this.preparations.push(preparation);
     const begun = checkpoint === undefined ? await initialContents() : undefined;
@@ -57,8 +62,8 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     if (begun !== undefined) {
       this.beginnings.push(begun);
     }
-    const { inside } = this;
-    return { ...workspaceOf(runId, plan), ...(inside === undefined ? {} : { inside }) };
+    const { inside, isOwnCopy } = this;
+    return { ...workspaceOf(runId, plan), isOwnCopy, ...(inside === undefined ? {} : { inside }) };
   }
 
   async checkpoint(_runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string> {
@@ -72,6 +77,10 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     }
     this.#journal.push("workspace stored");
     return this.checkpoints.at(-1) ?? "";
+  }
+
+  async size(): Promise<number> {
+    return this.bytes;
   }
 
   shownPaths(): readonly ShownPath[] {

@@ -22,6 +22,7 @@ const FILES: Readonly<Record<string, readonly RegExp[]>> = {
   "receipt.ts": [/function receiptOf\(/, /function parseReceipt\(/],
   "render.ts": [/function render\(/],
   "routes.ts": [/function webhookRoutes\(/],
+  "sign-in.ts": [/function \w+SignIn\(/],
   "thread-key.ts": [/function threadKeyOf\(/, /function parseThreadKey\(/],
   "translate.ts": [/function translate\(/],
   "webhook-request.ts": [/function readWebhookRequest\(/],
@@ -41,7 +42,7 @@ async function listAdapters(): Promise<readonly string[]> {
 }
 
 describe("all adapters", () => {
-  test("have the same files, and of their own only the listed ones", async () => {
+  test("all adapters have the same files, and of their own only the listed ones", async () => {
     for (const adapter of await listAdapters()) {
       const expected = [...Object.keys(FILES), ...(OWN_FILES[adapter] ?? [])];
 

@@ -24,6 +24,6 @@ test.each(["\x1b]", "\x1b[", "\x1b[1;", "\x1b]8;;", "\x1b", "\x1b;?", "\x9d", "\
 
     withoutTerminalCodes(piece.repeat(1_000_000 / piece.length));
 
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(5_000);
   },
 );

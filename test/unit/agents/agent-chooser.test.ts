@@ -79,7 +79,7 @@ describe("a model chooses the agent", () => {
     ["anything", { setting: "custom" }, "custom"],
     ["claude-opus-5-5", {}, "demo"],
     ["claude-opus-5-5", { servers: ALL, setting: "demo" }, "demo"],
-  ])("%s of %j", (model, bootstrap, expected) => {
+  ])("the model %s chooses an agent that %j can serve", (model, bootstrap, expected) => {
     expect(choose({ model_id: model }, bootstrap)).toBe(expected);
     expect(choose({ model_id: "gpt-1", harness: { model_id: model } }, bootstrap)).toBe(expected);
   });
@@ -95,7 +95,7 @@ describe("a model chooses the agent", () => {
       "ANTHROPIC_API_KEY",
     ],
     [{}, { setting: "claude", servers: OPENAI }, "config.harness.type", "ANTHROPIC_API_KEY"],
-  ])("%j of %j is refused", (config, bootstrap, path, word) => {
+  ])("the configuration %j is refused where the server has %j", (config, bootstrap, path, word) => {
     const refusal = refusalOf(config, bootstrap);
 
     expect(refusal).toMatchObject({ code: "invalid_request", options: { issues: [{ path }] } });
@@ -123,7 +123,7 @@ describe("an agent is named", () => {
     ["opencode", "gemini-3.8-flash", GEMINI],
     ["custom", "whatever", {}],
     ["demo", "whatever", {}],
-  ])("%s with %s", (type, model, servers) => {
+  ])("the named agent %s does the run with the model %s", (type, model, servers) => {
     const harness = { type, ...(model === undefined ? {} : { model_id: model }) };
 
     expect(choose({ harness }, { servers })).toBe(type);
@@ -135,13 +135,16 @@ describe("an agent is named", () => {
     ["opencode", undefined, {}, "config.harness.type", "one of OPENAI_API_KEY"],
     ["claude", "gpt-6.1-sol", ALL, "config.harness.model_id", "Claude Code does not work with"],
     ["opencode", "claude-x", GEMINI, "config.harness.model_id", "ANTHROPIC_API_KEY"],
-  ])("%s with %s of %j is refused", (type, model, servers, path, word) => {
-    const harness = { type, ...(model === undefined ? {} : { model_id: model }) };
-    const refusal = refusalOf({ harness }, { servers });
+  ])(
+    "the named agent %s with the model %s is refused where the server has %j",
+    (type, model, servers, path, word) => {
+      const harness = { type, ...(model === undefined ? {} : { model_id: model }) };
+      const refusal = refusalOf({ harness }, { servers });
 
-    expect(refusal).toMatchObject({ code: "invalid_request", options: { issues: [{ path }] } });
-    expect(refusal.message).toContain(word);
-  });
+      expect(refusal).toMatchObject({ code: "invalid_request", options: { issues: [{ path }] } });
+      expect(refusal.message).toContain(word);
+    },
+  );
 
   test.each<[RunConfig, Bootstrap, string]>([
     [{ harness: { type: "nobody" } }, {}, "harness.type"],
@@ -149,7 +152,7 @@ describe("an agent is named", () => {
     [{ model_id: "llama-9" }, { servers: ALL }, "model_id"],
     [{ harness: { model_id: "llama-9" } }, { servers: ALL }, "harness.model_id"],
     [{ harness: { type: "custom" }, budget: { max_cost_usd: 1 } }, {}, "budget.max_cost_usd"],
-  ])("%j of %j is refused by the name of the caller's", (config, bootstrap, path) => {
+  ])("the member %j of %j is refused by the name that the caller used", (config, bootstrap, path) => {
     const { options } = refusalOf(config, bootstrap, "agent_config");
 
     expect(options.issues?.map((issue) => issue.path)).toEqual([`agent_config.${path}`]);
@@ -174,7 +177,7 @@ describe("a limit of the cost", () => {
     ["whose price is known", { model_id: "gpt-6.1-sol" }, { servers: OPENAI }],
     ["that is the default and has one", {}, { servers: OPENAI }],
     ["of none", {}, {}],
-  ])("is taken for a model %s", (_which, config, bootstrap) => {
+  ])("a limit of the cost is accepted for a model %s", (_which, config, bootstrap) => {
     expect(() => choose({ ...config, budget }, bootstrap)).not.toThrow();
   });
 
@@ -183,7 +186,7 @@ describe("a limit of the cost", () => {
     ["a default model without one", {}, { servers: COMPATIBLE, defaultModel: "llama-9" }],
     ["a model whose agent reports its cost", { model_id: "claude-unpriced" }, { servers: ANTHROPIC }],
     ["an agent of which nothing is known", { harness: { type: "custom" } }, {}],
-  ])("is refused for %s", (_which, config, bootstrap) => {
+  ])("a limit of the cost is refused for %s", (_which, config, bootstrap) => {
     expect(refusalOf({ ...config, budget }, bootstrap)).toMatchObject({
       code: "operation_not_supported",
       options: { issues: [{ path: "config.budget.max_cost_usd" }] },

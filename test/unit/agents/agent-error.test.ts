@@ -43,17 +43,17 @@ describe("toAppError", () => {
     ],
     ["payment required", new RequestError(402, "pay first"), "insufficient_credits", false],
     ["anything else", new RequestError(-32603, "it broke after 500 lines"), "internal_error", true],
-  ])("%s", (_what, error, code, retryable) => {
+  ])("the error of an agent is translated: %s", (_what, error, code, retryable) => {
     expect(toAppError(error)).toMatchObject({ code, retryable, cause: error });
   });
 
-  test("keeps the agent's message and its detail", () => {
+  test("the translated error keeps the agent's message and its detail", () => {
     const error = toAppError(new RequestError(-32603, "Internal error", { details: "no such model" }));
 
     expect(error.message).toBe("Internal error: no such model");
   });
 
-  test("cuts a message that is a whole page", () => {
+  test("the message of a translated error is cut when it is a whole page", () => {
     expect(toAppError(new RequestError(-32603, "x".repeat(100_000))).message).toHaveLength(2_000);
   });
 });

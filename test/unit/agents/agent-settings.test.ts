@@ -8,11 +8,14 @@ describe("the command of a custom agent", () => {
     [`/opt/a --name 'two words' --x="a \\"b\\""`, ["/opt/a", "--name", "two words", '--x=a "b"']],
     ["/opt/my\\ agent ''", ["/opt/my agent", ""]],
     ['["/opt/agent", "two words"]', ["/opt/agent", "two words"]],
-  ])("%s", (text, words) => {
+  ])("the command of a custom agent is read: %s", (text, words) => {
     expect(parseCommand(text)).toEqual(words);
   });
 
-  test.each(["", "  ", "[]", "[1]", "['a']", "it's", 'say "x', "ends\\"])("is not %s", (text) => {
-    expect(parseCommand(text)).toBeUndefined();
-  });
+  test.each(["", "  ", "[]", "[1]", "['a']", "it's", 'say "x', "ends\\"])(
+    "the command of a custom agent is refused: %s",
+    (text) => {
+      expect(parseCommand(text)).toBeUndefined();
+    },
+  );
 });

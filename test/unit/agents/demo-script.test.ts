@@ -29,7 +29,7 @@ describe("parseScript", () => {
         { kind: "sleep", seconds: 2 },
       ],
     ],
-  ])("%j", (prompt, steps) => {
+  ])("a script is read from %j", (prompt, steps) => {
     expect(parseScript(prompt)).toEqual(steps);
   });
 

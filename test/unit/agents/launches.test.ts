@@ -26,7 +26,7 @@ function launch(name: string, changes: Partial<LaunchRequest> = {}) {
 const PACKAGED = [...catalogue.values()].filter(({ npmPackage }) => npmPackage !== undefined);
 
 describe.each(PACKAGED.map(({ name }) => name))("%s", (name) => {
-  test("is pinned to one version, with a licence", () => {
+  test("the agent is pinned to one version, with a licence", () => {
     expect(agent(name).npmPackage?.version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(agent(name).license).not.toBe("");
   });
@@ -48,7 +48,7 @@ describe.each(PACKAGED.map(({ name }) => name))("%s", (name) => {
   });
 
   // Claude asks for each step in any case, and we grant it.
-  test.skipIf(name === "claude")("is launched otherwise when it is to ask", () => {
+  test.skipIf(name === "claude")("the agent is launched otherwise when it is to ask", () => {
     expect(launch(name, { permissionPolicy: "ask" })).not.toEqual(launch(name));
   });
 });

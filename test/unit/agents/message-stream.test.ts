@@ -19,7 +19,7 @@ test("updates are delivered in order and before the response that follows them, 
   expect(passed).toEqual([ANSWER]);
 });
 
-test("reads nothing while there is no room for more", async () => {
+test("the message stream reads nothing while there is no room for more", async () => {
   const { told, tap } = recordingTap();
   const semaphore = Promise.withResolvers<void>();
   let written = 0;

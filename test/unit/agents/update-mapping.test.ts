@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { TerminalOutput } from "../../../src/agents/acp/terminal-output.ts";
 import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
 import type { AgentUpdate, ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
 
@@ -59,13 +58,10 @@ describe("what agents tell differently", () => {
   test("codex reports a terminal's output beside the content", () => {
     const updates = recordedUpdates("codex").flatMap((update) => mapUpdate(update) ?? []);
 
-    const outputs = updates.flatMap((update) =>
-      update.kind === "agent.tool_call" ? (update.content ?? []) : [],
-    );
+    const call = foldToolCalls(updates).find(({ toolCallId }) => toolCallId === "call_ctabufzi");
 
-    expect(outputs).toContainEqual({
-      type: "terminal",
-      terminalId: "call_ctabufzi",
+    expect(call).toMatchObject({
+      content: [{ type: "terminal", terminalId: "call_ctabufzi" }],
       output: "shell-ok\n/workspace\n",
     });
   });
@@ -100,7 +96,7 @@ describe("mapUpdate", () => {
     expect(update).toEqual({ kind: "agent.other", name: "mind_reading", data: { depth: 3 } });
   });
 
-  test("keeps a known kind of an unexpected shape", () => {
+  test("an update of a known kind and an unexpected shape is kept", () => {
     const image = { type: "image", data: "aGk=", mimeType: "image/png" };
 
     expect(mapUpdate({ sessionUpdate: "agent_message_chunk", content: image })).toMatchObject({
@@ -117,7 +113,7 @@ describe("mapUpdate", () => {
     ).toBeUndefined();
   });
 
-  test("leaves out what an update does not name, so that it does not replace what is known", () => {
+  test("a member that an update does not name is left out, so that it does not replace what is known", () => {
     const update = mapUpdate({
       sessionUpdate: "tool_call_update",
       toolCallId: "a",
@@ -128,7 +124,7 @@ describe("mapUpdate", () => {
     expect(update).toEqual({ kind: "agent.tool_call", toolCallId: "a", status: "failed" });
   });
 
-  test("keeps tool content of a type it does not know", () => {
+  test("tool content of an unknown type is kept", () => {
     const content = [{ type: "hologram", size: 2 }];
 
     const update = mapUpdate({ sessionUpdate: "tool_call", toolCallId: "a", title: "Show", content });
@@ -142,36 +138,6 @@ describe("mapUpdate", () => {
     expect(mapUpdate({ sessionUpdate: "plan", entries })).toEqual({ kind: "agent.plan", entries });
   });
 });
-
-describe("TerminalOutput", () => {
-  test("joins the pieces of a terminal's output and keeps terminals apart", () => {
-    const terminals = new TerminalOutput();
-
-    const joined = [piece("a", "one "), piece("b", "other"), piece("a", "two")].map((update) =>
-      terminals.joined(update),
-    );
-
-    expect(joined).toEqual([piece("a", "one "), piece("b", "other"), piece("a", "one two")]);
-  });
-
-  test("only the end of an endless output is stored", () => {
-    const terminals = new TerminalOutput();
-    terminals.joined(piece("a", "x".repeat(100_000)));
-
-    const joined = terminals.joined(piece("a", "the end"));
-
-    const content = joined.kind === "agent.tool_call" ? joined.content?.[0] : undefined;
-    expect(content?.type === "terminal" && content.output).toMatch(/^x{10000,66000}the end$/);
-  });
-});
-
-function piece(terminalId: string, output: string): AgentUpdate {
-  return {
-    kind: "agent.tool_call",
-    toolCallId: terminalId,
-    content: [{ type: "terminal", terminalId, output }],
-  };
-}
 
 function recordedUpdates(agent: string): readonly unknown[] {
   const file = join(import.meta.dirname, "../../fixtures/acp", `${agent}.jsonl`);

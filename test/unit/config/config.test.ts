@@ -9,7 +9,7 @@ const SHARED = {
 };
 
 describe("a process beside others", () => {
-  test.each(["api", "worker"])("%s needs the address for links", (role) => {
+  test.each(["api", "worker"])("a process with the role %s needs the public address for links", (role) => {
     const env = { ...SHARED, ERRAND_ROLE: role };
 
     expect(() => readConfig(env)).toThrow(/^ERRAND_ROLE=\w+ needs ERRAND_PUBLIC_URL: [^\n]+$/);

@@ -74,7 +74,7 @@ describe("the pull requests of a team", () => {
     expect(await pulls.open({ ...REQUEST, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
   });
 
-  test("are nobody else's", async () => {
+  test("the pull requests of a team are hidden from other teams", async () => {
     const pulls = createPullRequests();
 
     expect(await pulls.open({ ...REQUEST, teamId: OTHER_TEAM, repository: REPOSITORY })).toBeUndefined();

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { QueueWorker, type QueueWorkerDeps } from "../../../src/queue/queue-worker.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -25,8 +25,11 @@ class FakeBoss {
 }
 
 describe("a queue worker", () => {
-  const stopping = new AbortController();
+  let stopping: AbortController;
   let worker: QueueWorker | undefined;
+  beforeEach(() => {
+    stopping = new AbortController();
+  });
   afterEach(async () => {
     stopping.abort();
     worker?.wake();
@@ -38,6 +41,7 @@ describe("a queue worker", () => {
     const ends: (() => void)[] = [];
     worker = new QueueWorker({
       ...{ boss: fake.boss, kind: "run", queues: ["run/box", "run"], concurrency: 3 },
+      mayTake: () => true,
       ...{ log: SILENT_LOG, pollingMs: 60_000, heartbeatMs: 60_000, stopping: stopping.signal },
       handler: () => new Promise<void>((resolve) => ends.push(resolve)),
     });
@@ -65,5 +69,26 @@ describe("a queue worker", () => {
     for (const end of ends) {
       end();
     }
+  });
+
+  test("a queue worker fetches nothing while it may take no job", async () => {
+    const fake = new FakeBoss();
+    let mayTake = false;
+    let looks = 0;
+    worker = new QueueWorker({
+      ...{ boss: fake.boss, kind: "run", queues: ["run"], concurrency: 1 },
+      ...{ log: SILENT_LOG, pollingMs: 1, heartbeatMs: 60_000, stopping: stopping.signal },
+      mayTake: () => {
+        looks += 1;
+        return mayTake;
+      },
+      handler: async () => undefined,
+    });
+    fake.waiting.run = ["a"];
+    await waitFor(() => looks > 2, { what: "some looks" });
+    expect(fake.fetches).toEqual([]);
+
+    mayTake = true;
+    await waitFor(() => fake.completed.length === 1, { what: "the job" });
   });
 });

@@ -78,7 +78,7 @@ describe("redaction of text that comes in pieces", () => {
 
     openTail(`${"a".repeat(59_000)}c${"a".repeat(900)}`);
 
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 });
 

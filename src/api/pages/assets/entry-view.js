@@ -54,13 +54,27 @@ function toolLine({ title, tool_call_id: toolCallId, tool_kind: toolKind, status
   return `${TOOL_MARKS[status] ?? "·"} ${title ?? toolKind ?? toolCallId ?? "Tool call"} (${status})`;
 }
 
-function toolDeps({ content = [], locations = [], raw_input: rawInput }) {
+function toolDeps({ content = [], output = "", locations = [], raw_input: rawInput }) {
   const places = locations.map(({ path, line }) => (line === undefined ? path : `${path}:${line}`));
   const parts = places.length === 0 ? [] : [element("p", { className: "facts", text: places.join(", ") })];
-  if (content.length === 0 && rawInput !== undefined) {
+  if (content.length === 0 && output === "" && rawInput !== undefined) {
     parts.push(element("pre", { text: JSON.stringify(rawInput, null, 2) }));
   }
-  return [...parts, ...content.map(toolPart)];
+  return [...parts, ...withOutput(content, output).map(toolPart)];
+}
+
+/** Continues the last text of the content by the output. */
+function withOutput(content, output) {
+  const last = content.at(-1);
+  if (output === "") {
+    return content;
+  }
+  if (last?.type === "terminal") {
+    return [...content.slice(0, -1), { ...last, output: (last.output ?? "") + output }];
+  }
+  return last?.type === "text"
+    ? [...content.slice(0, -1), { ...last, text: last.text + output }]
+    : [...content, { type: "text", text: output }];
 }
 
 function toolPart(part) {

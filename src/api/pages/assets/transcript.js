@@ -111,8 +111,12 @@ const TAKE = {
     log.put(`notice:${seq}`, { kind: "line", text: `${severity}: ${text}` }),
   "agent.permission_granted": (log, { seq, title }) =>
     log.put(`granted:${seq}`, { kind: "line", text: `Allowed: ${title}` }),
-  "agent.tool_call": (log, { turn, seq, at, kind, ...members }) =>
-    log.put(`tool:${turn}:${members.tool_call_id}`, { kind: "tool", ...members }),
+  "agent.tool_call": (log, { turn, seq, at, kind, ...members }) => {
+    const key = `tool:${turn}:${members.tool_call_id}`;
+    // New content replaces the output too.
+    const before = members.content === undefined ? (log.find(key)?.output ?? "") : "";
+    return log.put(key, { kind: "tool", ...members, output: before + (members.output ?? "") });
+  },
 };
 
 /** The kinds of events that the page shows. */

@@ -39,30 +39,46 @@ describe("an author", () => {
     expect(authorization).toEqual({ allowed: true, permission, roles: ["write"], author });
   });
 
-  test.each(["rob", "sam"])(
-    "the author %s without write permission is refused with the needed permission",
-    async (login) => {
+  test.each([
+    ["rob", "read", "read"],
+    // A stranger, in a public repository.
+    ["sam", "read", "read"],
+  ])(
+    "the author %s has the role %s and a refusal with the needed permission",
+    async (login, role, permission) => {
       const authorization = await adapted.adapter.authorize(await messageBy(login));
 
-      expect(authorization).toMatchObject({ allowed: false });
-      expect(authorization).toHaveProperty("reason", expect.stringContaining("write access"));
+      expect(authorization).toMatchObject({ allowed: true, permission, roles: [role] });
+      expect(authorization).toHaveProperty("refusal", expect.stringContaining("write access"));
     },
   );
 
-  test("an author who lost the permission after the comment is refused", async () => {
+  test("an author who lost the permission after the comment is outside", async () => {
     const message = await messageBy("wendy");
     github.setPermission("wendy", "none");
 
-    expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: false });
+    expect(await adapted.adapter.authorize(message)).toMatchObject({ roles: ["outside"] });
   });
 
-  test("an author with read permission is refused even if the payload says MEMBER", async () => {
+  test("a bot has the role of bots, and the App's own bot none", async () => {
+    const message = await messageBy("wendy");
+    const bot = (id: number) => ({
+      ...message,
+      author: { subject: `github:${id}`, isBot: true } as const,
+      provenance: { ...message.provenance, actor: { id, login: "helper[bot]" } },
+    });
+
+    expect(await adapted.adapter.authorize(bot(github.otherBot.id))).toMatchObject({ roles: ["bot"] });
+    expect(await adapted.adapter.authorize(bot(github.app.botUserId))).toMatchObject({ allowed: false });
+  });
+
+  test("an author with read permission has the role read even if the payload says MEMBER", async () => {
     const written = await github.commentAs("rob", issue.number, "@errand fix it");
     const comment = { ...(written.payload.comment as object), author_association: "MEMBER" };
 
     const message = await inboundMessageOf(adapted, { ...written, payload: { ...written.payload, comment } });
 
-    expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: false });
+    expect(await adapted.adapter.authorize(message)).toMatchObject({ roles: ["read"] });
   });
 
   test("an author whose login now belongs to another account is refused", async () => {
@@ -146,7 +162,7 @@ describe("translating", () => {
   });
 });
 
-test("a user without permission on a private repository is refused", async () => {
+test("a user without permission on a private repository is outside", async () => {
   const hidden = await startEmulatedGithub({ private: true });
   try {
     const { number } = await hidden.openIssue("olivia", { title: "Broken", body: "It is." });
@@ -156,7 +172,7 @@ test("a user without permission on a private repository is refused", async () =>
     const { id, login } = hidden.stranger;
     const provenance = { ...message.provenance, actor: { id, login } };
 
-    expect(await there.adapter.authorize({ ...message, provenance })).toMatchObject({ allowed: false });
+    expect(await there.adapter.authorize({ ...message, provenance })).toMatchObject({ roles: ["outside"] });
   } finally {
     await hidden.stop();
   }

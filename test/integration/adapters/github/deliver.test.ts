@@ -216,14 +216,17 @@ describe("a refused delivery", () => {
   test.each([
     [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
     [{ kind: "secondary-limit", retryAfterSeconds: 12 } as const, 12_000],
-  ])("%j is waited for as long as it says", async (fault, retryAfterMs) => {
-    github.faults.next({ method: "POST", path: COMMENTS, ...fault });
+  ])(
+    "a delivery refused with %j is repeated after the time that the refusal names",
+    async (fault, retryAfterMs) => {
+      github.faults.next({ method: "POST", path: COMMENTS, ...fault });
 
-    const attempt = adapted.adapter.deliver(aDelivery(aCard()));
+      const attempt = adapted.adapter.deliver(aDelivery(aCard()));
 
-    await expect(attempt).rejects.toMatchObject({ retryable: true, options: { retryAfterMs } });
-    expect(ours()).toEqual([]);
-  });
+      await expect(attempt).rejects.toMatchObject({ retryable: true, options: { retryAfterMs } });
+      expect(ours()).toEqual([]);
+    },
+  );
 
   test("an error from GitHub during an edit is not treated as a deleted comment", async () => {
     const shownAt = await adapted.adapter.deliver(aDelivery(aCard()));
@@ -242,7 +245,7 @@ describe("a refused delivery", () => {
     [COMMENTS, 404, "Not Found"],
     [/\/access_tokens$/, 403, "This installation has been suspended"],
     [/\/access_tokens$/, 404, "Integration not found"],
-  ])("%s answering %i %s is given up", async (path, status, text) => {
+  ])("a delivery to %s that gets %i %s is given up", async (path, status, text) => {
     const { adapter } = adapterOn(github, { fetch: refusing(path, status, text) });
 
     await expect(adapter.deliver(aDelivery(aCard()))).rejects.toMatchObject({ retryable: false });

@@ -44,7 +44,7 @@ function githubRefusing(message: string, refuses: (body: Record<string, unknown>
 }
 
 describe("a pull request", () => {
-  test("is opened as a draft onto the default branch, in the name of the App", async () => {
+  test("a pull request is opened as a draft onto the default branch, in the name of the App", async () => {
     const draft = aDraft();
 
     const opened = await (await accessOf()).open(draft);
@@ -91,7 +91,7 @@ describe("a pull request", () => {
     expect(github.calls("POST", PULLS).filter(({ body }) => isAbout(body, draft.branch))).toHaveLength(1);
   });
 
-  test("that another request opens at the same moment is found", async () => {
+  test("a pull request that another request opens at the same moment is found", async () => {
     const draft = aDraft();
     let isHidden = true;
     const fetch = fetchWith((request) => {
@@ -108,7 +108,7 @@ describe("a pull request", () => {
     expect(github.calls("POST", PULLS).at(-1)?.outcome).toBe("422");
   });
 
-  test("is ready for review where the repository has no drafts", async () => {
+  test("a pull request is ready for review where the repository has no drafts", async () => {
     const draft = aDraft();
     const fetch = githubRefusing(
       "Draft pull requests are not supported in this repository.",
@@ -121,7 +121,7 @@ describe("a pull request", () => {
     expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({ draft: false });
   });
 
-  test("goes into the branch that it was asked for on, or into the default branch when that is gone", async () => {
+  test("a pull request targets the branch that it was asked for on, or the default branch when that is gone", async () => {
     const onto = aDraft({ base: "feature", isDraft: false });
     await (await accessOf()).open(onto);
     expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({ base: "feature", draft: false });
@@ -135,7 +135,7 @@ describe("a pull request", () => {
   test.each([
     ["from the default branch", () => aDraft({ branch: "main" }), undefined],
     ["of a branch with nothing on it", () => aDraft(), "No commits between main and errand/x"],
-  ])("%s is none", async (_what, draftOf, words) => {
+  ])("a pull request %s is not opened", async (_what, draftOf, words) => {
     const deps = words === undefined ? {} : { fetch: githubRefusing(words, () => true) };
 
     expect(await (await accessOf(deps)).open(draftOf())).toBeUndefined();
@@ -154,7 +154,7 @@ describe("refusals by GitHub", () => {
     [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
     [{ kind: "secondary-limit", retryAfterSeconds: 7 } as const, 7_000],
     [{ kind: "502" } as const, undefined],
-  ])("for now (%j) can be tried again", async (fault, retryAfterMs) => {
+  ])("a temporary refusal by GitHub (%j) can be tried again", async (fault, retryAfterMs) => {
     github.faults.next({ method: "POST", path: PULLS, ...fault });
 
     const attempt = (await accessOf()).open(aDraft());
@@ -183,7 +183,7 @@ describe("refusals by GitHub", () => {
 });
 
 describe("a request in a pull request", () => {
-  test("is about its branch", async () => {
+  test("a request in a pull request is about its branch", async () => {
     const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-1" });
     const adapted = adapterOn(github);
     const message = await inboundMessageOf(

@@ -80,7 +80,7 @@ describe("a signed delivery", () => {
     ]);
   });
 
-  test("is accepted with each secret while they are being rotated", async () => {
+  test("a delivery signed with either secret is accepted while the secrets are rotated", async () => {
     for (const [index, secret] of SECRETS.entries()) {
       const signature = sha("sha256", BODY, secret);
       const response = await post(BODY, {
@@ -167,7 +167,7 @@ describe("a delivery without a valid signature", () => {
     parse.mockRestore();
   });
 
-  test("is refused whatever its content type and however empty", async () => {
+  test("a delivery without a valid signature is refused whatever its content type and however empty", async () => {
     const form = { "content-type": "application/x-www-form-urlencoded", "x-hub-signature-256": "sha256=0" };
 
     expect((await post("payload=%7B%7D", form)).statusCode).toBe(401);

@@ -26,21 +26,47 @@ describe("authorize", () => {
     const first = await fixture.adapter.authorize(message);
     await fixture.adapter.authorize(message);
 
-    expect(first).toMatchObject({ allowed: true, permission: "member", author: { displayName: "alice" } });
+    expect(first).toMatchObject({
+      permission: "member",
+      roles: ["member"],
+      author: { displayName: "alice" },
+    });
+    expect(first).not.toHaveProperty("refusal");
     expect(first).toMatchObject({ provenance: { actor: { id: fixture.slack.alice.id, login: "alice" } } });
     expect(fixture.slack.calls("users.info")).toHaveLength(2);
   });
 
   test.each([
-    ["deactivated", { deleted: true }],
-    ["a bot", { is_bot: true }],
-    ["a guest", { is_restricted: true }],
-    ["a guest of one channel", { is_ultra_restricted: true }],
-    ["a stranger", { is_stranger: true }],
-    ["of another workspace", { team_id: "T9" }],
-    ["of no known workspace", { team_id: undefined }],
-  ])("a user who is %s is refused with the reason", async (_name, profile) => {
-    expect(await authorizeAs(profile)).toEqual({ allowed: false, reason: expect.stringMatching(/\.$/) });
+    ["a bot", "bot", { is_bot: true, is_restricted: true }],
+    ["a workflow", "bot", { is_workflow_bot: true }],
+    ["a guest", "guest", { is_restricted: true }],
+    ["a guest of one channel", "guest", { is_ultra_restricted: true, is_admin: true }],
+    ["a stranger", "external", { is_stranger: true, is_restricted: true }],
+    ["of another workspace", "external", { team_id: "T9", is_owner: true }],
+    ["of no known workspace", "external", { team_id: undefined }],
+  ])("a user who is %s has the role %s and gets a refusal by default", async (_name, role, profile) => {
+    expect(await authorizeAs(profile)).toMatchObject({
+      allowed: true,
+      permission: role,
+      roles: [role],
+      refusal: expect.stringMatching(/\.$/),
+    });
+  });
+
+  test("a deactivated user is refused whatever the policies say", async () => {
+    expect(await authorizeAs({ deleted: true })).toEqual({
+      allowed: false,
+      reason: "Your account is deactivated.",
+    });
+  });
+
+  test("an app is a bot without asking Slack about the user whose token it has", async () => {
+    const author = { subject: `slack:${fixture.slack.teamId}:B9`, isBot: true } as const;
+
+    const answer = await fixture.adapter.authorize({ ...(await fixture.mentioned()), author });
+
+    expect(answer).toMatchObject({ allowed: true, roles: ["bot"], author });
+    expect(fixture.slack.calls("users.info")).toEqual([]);
   });
 
   test("a member of the organization who is in this workspace is authorized", async () => {

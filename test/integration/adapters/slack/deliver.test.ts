@@ -117,7 +117,7 @@ describe("refusals by Slack", () => {
     "account_inactive",
     "invalid_auth",
     "missing_scope",
-  ])("%s is a failure that is not retryable", async (name) => {
+  ])("the refusal %s by Slack is a failure that is not retryable", async (name) => {
     const message = await fixture.mentioned();
     fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
 
@@ -128,7 +128,7 @@ describe("refusals by Slack", () => {
   });
 
   test.each(["internal_error", "fatal_error", "service_unavailable", "ratelimited"])(
-    "%s may pass",
+    "the refusal %s by Slack is a failure that is retryable",
     async (name) => {
       const message = await fixture.mentioned();
       fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });

@@ -19,18 +19,21 @@ describe("a message whose answer from Slack was lost", () => {
     ["a card", aCard()],
   ];
 
-  test.each(notices)("%s is visible once after the connection was lost", async (_name, notice) => {
-    const message = await fixture.mentioned();
-    fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
+  test.each(notices)(
+    "%s is posted once although the connection was lost before Slack's answer",
+    async (_name, notice) => {
+      const message = await fixture.mentioned();
+      fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
 
-    const error = await fixture.failureOf(fixture.deliver(message, notice));
-    const receipt = await fixture.deliver(message, notice, { maybeShown: true });
+      const error = await fixture.failureOf(fixture.deliver(message, notice));
+      const receipt = await fixture.deliver(message, notice, { maybeShown: true });
 
-    expect(error.retryable).toBe(true);
-    const replies = fixture.repliesTo(message);
-    expect(replies).toHaveLength(1);
-    expect(JSON.parse(receipt).ts).toBe(replies[0]?.ts);
-  });
+      expect(error.retryable).toBe(true);
+      const replies = fixture.repliesTo(message);
+      expect(replies).toHaveLength(1);
+      expect(JSON.parse(receipt).ts).toBe(replies[0]?.ts);
+    },
+  );
 
   test("a message is visible once after a time-out", async () => {
     const message = await fixture.mentioned();

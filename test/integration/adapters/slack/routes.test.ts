@@ -103,7 +103,7 @@ describe("a signed event", () => {
     expect(storedAt, "not stored when the acknowledgement came").toBeGreaterThan(0);
   });
 
-  test("delivered four times, some at once and with Slack's retry header, is stored once", async () => {
+  test("an event delivered four times, some at once and with Slack's retry header, is stored once", async () => {
     const retry = (num: string) => ({ "x-slack-retry-num": num, "x-slack-retry-reason": "http_timeout" });
     const first = await Promise.all([send(anEvent()), send(anEvent(), retry("1"))]);
     const later = [await send(anEvent(), retry("2")), await send(anEvent(), retry("3"))];
@@ -112,7 +112,7 @@ describe("a signed event", () => {
     expect(inbox.size).toBe(1);
   });
 
-  test("whose first try never arrived is stored from its retry", async () => {
+  test("an event whose first delivery never arrived is stored from its retry", async () => {
     const response = await send(anEvent(), {
       "x-slack-retry-num": "1",
       "x-slack-retry-reason": "http_error",
@@ -185,7 +185,7 @@ describe("a request that Slack did not sign", () => {
     expect(response.statusCode).toBe(401);
   });
 
-  test("with a timestamp within five minutes of the server's clock is accepted", async () => {
+  test("a request with a timestamp within five minutes of the server's clock is accepted", async () => {
     const ahead = await send(anEvent("Ev1"), { "x-slack-request-timestamp": `${nowSeconds() + 250}` });
     const positionAfter = await send(anEvent("Ev2"), {
       "x-slack-request-timestamp": `${nowSeconds() - 250}`,
@@ -219,7 +219,7 @@ describe("Slack's checks", () => {
 });
 
 describe("an event that cannot be stored", () => {
-  test("is answered 503 at once if the store fails, so that Slack delivers again", async () => {
+  test("an event is answered 503 at once if the store fails, so that Slack delivers again", async () => {
     accept = async () => Promise.reject(new Error("connection refused"));
 
     const response = await send(anEvent());
@@ -229,7 +229,7 @@ describe("an event that cannot be stored", () => {
     expect(response.body).not.toContain("connection refused");
   });
 
-  test("is answered 503 within 3 s if the store does not answer, and its late failure has no effect", async () => {
+  test("an event is answered 503 within 3 s if the store does not answer, and its late failure has no effect", async () => {
     let fail: (error: Error) => void = () => undefined;
     accept = () =>
       new Promise((_resolve, reject) => {
@@ -244,7 +244,7 @@ describe("an event that cannot be stored", () => {
     expect(performance.now() - start).toBeLessThan(3_000);
   });
 
-  test("is stored at the next try", async () => {
+  test("an event that could not be stored is stored at the next delivery", async () => {
     accept = async () => Promise.reject(new Error("down"));
     await send(anEvent());
     accept = put;
@@ -259,7 +259,7 @@ describe("an event that cannot be stored", () => {
 describe("signed forms", () => {
   const payload = JSON.stringify({ type: "block_actions", trigger_id: "1.2.abc", actions: [] });
 
-  test("with a pressed button are stored once as their payload, with any charset", async () => {
+  test("forms of a pressed button are stored once as their payload, with any charset", async () => {
     await sendForm({ payload });
     const response = await sendForm({ payload });
 
@@ -267,14 +267,14 @@ describe("signed forms", () => {
     expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "block_actions", body: payload })]);
   });
 
-  test("with a slash command are answered at once to the author only, and not stored", async () => {
+  test("forms of a slash command are answered at once to the author only, and not stored", async () => {
     const response = await sendForm({ command: "/errand", text: "fix it", trigger_id: "1" });
 
     expect(response.json()).toEqual({ response_type: "ephemeral", text: expect.stringContaining("@errand") });
     expect(inbox.size).toBe(0);
   });
 
-  test("that are signed but unknown are answered 400", async () => {
+  test("signed forms of an unknown kind are answered 400", async () => {
     expect((await sendForm({ nothing: "known" })).statusCode).toBe(400);
     expect((await sendForm({ payload: "{" })).statusCode).toBe(400);
     expect((await send("{")).statusCode).toBe(400);

@@ -80,7 +80,7 @@ describe("every refusal is a problem document", () => {
     [RUNS, { key: "errand_wrong" }, 401, "authentication_required"],
     [RUNS, { key: null, headers: { authorization: "Basic eDp5" } }, 401, "authentication_required"],
     [RUNS, { key: null, headers: { authorization: "Bearer" } }, 401, "authentication_required"],
-  ])("%s %o → %d", async (path, options, status, code) => {
+  ])("the refusal of %s %o is a problem document with the status %d", async (path, options, status, code) => {
     const answer = await call(harness, path, options);
 
     expectProblem(answer, status, code);
@@ -128,7 +128,7 @@ describe("a known path with another method", () => {
     ["PROPFIND", "/api/v1/agent/whoami", "GET, HEAD"],
     ["HEAD", `${RUNS}/x/events`, "GET"],
     ["GET", "/api/v1/agent/tasks/x/cancel", "POST"],
-  ])("%s %s is 405 and names the methods %s", async (method, path, allowed) => {
+  ])("the response to %s %s is 405 and names the methods %s", async (method, path, allowed) => {
     const { status, headers, problem } = await withMethod(method, path);
 
     expect([status, headers.allow]).toEqual([405, allowed]);
@@ -138,7 +138,7 @@ describe("a known path with another method", () => {
     );
   });
 
-  test("it is refused before its body is read, whatever the body is", async () => {
+  test("a request with another method is refused before its body is read, whatever the body is", async () => {
     const bodies: Parameters<typeof call>[2][] = [
       { body: "", headers: { "content-type": "application/json" } },
       { body: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } },
@@ -251,7 +251,7 @@ describe("a slow caller", () => {
       "with its body",
       `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n`,
     ],
-  ])("%s is cut off", async (what, start) => {
+  ])("a caller that is slow %s is cut off", async (what, start) => {
     const rest = what === "with its body" ? `Authorization: Bearer ${harness.key}\r\n\r\n{` : "";
 
     expect(await rawAnswer(start + rest)).toMatch(/^HTTP\/1\.1 408 /);
@@ -299,7 +299,7 @@ describe("headers that Node refuses without a message", () => {
     ],
     ["one at no address", request("/nowhere", "Host: x", "Expect: tea"), "417 Expectation Failed"],
     ["one before the key is looked at", request(RUNS, "Host: x", "Expect: tea"), "417 Expectation Failed"],
-  ])("%s is refused with a problem document", async (_what, text, status) => {
+  ])("%s in the headers is refused with a problem document", async (_what, text, status) => {
     const [head = "", body = ""] = (await rawAnswer(text)).split("\r\n\r\n");
 
     const [first, ...lines] = head.split("\r\n");
@@ -326,7 +326,7 @@ describe("headers that Node refuses without a message", () => {
   test.each([
     ["HTTP/1.0, which has no Host", "GET /healthz HTTP/1.0\r\n\r\n"],
     ["an empty Host", request("/healthz", "Host:")],
-  ])("%s is answered", async (_what, text) => {
+  ])("%s in the headers is answered", async (_what, text) => {
     expect(await rawAnswer(text)).toMatch(/^HTTP\/1\.1 200 /);
   });
 

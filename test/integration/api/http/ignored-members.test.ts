@@ -19,7 +19,7 @@ function headerOf({ headers }: Answer): string | null {
 }
 
 describe("the response to a new run", () => {
-  test("it does not name anything when everything was used", async () => {
+  test("the response to a new run names nothing as ignored when everything was used", async () => {
     const answer = await create({
       title: "T",
       config: { harness: { type: "demo" }, budget: { max_turns: 2 } },
@@ -75,7 +75,7 @@ describe("the response to a new run", () => {
       { interactive: true, config: { permission_policy: "allow" } },
       ["interactive"],
     ],
-  ])("it names %s", async (_what, body, paths) => {
+  ])("the response to a new run names as ignored: %s", async (_what, body, paths) => {
     const answer = await create(body);
 
     expect(answer.status).toBe(200);
@@ -130,13 +130,16 @@ describe("the header Errand-Ignored", () => {
     ["a refused request", `${RUNS}?colour=red&limit=0`, {}, 400, "colour"],
     ["an unknown run", `${RUNS}/nothing?colour=red`, {}, 404, "colour"],
     ["brackets that no filter has", `${RUNS}?limit[]=5&metadata[a]=b&name[a]=b`, {}, 200, "limit[],name[a]"],
-  ] as const)("it names unknown query keys of %s", async (_what, path, options, status, header) => {
-    const answer = await call(harness, path, options);
+  ] as const)(
+    "the header Errand-Ignored names unknown query keys of %s",
+    async (_what, path, options, status, header) => {
+      const answer = await call(harness, path, options);
 
-    expect([answer.status, headerOf(answer)]).toEqual([status, header]);
-  });
+      expect([answer.status, headerOf(answer)]).toEqual([status, header]);
+    },
+  );
 
-  test("it is present on an event stream", async () => {
+  test("the header Errand-Ignored is present on an event stream", async () => {
     const { body } = await create({});
     await call(harness, `${RUNS}/${body.run_id}/cancel`, { method: "POST" });
 
@@ -157,7 +160,7 @@ describe("the header Errand-Ignored", () => {
     expect(headerOf(answer)).not.toContain(",");
   });
 
-  test("it names members of the body that a write does not know", async () => {
+  test("the header Errand-Ignored names members of the body that a write does not know", async () => {
     const environment = await call(harness, "/api/v1/agent/environments?dry=1", {
       body: { config: { name: "web", colour: "red" } },
     });

@@ -21,12 +21,18 @@ export class InMemoryIdentityStore implements IdentityStore {
     return this.#database.read(({ identities }) => identities.get(identityName(teamId, subject)));
   }
 
+  listLinked(subject: string): Promise<readonly IdentityLink[]> {
+    return this.#database.read(({ identities }) => [
+      ...identities.values().filter((link) => link.subject === subject && link.linkedAt !== undefined),
+    ]);
+  }
+
   link(teamId: TeamId, subject: string, principalId: PrincipalId): Promise<IdentityLink> {
     return this.#database.transaction(({ tables: { identities }, now }) => {
       const createdAt = new Date(now);
       const fresh = { id: newId(createdAt), teamId, subject, principalId, createdAt };
       const name = identityName(teamId, subject);
-      const link = { ...(identities.get(name) ?? fresh), principalId };
+      const link = { ...(identities.get(name) ?? fresh), principalId, linkedAt: createdAt };
       identities.set(name, link);
       return link;
     });

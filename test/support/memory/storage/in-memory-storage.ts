@@ -4,6 +4,7 @@ import type { NamedAgent } from "../../../../src/core/people/named-agent.ts";
 import type { Secret } from "../../../../src/core/secrets/secret.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
+import { InMemoryDeviceCodeStore } from "./device-code-store.ts";
 import { InMemoryEventLog } from "./event-log.ts";
 import { InMemoryFileStore } from "./file-store.ts";
 import { InMemoryFollowUpStore } from "./follow-up-store.ts";
@@ -27,6 +28,7 @@ import { InMemoryRunReports } from "./run-reports.ts";
 import { InMemoryRunStore } from "./run-store.ts";
 import { createInMemorySettings } from "./settings.ts";
 import { InMemoryShareLinkStore } from "./share-link-store.ts";
+import { InMemorySignInLinkStore } from "./sign-in-link-store.ts";
 import { InMemorySignInStore } from "./sign-in-store.ts";
 import { createInMemorySkillHistory } from "./skill-history.ts";
 import { InMemoryTeamStore } from "./team-store.ts";
@@ -55,6 +57,8 @@ function storageOn(database: InMemoryStatements): Storage {
     installations: new InMemoryInstallationStore(database),
     shareLinks: new InMemoryShareLinkStore(database),
     signIns: new InMemorySignInStore(database),
+    signInLinks: new InMemorySignInLinkStore(database),
+    deviceCodes: new InMemoryDeviceCodeStore(database),
     files: new InMemoryFileStore(database),
     skillHistory: createInMemorySkillHistory(database),
     webhooks: createInMemoryWebhookStorage(database),

@@ -35,6 +35,12 @@ export class InMemoryInstallationStore implements InstallationStore {
     ]);
   }
 
+  listOffered(teamId: TeamId): Promise<readonly Installation[]> {
+    return this.#database.read(({ installations }) => [
+      ...installations.values().filter(({ offeredTo }) => offeredTo === teamId),
+    ]);
+  }
+
   /** Transactions run one after another, so a lock is only a read. */
   lock(id: string): Promise<Installation | undefined> {
     return this.#database.read(({ installations }) => installations.values().find((one) => one.id === id));

@@ -4,11 +4,13 @@ import type { PrincipalId, RunId, TeamId } from "../../../../src/core/ids.ts";
 import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
 import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
 import type { ApiKey } from "../../../../src/core/people/api-key.ts";
+import type { DeviceCode, DeviceCodeHashes } from "../../../../src/core/people/device-code.ts";
 import type { IdentityLink } from "../../../../src/core/people/identity.ts";
 import type { Installation } from "../../../../src/core/people/installation.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { ShareLink } from "../../../../src/core/people/share-link.ts";
 import type { SignIn } from "../../../../src/core/people/sign-in.ts";
+import type { SignInLink } from "../../../../src/core/people/sign-in-link.ts";
 import { FIRST_TEAM, type Team } from "../../../../src/core/people/team.ts";
 import type { LoggedEvent } from "../../../../src/core/runs/event-log.ts";
 import type { RunEvent } from "../../../../src/core/runs/events.ts";
@@ -97,6 +99,9 @@ export interface Tables {
   readonly shareLinks: Map<string, ShareLink>;
   /** By the token's hash. */
   readonly signIns: Map<string, SignIn>;
+  /** By the token's hash. */
+  readonly signInLinks: Map<string, SignInLink>;
+  readonly deviceCodes: Map<string, DeviceCode & DeviceCodeHashes>;
   readonly answers: Map<string, IdempotentResponse>;
   readonly webhooks: Map<string, WebhookRow>;
   /** By kind and id. */
@@ -127,6 +132,8 @@ export function emptyTables(): Tables {
     installations: new Map(),
     shareLinks: new Map(),
     signIns: new Map(),
+    signInLinks: new Map(),
+    deviceCodes: new Map(),
     answers: new Map(),
     webhooks: new Map(),
     records: new Map(),
@@ -157,6 +164,8 @@ export function copyOf(tables: Tables): Tables {
     installations: new Map(tables.installations),
     shareLinks: new Map(tables.shareLinks),
     signIns: new Map(tables.signIns),
+    signInLinks: new Map(tables.signInLinks),
+    deviceCodes: new Map(tables.deviceCodes),
     answers: new Map(tables.answers),
     webhooks: new Map(tables.webhooks),
     records: new Map(tables.records),

@@ -14,7 +14,9 @@ export class InMemoryWorkerStore implements WorkerStore {
   beat(worker: Worker): Promise<void> {
     return this.#database.transaction(({ tables: { workers }, now }) => {
       const known = workers.get(worker.id) ?? { ...worker, startedAt: new Date(now) };
-      workers.set(worker.id, { ...known, lastSeenAt: new Date(now) });
+      const { diskUse: _, ...registered } = known;
+      const use = worker.diskUse === undefined ? {} : { diskUse: worker.diskUse };
+      workers.set(worker.id, { ...registered, ...use, lastSeenAt: new Date(now) });
     });
   }
 
@@ -31,7 +33,7 @@ export class InMemoryWorkerStore implements WorkerStore {
   hasRoom(disk: string, host: string | undefined): Promise<boolean> {
     return this.#database.read((tables, now) => {
       const able = liveOf(tables, now).filter(
-        (worker) => worker.disk === disk && (host === undefined || worker.host === host),
+        (worker) => worker.disk === disk && takesRuns(worker) && (host === undefined || worker.host === host),
       );
       return able.some(({ id, slots }) => heldBy(tables, id, now) < slots);
     });
@@ -42,11 +44,20 @@ export class InMemoryWorkerStore implements WorkerStore {
       const groups = Map.groupBy(liveOf(tables, now), ({ host }) => host);
       return Array.from(groups, ([host, workers]) => ({
         ...(host === undefined ? {} : { host }),
+        ...crowdedSlotsOf(workers.filter((worker) => !takesRuns(worker))),
         slots: workers.reduce((sum, { slots }) => sum + slots, 0),
         taken: workers.reduce((sum, { id }) => sum + heldBy(tables, id, now), 0),
       }));
     });
   }
+}
+
+function takesRuns({ diskUse }: Worker): boolean {
+  return diskUse?.takesRuns !== false;
+}
+
+function crowdedSlotsOf(crowded: readonly Worker[]): Pick<HostLoad, "crowdedSlots"> {
+  return crowded.length === 0 ? {} : { crowdedSlots: crowded.reduce((sum, { slots }) => sum + slots, 0) };
 }
 
 function heldBy({ runs }: Tables, id: string, now: number): number {

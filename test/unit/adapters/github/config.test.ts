@@ -19,7 +19,7 @@ describe("the configuration of GitHub", () => {
     expect(readGithubConfig({ PATH: "/bin", GITHUB_APP_ID: " " })).toEqual({ problems: [] });
   });
 
-  test("is read with defaults", () => {
+  test("the configuration of GitHub is read with defaults", () => {
     const { config, problems } = readGithubConfig(FULL);
 
     expect(problems).toEqual([]);
@@ -31,7 +31,7 @@ describe("the configuration of GitHub", () => {
     });
   });
 
-  test("takes a key whose line breaks are written out, several secrets, a server and a name", () => {
+  test("the configuration of GitHub takes a key whose line breaks are written out, several secrets, a server and a name", () => {
     const { config } = readGithubConfig({
       ...FULL,
       GITHUB_APP_PRIVATE_KEY: privateKey.replaceAll("\n", "\\n"),
@@ -48,6 +48,16 @@ describe("the configuration of GitHub", () => {
     });
   });
 
+  test("a client id and its secret switch the sign-in on, and neither does so alone", () => {
+    const client = { GITHUB_CLIENT_ID: "Iv1.abc", GITHUB_CLIENT_SECRET: "shh" };
+
+    const both = readGithubConfig({ ...FULL, ...client });
+    const one = readGithubConfig({ ...FULL, GITHUB_CLIENT_ID: "Iv1.abc" });
+
+    expect(both.config?.oauth).toEqual({ clientId: "Iv1.abc", clientSecret: "shh" });
+    expect(one).toEqual({ problems: ["GITHUB_CLIENT_SECRET is missing: sign-in with GitHub needs both."] });
+  });
+
   test("a partial configuration is one problem that names the missing variables", () => {
     expect(readGithubConfig({ GITHUB_APP_ID: "1" })).toEqual({
       problems: ["GitHub is only partly configured. Also set GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET."],
@@ -61,7 +71,7 @@ describe("the configuration of GitHub", () => {
     ["GITHUB_WEBHOOK_SECRET", "one,,two"],
     ["GITHUB_API_URL", "ftp://x"],
     ["GITHUB_BOT_NAME", "no name"],
-  ])("with a wrong %s names it and does not repeat the value", (name, value) => {
+  ])("the error for a wrong %s names the variable and does not repeat the value", (name, value) => {
     const { config, problems } = readGithubConfig({ ...FULL, [name]: value });
 
     expect(config).toBeUndefined();

@@ -108,23 +108,17 @@ test.each([
   "[",
   "!",
   "\n",
-])("a megabyte of %j is cut in no time", (piece) => {
-  const started = performance.now();
-
+])("a megabyte of %j is cut", (piece) => {
   const { markdown, isCut } = defuse(`x${piece.repeat(1_000_000 / piece.length)}x`, 65_000);
 
-  expect(performance.now() - started).toBeLessThan(1_000);
   expect(markdown.length).toBeLessThanOrEqual(65_000);
   expect(isCut).toBe(true);
 });
 
-test("growing runs of backticks are scanned in linear time", () => {
+test("a text of growing runs of backticks is scanned within the time limit of a test", () => {
   const runs = Array.from({ length: 500 }, (_, index) => `${"`".repeat(index + 1)} `).join("");
-  const started = performance.now();
 
-  defuse(runs, 65_000);
-
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(defuse(runs, 65_000).isCut).toBe(true);
 });
 
 test("a fence that is cut is closed, and a text that fits is whole", () => {

@@ -16,9 +16,12 @@ test.each([
   [422, "Validation Failed", {}, "invalid_request", false],
   [500, "", {}, "resource_unavailable", true],
   [502, "", {}, "resource_unavailable", true],
-])("%i %s is judged", (status, message, headers, code, retryable) => {
-  expect(toAppError(refusal(status, message, headers), "GET /x")).toMatchObject({ code, retryable });
-});
+])(
+  "GitHub's status %i with the text %s becomes the right error code",
+  (status, message, headers, code, retryable) => {
+    expect(toAppError(refusal(status, message, headers), "GET /x")).toMatchObject({ code, retryable });
+  },
+);
 
 test.each([
   [429, "Too many requests", { "retry-after": "30" }, 30_000],

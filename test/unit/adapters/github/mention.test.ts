@@ -71,5 +71,5 @@ test("a body of unclosed openings is scanned in linear time", () => {
     withoutMention(hostile.repeat(65_536 / hostile.length), "errand");
   }
 
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(performance.now() - started).toBeLessThan(5_000);
 });

@@ -25,7 +25,7 @@ function bodyOf(notice: Notice): string {
 }
 
 describe("the comment for a notice", () => {
-  test.each(readdirSync(CASES))("%s", async (name) => {
+  test.each(readdirSync(CASES))("the comment for a notice: %s", async (name) => {
     const notice: Notice = JSON.parse(await readFile(new URL(`${name}/notice.json`, CASES), "utf8"));
 
     await expect(`${bodyOf(notice)}\n`).toMatchFileSnapshot(new URL(`${name}/expected.md`, CASES).pathname);
@@ -44,13 +44,13 @@ describe("the comment for a notice", () => {
     },
   );
 
-  test("closes the code in which the answer is cut", () => {
+  test("a comment closes the code block in which the answer is cut", () => {
     const body = bodyOf(aCard({ answer: `\`\`\`\n${"x".repeat(100_000)}` }));
 
     expect(body).toMatch(/\nx+\n```\n\n_Cut here\._ \[The rest/);
   });
 
-  test("says how to answer and how to stop, where that can be done", () => {
+  test("a comment says how to answer and how to stop, where that can be done", () => {
     const question = { permissionId: "p", title: "Delete it?", options: [] };
     expect(bodyOf(aCard({ state: "BLOCKED", question }))).toMatch(
       /`@errand allow`.*`@errand reject`.*`@errand stop`/,
@@ -67,7 +67,7 @@ describe("the comment for a notice", () => {
     expect(body).toContain("`@errand stop`");
   });
 
-  test("cuts a reply with a link to the session, where there is one", () => {
+  test("a reply that is too long is cut and links to the session, where there is one", () => {
     const text = "word ".repeat(20_000);
 
     const reply = { kind: "message", purpose: "reply", text } as const;

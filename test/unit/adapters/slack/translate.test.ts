@@ -63,7 +63,7 @@ function reasonOf(translation: Translation): string {
 }
 
 describe("a message that mentions the bot", () => {
-  test("has the same translation for both of its events", () => {
+  test("a message with a mention has the same translation for both of its events", () => {
     const byMention = messageOf(translated(aMention()));
     const byMessage = messageOf(translated(aMessage({ text: "<@U0BOT> fix it" })));
 
@@ -88,7 +88,7 @@ describe("a message that mentions the bot", () => {
     expect(message.permalink).toContain("thread_ts=1600000000.000001&cid=C1");
   });
 
-  test("has a provenance with the members that the API promises", () => {
+  test("a message has a provenance with the members that the API promises", () => {
     const event = aMention({ thread_ts: "1600000000.000001" });
 
     expect(messageOf(translated(event)).provenance).toEqual({
@@ -105,7 +105,7 @@ describe("a message that mentions the bot", () => {
     });
   });
 
-  test("is a mention also with a file or when it is shown in the channel as well", () => {
+  test("a message is a mention also with a file or when it is shown in the channel as well", () => {
     for (const subtype of ["file_share", "thread_broadcast", "me_message"]) {
       const event = aMessage({ subtype, text: "<@U0BOT> look" });
 
@@ -147,7 +147,7 @@ describe("a message without a mention", () => {
 });
 
 describe("an edit", () => {
-  test("that adds the mention is translated as an edit", () => {
+  test("an edit that adds the mention is translated as an edit", () => {
     const message = messageOf(translated(anEdit("fix it", "<@U0BOT> fix it")));
 
     expect(message).toMatchObject({ addressed: "mention", text: "fix it", key: `T1/C1/${TS}` });
@@ -155,7 +155,7 @@ describe("an edit", () => {
     expect(message.provenance).toMatchObject({ action: "edited", version: "1700000008.000000" });
   });
 
-  test("that does not add the mention is ignored, and so is the repeated app_mention", () => {
+  test("an edit that does not add the mention is ignored, and so is the repeated app_mention", () => {
     const edit = anEdit("<@U0BOT> fix it", "<@U0BOT> fix that");
     const again = aMention({ edited: { user: "U1", ts: "1700000008.000000" } });
 
@@ -163,10 +163,10 @@ describe("an edit", () => {
     expect(reasonOf(translated(again))).toContain("edit");
   });
 
-  test("by a bot is ignored", () => {
+  test("an edit by another app is a message of that app and not of its user", () => {
     const edit = anEdit("", "<@U0BOT> fix it", { user: "U9", bot_id: "B9" });
 
-    expect(reasonOf(translated(edit))).toContain("another app (B9)");
+    expect(messageOf(translated(edit)).author).toEqual({ subject: "slack:T1:B9", isBot: true });
   });
 });
 
@@ -174,7 +174,6 @@ describe("a message that no user wrote to the bot", () => {
   test.each([
     ["the bot's own message", { user: "U0BOT" }, "the bot itself"],
     ["the bot's own message by its bot id", { user: undefined, bot_id: "B0BOT" }, "the bot itself"],
-    ["another app that speaks as a user", { bot_id: "B9" }, "another app (B9)"],
     ["an old-style bot message", { subtype: "bot_message", bot_id: "B9", user: undefined }, "bot_message"],
     ["Slackbot", { user: "USLACKBOT" }, "Slackbot"],
     ["a join", { subtype: "channel_join" }, "channel_join"],
@@ -187,6 +186,15 @@ describe("a message that no user wrote to the bot", () => {
     expect(reasonOf(translated(event))).toContain(reason);
   });
 
+  test("another app that speaks as a user is a bot if it mentions the bot, and is ignored otherwise", () => {
+    const reply = { bot_id: "B9", thread_ts: "1600000000.000001" };
+    const addressing = messageOf(translated(aMessage({ ...reply, text: "<@U0BOT> run this" })));
+
+    expect(addressing).toMatchObject({ addressed: "mention", provenance: { actor: { id: "U1" } } });
+    expect(addressing.author).toEqual({ subject: "slack:T1:B9", isBot: true });
+    expect(reasonOf(translated(aMessage({ ...reply, text: "done" })))).toContain("another app (B9)");
+  });
+
   test("an event of an unknown shape is ignored", () => {
     expect(reasonOf(translated({ type: "message" }))).not.toBe("");
   });
@@ -196,7 +204,7 @@ describe("the workspace of an event", () => {
   test.each([
     ["by its team", { team_id: "T2" }],
     ["by its first authorization, which wins over the team", { authorizations: [{ team_id: "T2" }] }],
-  ])("%s must be the bot's: another one is a failure that is not tried again", (_name, envelope) => {
+  ])("an event of another workspace %s is a failure that is not tried again", (_name, envelope) => {
     const attempt = () => translated(aMention(), envelope);
 
     expect(attempt).toThrow(AppError);
@@ -205,7 +213,7 @@ describe("the workspace of an event", () => {
     );
   });
 
-  test("is the team when the authorizations are empty or have no team", () => {
+  test("the workspace of an event is its team when the authorizations are empty or have no team", () => {
     for (const authorizations of [[], [{ team_id: null }], [null], "none"]) {
       expect(translated(aMention(), { authorizations }).kind).toBe("message");
     }

@@ -8,7 +8,7 @@ describe("orderingKeyOf", () => {
     ["an edit of the first message", { channel: "C1", ts: "3.0", message: { ts: "1.0" } }],
     ["an edit of a reply", { channel: "C1", ts: "3.0", message: { ts: "2.0", thread_ts: "1.0" } }],
     ["a pressed button", { channel: { id: "C1" }, message: { ts: "2.0", thread_ts: "1.0" } }],
-  ])("%s has the ordering key of its thread", (_name, subject) => {
+  ])("the event %s has the ordering key of its thread", (_name, subject) => {
     expect(orderingKeyOf(subject, "Ev1")).toBe("slack:C1/1.0");
   });
 
@@ -19,7 +19,7 @@ describe("orderingKeyOf", () => {
     [{ channel: 1, ts: {} }],
     [{ channel: "C1" }],
     [{ channel: { name: "x" } }],
-  ])("%j has an ordering key of its own", (subject) => {
+  ])("the event %j has an ordering key of its own", (subject) => {
     expect(orderingKeyOf(subject, "Ev1")).toBe("slack:Ev1");
   });
 });

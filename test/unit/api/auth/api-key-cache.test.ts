@@ -72,7 +72,7 @@ test("a query from before a change of keys is not used after the change", async 
 test.each<[string, (look: Look | undefined) => void]>([
   ["a key that does not exist", (look) => look?.resolve(undefined)],
   ["a look that failed", (look) => look?.reject(new Error("The database is away."))],
-])("%s is not kept in mind", async (_what, end) => {
+])("the cache does not keep %s", async (_what, end) => {
   const { known, looks } = aHarness();
 
   const early = known.findByKey("key").catch(() => undefined);

@@ -30,7 +30,7 @@ test("there are 16 codes, which strict clients know as a closed list", () => {
   expect(ERROR_CODES).toHaveLength(16);
 });
 
-describe.each(ERROR_CODES)("%s", (code) => {
+describe.each(ERROR_CODES)("the time to wait %s", (code) => {
   const [status, retryable, end] = CONTRACT[code];
   const error = new AppError(code, "words of the place that refused");
   const problem = problemOf(error, CONTEXT);
@@ -135,7 +135,7 @@ describe("retry headers", () => {
       undefined,
     ],
     ["is left to the caller of a bug", new AppError("internal_error", "x"), undefined, undefined],
-  ])("%s", (_what, error, seconds, milliseconds) => {
+  ])("the time to wait %s", (_what, error, seconds, milliseconds) => {
     const headers = retryHeaders(error);
 
     expect([headers["retry-after"], headers["retry-after-ms"]]).toEqual([seconds, milliseconds]);

@@ -33,7 +33,7 @@ describe("a JSON text", () => {
     ["an open string of quotes", '"\\"\\"'],
     ["no JSON", "]]}}"],
     ["nothing", ""],
-  ])("with %s passes", (_what, text) => {
+  ])("a JSON text passes: %s", (_what, text) => {
     expect(excess(text)).toBeUndefined();
   });
 
@@ -45,7 +45,7 @@ describe("a JSON text", () => {
     ["spaces without end", " ".repeat(MEBIBYTE), "outside of texts"],
     ["many small texts", `[${'"",'.repeat(MEBIBYTE)}0]`, "outside of texts"],
     ["millions of escaped quotes", JSON.stringify('"'.repeat(10 * MEBIBYTE)), "600000 quotation marks"],
-  ])("with %s is refused", (_what, text, reason) => {
+  ])("a JSON text is refused: %s", (_what, text, reason) => {
     expect(excess(text)).toContain(reason);
   });
 });

@@ -78,8 +78,9 @@ describe("every operation", () => {
 
   test("each operation that writes accepts an Idempotency-Key", () => {
     const bad = operations()
-      // An evaluation changes nothing.
+      // An evaluation changes nothing. The keys belong to principals, which public operations do not know.
       .filter(({ name }) => !name.startsWith("GET") && !name.endsWith("/evaluate"))
+      .filter(({ operation: { security } }) => security?.length !== 0)
       .filter(({ operation: { parameters = [] } }) =>
         parameters.every((parameter: Anything) => parameter.name !== "Idempotency-Key"),
       );

@@ -127,7 +127,7 @@ describe("the ways in which a run ends", () => {
       /cancelled/,
       "agent_error",
     ],
-  ])("%s", async (_cause, arrange, state, errorCode, message, reason) => {
+  ])("a run ends: %s", async (_cause, arrange, state, errorCode, message, reason) => {
     arrange();
 
     const run = await perform({ max_tokens: 10 });

@@ -240,7 +240,7 @@ describe("a tool call as a step", () => {
     ["is over with its turn", [END], "completed"],
     ["is broken off with its turn", [{ ...END, stopReason: "cancelled" }], "failed"],
     ["is broken off with its attempt", [{ kind: "attempt.ended", attempt: 1, reason: "lost" }], "failed"],
-  ] as [string, RunEventBody[], string][])("%s", (_what, rest, state) => {
+  ] as [string, RunEventBody[], string][])("a tool call %s", (_what, rest, state) => {
     expect(resultOf(tool({ status: "in_progress" }), ...rest)).toMatchObject({ state });
   });
 

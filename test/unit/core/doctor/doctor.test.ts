@@ -8,6 +8,7 @@ import {
   queueCheck,
   sandboxCheck,
   secretKeyCheck,
+  workerDisksCheck,
   workersCheck,
 } from "../../../../src/core/doctor/checks.ts";
 import { Doctor } from "../../../../src/core/doctor/doctor.ts";
@@ -49,6 +50,21 @@ function catalogue(defaultName: string, ...missing: readonly string[]) {
   return { defaultName, list: async () => entries };
 }
 
+function disks(...taking: readonly boolean[]) {
+  const GIBIBYTE = 2 ** 30;
+  const used = { workspaces: GIBIBYTE, environments: 0, mirrors: 0, agents: 0 };
+  return {
+    workers: {
+      listLive: async () =>
+        taking.map((takesRuns, index) => ({
+          ...{ id: `w${index}`, slots: 4, sandbox: { name: "local", isolated: false } },
+          ...{ startedAt: new Date(), lastSeenAt: new Date() },
+          diskUse: { freeBytes: 2 * GIBIBYTE, takesRuns, used },
+        })),
+    },
+  };
+}
+
 const [HERE, THERE] = [() => "http://127.0.0.1:8787", () => "https://errand.example.com"];
 
 test.each<[string, Check, string, RegExp]>([
@@ -58,6 +74,15 @@ test.each<[string, Check, string, RegExp]>([
   ["a job that waits for long", queueCheck(async () => 3_600), "fail", /3600 s/],
   ["no worker", workersCheck(workers()), "fail", /No worker/],
   ["workers", workersCheck(workers(true, false)), "ok", /^2 with room for 8/],
+  [
+    "disks with space",
+    workerDisksCheck(disks(true, true)),
+    "ok",
+    /2\.0 GiB free; workspaces 1\.0 GiB, environments/,
+  ],
+  ["a full disk", workerDisksCheck(disks(true, false)), "warn", /^1 of 2 .* take no run/],
+  ["only full disks", workerDisksCheck(disks(false)), "fail", /^1 of 1/],
+  ["disks of an earlier version", workerDisksCheck(workers(true)), "ok", /not reported/],
   ["no sandbox", sandboxCheck(workers()), "ok", /no worker/],
   ["sandboxes", sandboxCheck(workers(true, true)), "ok", /bubblewrap\.$/],
   ["an open sandbox", sandboxCheck(workers(true, false)), "warn", /1 of 2/],
@@ -73,7 +98,7 @@ test.each<[string, Check, string, RegExp]>([
   ["a key that was made", secretKeyCheck(false), "ok", /back it up/],
   ["a rotation that is done", secretKeyCheck(true, async () => 0), "ok", /OLD_SECRET_KEYS may go/],
   ["a rotation in progress", secretKeyCheck(true, async () => 3), "warn", /^3 rows/],
-])("%s", async (_what, check, status, message) => {
+])("the doctor reports: %s", async (_what, check, status, message) => {
   const finding = await check.run();
 
   expect(finding).toMatchObject({ status, message: expect.stringMatching(message) });

@@ -82,16 +82,19 @@ describe("a message that names the bot", () => {
     expect((await harness.currentRun()).id).toBe(run.id);
   });
 
-  test.each(["new try again", "new: try again"])("%j starts another run in the thread", async (text) => {
-    await harness.receive({ text: "Fix it" });
-    const first = await harness.currentRun();
+  test.each(["new try again", "new: try again"])(
+    "the message %j starts another run in the thread",
+    async (text) => {
+      await harness.receive({ text: "Fix it" });
+      const first = await harness.currentRun();
 
-    expect(await harness.receive({ text })).toBe("run_created");
+      expect(await harness.receive({ text })).toBe("run_created");
 
-    expect(await harness.currentRun()).toMatchObject({ prompt: "try again" });
-    expect((await harness.currentRun()).id).not.toBe(first.id);
-    expect(await harness.run(first.id)).toMatchObject({ state: "SUCCEEDED" });
-  });
+      expect(await harness.currentRun()).toMatchObject({ prompt: "try again" });
+      expect((await harness.currentRun()).id).not.toBe(first.id);
+      expect(await harness.run(first.id)).toMatchObject({ state: "SUCCEEDED" });
+    },
+  );
 
   test("a stop message stops the run", async () => {
     harness.agents.scripts.push(untilCancelled);
@@ -110,7 +113,7 @@ describe("a message that names the bot", () => {
     ["status", /no run here/],
     ["help", /@errand/],
     ["", /@errand/],
-  ])("%j in a thread without a run is answered", async (text, reply) => {
+  ])("the message %j in a thread without a run is answered", async (text, reply) => {
     expect(await harness.receive({ text })).toBe("replied");
 
     expect(harness.repliesShown()).toEqual([expect.stringMatching(reply)]);

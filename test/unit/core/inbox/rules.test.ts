@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { Policy } from "../../../../src/core/policies/policy.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
@@ -62,6 +63,58 @@ describe("a message that a policy forbids", () => {
     expect(await harness.receive({ text: "yes" })).toBe("refused");
 
     expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p" } });
+  });
+});
+
+describe("an outsider of the platform", () => {
+  beforeEach(() => {
+    harness.adapter.traits = { ...harness.adapter.traits, source: "SLACK" };
+    harness.adapter.roles.set("memory:Ada", ["guest"]);
+  });
+
+  test("an outsider is refused with the words of the adapter and becomes no principal", async () => {
+    expect(await harness.receive({ place: "C1" })).toBe("refused");
+    expect(await harness.receive({ place: "C1", text: "status" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual(["Members only."]);
+    expect(await harness.storage.people.list(FIRST_TEAM)).toEqual([]);
+  });
+
+  test("a policy that names the role admits outsiders to its place and its actions only", async () => {
+    const match = { roles: ["guest"], places: ["C1"], actions: ["create"] } as const;
+    await allow({ match });
+
+    expect(await harness.receive({ place: "C2" })).toBe("refused");
+    expect(await harness.receive({ place: "C1" })).toBe("run_created");
+    expect(await harness.receive({ place: "C1", text: "and this" })).toBe("refused");
+    expect(await harness.receive({ place: "C1", text: "and that" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual([
+      "Members only.",
+      "Only members of the workspace and people who can write to the repository may do this.",
+    ]);
+    expect(await harness.currentRun()).toMatchObject({ provenance: { permission: "member" } });
+  });
+
+  test("an outsider who did not address the bot gets no public refusal", async () => {
+    await allow({ match: { roles: ["guest"], actions: ["create"] } });
+    await harness.receive({});
+
+    expect(await harness.receive({ text: "by the way", addressed: "reply" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual([]);
+  });
+
+  test("a policy that names bots admits a bot, which is otherwise refused without an answer", async () => {
+    const author = { subject: "memory:helper", isBot: true } as const;
+    harness.adapter.roles.set(author.subject, ["bot"]);
+
+    expect(await harness.receive({ author })).toBe("refused");
+    await allow({ match: { roles: ["bot"], actions: ["create"] } });
+    expect(await harness.receive({ author })).toBe("run_created");
+    expect(await harness.receive({ author, text: "more" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual([]);
   });
 });
 
@@ -136,6 +189,10 @@ test("a message from a platform is routed by its place and its text", async () =
     provenance: { from: "test", permission: "member", routing: { environment: "env-1" } },
   });
 });
+
+function allow(changes: Partial<Policy>): Promise<void> {
+  return harness.storage.policies.add(aPolicy({ effect: "allow", ...changes }));
+}
 
 function forbid(changes: Partial<Policy>): Promise<void> {
   return harness.storage.policies.add(aPolicy({ reason: "Ask in #requests.", ...changes }));

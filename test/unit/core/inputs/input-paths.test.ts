@@ -14,7 +14,7 @@ test.each([
   ["a\nb\u202ec\0.txt", "a_b_c_.txt"],
   ["$(reboot)`\"'.txt", "_(reboot)___.txt"],
   ["dots...", "dots"],
-])("%j becomes %j", (input, expected) => {
+])("the input path %j becomes %j", (input, expected) => {
   expect(cleanFileName(input)).toBe(expected);
 });
 

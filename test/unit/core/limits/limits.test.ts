@@ -111,7 +111,7 @@ describe("an inactive agent", () => {
   test.each<[string, (turn: ScriptedTurn) => void]>([
     ["words", (turn) => turn.say("still here")],
     ["a model call", () => harness.gateways.last.call({ totalTokens: 1 })],
-  ])("%s counts as activity", async (_what, sign) => {
+  ])("the agent is active as long as it sends: %s", async (_what, sign) => {
     const turns: ScriptedTurn[] = [];
     const id = await aRunOf((turn) => {
       turns.push(turn);

@@ -196,7 +196,7 @@ describe("a key that was created with another one", () => {
 
   const keyOf = async (secret: string) => (await harness.find(secret))?.key;
 
-  test("it names that key and ends no later, whatever expiry it was given", async () => {
+  test("a key created with another one names that key and ends no later, whatever expiry it was given", async () => {
     const caller = await harness.holder(scopes);
     const parent = await child(caller, { expiresAt: inMs(5_000) });
 
@@ -215,7 +215,7 @@ describe("a key that was created with another one", () => {
     });
   });
 
-  test("it ends earlier when the other key gets an earlier expiry", async () => {
+  test("a key created with another one ends earlier when the other key gets an earlier expiry", async () => {
     const caller = await harness.holder(scopes);
     const parent = await child(caller);
     const [endless, short] = [
@@ -230,7 +230,7 @@ describe("a key that was created with another one", () => {
     expect(await Promise.all(ends)).toEqual([inMs(100), inMs(10), inMs(100)]);
   });
 
-  test("it is revoked together with the other key only when descendants are", async () => {
+  test("a key created with another one is revoked together with it only when descendants are", async () => {
     const caller = await harness.holder(scopes);
     const [one, two] = [await child(caller), await child(caller)];
     const grandchildren = [await child((await child(one.holder)).holder), await child(two.holder)];
@@ -242,7 +242,7 @@ describe("a key that was created with another one", () => {
     expect(await isOpen(two.secret)).toBe(false);
   });
 
-  test("it belongs to the new key after a rotation, and a key that replaces itself is no descendant of itself", async () => {
+  test("a key belongs to the new key after a rotation, and a key that replaces itself is no descendant of itself", async () => {
     const caller = await harness.holder(scopes);
     const parent = await child(caller);
     const kept = await child(parent.holder);

@@ -112,6 +112,7 @@ describe("installations", () => {
     await expect(change(admin, id, { enabled: false })).rejects.toMatchObject(UNKNOWN);
     expect(await harness.installations.list(admin)).toEqual([]);
     await change(operator, id, { teamId });
+    await change(admin, id, { teamId });
     expect(await change(admin, id, { enabled: false, name: "Acme" })).toMatchObject({
       enabled: false,
       name: "Acme",

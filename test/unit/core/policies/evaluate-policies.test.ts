@@ -3,9 +3,15 @@ import type { PrincipalId } from "../../../../src/core/ids.ts";
 import {
   type ActionRequest,
   evaluatePolicies,
+  mayAdmit,
   requireAllowed,
 } from "../../../../src/core/policies/evaluate-policies.ts";
-import { POLICY_ACTIONS, type PolicyMatch } from "../../../../src/core/policies/policy.ts";
+import {
+  OUTSIDER_ROLES,
+  POLICY_ACTIONS,
+  type Policy,
+  type PolicyMatch,
+} from "../../../../src/core/policies/policy.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 
 const ADA = "019cb000-0000-7000-8000-000000000001" as PrincipalId;
@@ -45,6 +51,32 @@ describe("policies", () => {
 
     expect(verdict).toMatchObject({ effect: "allow", reason: "Ada may.", policy: allows });
     expect(verdict.considered).toEqual([{ policy: other, mismatch: "sources" }, { policy: allows }]);
+  });
+
+  test.each(OUTSIDER_ROLES)("a %s of a platform does nothing unless a policy names the role", (role) => {
+    const request = { ...REQUEST, roles: [role] };
+    const broad = [aPolicy({ effect: "allow" }), aPolicy({ effect: "require_approval" })];
+    const naming = aPolicy({ effect: "allow", match: { roles: [role] } });
+
+    expect(evaluatePolicies(broad, request)).toMatchObject({
+      effect: "deny",
+      considered: [{ mismatch: "roles" }, { mismatch: "roles" }, { policy: { builtin: true } }],
+    });
+    expect(evaluatePolicies([...broad, naming], request).effect).toBe("allow");
+    expect(evaluatePolicies([aPolicy(), naming], request).effect).toBe("deny");
+    expect(evaluatePolicies(broad, { ...request, source: "API" }).effect).toBe("allow");
+  });
+
+  test("an outsider is admitted to the places of the policies that name the role", () => {
+    const caller = { ...REQUEST, roles: ["guest"] } as const;
+    const policies = (changes: Partial<Policy>) => [aPolicy({ effect: "allow", ...changes })];
+
+    expect(mayAdmit([], caller)).toBe(false);
+    expect(mayAdmit(policies({}), caller)).toBe(false);
+    expect(mayAdmit(policies({ match: { roles: ["external"] } }), caller)).toBe(false);
+    expect(mayAdmit(policies({ match: { roles: ["guest"], places: ["D-*"] } }), caller)).toBe(false);
+    expect(mayAdmit(policies({ match: { roles: ["guest"] }, effect: "deny" }), caller)).toBe(false);
+    expect(mayAdmit(policies({ match: { roles: ["guest"], environments: ["other"] } }), caller)).toBe(true);
   });
 
   test.each(["CLI", "GITHUB_ACTION", "LOCAL"] as const)(

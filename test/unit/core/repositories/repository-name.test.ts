@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseRepositoryName } from "../../../../src/core/repositories/repository-name.ts";
 
 test.each(["tools", "acme/tools/x", "acme/", "acme/..", "a b/c", "https://host/acme/tools"])(
-  "%s is no repository name",
+  "the text %s is no repository name",
   (text) => {
     expect(parseRepositoryName(text)).toBeUndefined();
   },

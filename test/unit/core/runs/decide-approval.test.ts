@@ -73,7 +73,7 @@ describe("an approval", () => {
     ["of a run that was refused", { state: "CANCELLED", approval: { ...APPROVAL, approved: false } }, true],
     ["taken back", { state: "INPROGRESS", approval: { ...APPROVAL, approved: true } }, false],
     ["of a run that was cancelled while it waited", { ...WAITING, state: "CANCELLED" }, true],
-  ])("%s is a conflict that a retry does not solve", (_what, run, approve) => {
+  ])("an approval %s is a conflict that a retry does not solve", (_what, run, approve) => {
     expect(() => decide(run, approve)).toThrow(
       expect.objectContaining({ code: "conflict", retryable: false }),
     );

@@ -186,7 +186,7 @@ describe("an answer in words", () => {
       expect(answerIn(PERMISSION, `${word}${" ".repeat(100_000)}x`)).toBeUndefined();
     }
 
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 

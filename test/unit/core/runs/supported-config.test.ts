@@ -13,14 +13,14 @@ const NOBODY: AgentChoice = {
 };
 
 test.each<RunConfig>([{}, { base_prompt: "Be brief." }, { budget: { max_turns: 3 } }])(
-  "%j is accepted without a usable agent, because it chooses none",
+  "the configuration %j is accepted without a usable agent, because it chooses none",
   (config) => {
     expect(() => requireKeepableConfig(config, "config", NOBODY)).not.toThrow();
   },
 );
 
 test.each<RunConfig>([{ harness: { type: "x" } }, { model_id: "x" }, { budget: { max_cost_usd: 1 } }])(
-  "%j is accepted only with a usable agent",
+  "the configuration %j is accepted only with a usable agent",
   (config) => {
     expect(() => requireKeepableConfig(config, "agent_config", NOBODY)).toThrow("by agent_config");
   },

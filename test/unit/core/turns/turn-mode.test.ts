@@ -15,7 +15,7 @@ test.each<[string, number, RunMode | undefined, FollowUp[], RunMode]>([
   ["the last follow-up that says something wins", 2, undefined, [followUp("plan"), followUp()], "plan"],
   ["also over the run", 1, "plan", [followUp("orchestrate"), followUp("normal")], "normal"],
   ["nothing said", 1, undefined, [], "normal"],
-])("%s", (_what, turn, mode, followUps, expected) => {
+])("the mode of a turn: %s", (_what, turn, mode, followUps, expected) => {
   const { mode: _, ...plain } = run;
 
   expect(modeOf({ ...plain, turn, ...(mode && { mode }) }, followUps)).toBe(expected);

@@ -103,6 +103,8 @@ describe("capacity", () => {
   test.each<[readonly HostLoad[], string | undefined, Availability]>([
     [[{ slots: 2, taken: 1 }], undefined, "free"],
     [[{ slots: 2, taken: 2 }], undefined, "busy"],
+    [[{ slots: 4, crowdedSlots: 2, taken: 1 }], undefined, "free"],
+    [[{ slots: 4, crowdedSlots: 2, taken: 2 }], undefined, "crowded"],
     [
       [
         { slots: 2, taken: 2 },
@@ -158,8 +160,8 @@ test("workers of one name are listed as one, from the oldest start to the newest
   expect(
     hostsOf([live("1", "b", 5, 9), live("2", "a", 3, 4), live("3", "b", 1, 8), live("4", undefined, 0, 0)]),
   ).toEqual([
-    { name: "a", connectionCount: 1, connectedAt: at(3), lastSeenAt: at(4) },
-    { name: "b", connectionCount: 2, connectedAt: at(1), lastSeenAt: at(9) },
+    { name: "a", connectionCount: 1, crowdedCount: 0, connectedAt: at(3), lastSeenAt: at(4) },
+    { name: "b", connectionCount: 2, crowdedCount: 0, connectedAt: at(1), lastSeenAt: at(9) },
   ]);
 });
 

@@ -193,7 +193,7 @@ describe("MCP servers in a request", () => {
       "config.mcp_servers.a",
     ],
     ["too many", many, "config.mcp_servers"],
-  ])("%s is refused", async (_what, servers, path) => {
+  ])("%s in the MCP servers of a request is refused", async (_what, servers, path) => {
     await expect(harness.create({ config: { mcp_servers: servers } })).rejects.toMatchObject({
       code: "invalid_request",
       options: { issues: [{ path }] },
@@ -213,7 +213,7 @@ describe("MCP servers in a request", () => {
   test.each([
     ["a url and a team's server", { url: "https://x", warp_id: "w" }],
     ["a program and a team's server", { command: "c", warp_id: "w" }],
-  ])("%s are refused together", async (_what, server) => {
+  ])("an MCP server with %s is refused", async (_what, server) => {
     await expect(harness.create({ config: { mcp_servers: { wiki: server } } })).rejects.toMatchObject({
       code: "invalid_request",
       message: expect.stringContaining('"wiki"'),

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { parseJson } from "../../core/parse-json.ts";
+import { type ProvenAccount, type SignInProvider, unproven } from "../../core/people/sign-in-provider.ts";
+import { authorize } from "./authorize.ts";
+import { type ClientDeps, callSlack, createClient } from "./client.ts";
+import type { SlackConfig } from "./config.ts";
+import type { BotIdentity } from "./identity.ts";
+import { authorSubject } from "./thread-key.ts";
+
+const claims = z.object({
+  aud: z.string(),
+  exp: z.number(),
+  nonce: z.string(),
+  name: z.string().optional(),
+  email: z.string().optional(),
+  email_verified: z.boolean().optional(),
+  "https://slack.com/team_id": z.string(),
+  "https://slack.com/user_id": z.string(),
+});
+type Claims = z.infer<typeof claims>;
+
+interface SignInDeps extends ClientDeps {
+  /** As the bot. */
+  readonly client: ReturnType<typeof createClient>;
+  readonly identity: BotIdentity;
+}
+
+/** Signs in with an account of the workspace, with the client id and secret of the app ("Sign in with Slack"). */
+export function slackSignIn(
+  { apiUrl, oauth }: Pick<SlackConfig, "apiUrl"> & { readonly oauth: NonNullable<SlackConfig["oauth"]> },
+  { client, identity, ...deps }: SignInDeps,
+): SignInProvider {
+  const { clientId, clientSecret } = oauth;
+  const web = createClient({ apiUrl }, deps);
+  return {
+    method: "slack",
+    name: "Slack",
+    icon: "M6.5 2 5 14M11 2 9.5 14M2.5 5.5h12M1.5 10.5h12",
+    async authorizationUrl({ nonce, redirectUri, state }) {
+      const url = new URL("/openid/connect/authorize", apiUrl);
+      url.search = new URLSearchParams({
+        response_type: "code",
+        client_id: clientId,
+        scope: "openid profile email",
+        redirect_uri: redirectUri,
+        state,
+        nonce,
+        team: (await identity.get()).teamId,
+      }).toString();
+      return url;
+    },
+    async prove({ searchParams }, { nonce, redirectUri, state }) {
+      const code = searchParams.get("code");
+      if (searchParams.get("state") !== state || code === null) {
+        throw unproven("Slack did not confirm this sign-in.");
+      }
+      const call = web.openid.connect.token({
+        client_id: clientId,
+        client_secret: clientSecret,
+        grant_type: "authorization_code",
+        code,
+        redirect_uri: redirectUri,
+      });
+      const { id_token: token } = await callSlack("openid.connect.token", call).catch((cause: unknown) => {
+        throw unproven("Slack did not exchange the code of this sign-in.", cause);
+      });
+      return accountOf(readToken(token, clientId, nonce), { client, identity });
+    },
+  };
+}
+
+/**
+ * The token came from Slack itself over TLS, in the response to the client's secret. So its signature proves nothing
+ * more, and OpenID Connect lets the client leave it out (Core, 3.1.3.7).
+ */
+function readToken(token: string | undefined, clientId: string, nonce: string): Claims {
+  const payload = token?.split(".")[1] ?? "";
+  const read = claims.safeParse(parseJson(Buffer.from(payload, "base64url").toString()));
+  if (!read.success) {
+    throw unproven("Slack's token of this sign-in could not be read.");
+  }
+  const { aud, exp, nonce: given } = read.data;
+  if (aud !== clientId || given !== nonce || exp * 1_000 < Date.now()) {
+    throw unproven("Slack's token is not of this sign-in.");
+  }
+  return read.data;
+}
+
+/** Asks Slack now what the account is in the workspace of the bot. Guests and other workspaces are no members. */
+async function accountOf(
+  found: Claims,
+  { client, identity }: Pick<SignInDeps, "client" | "identity">,
+): Promise<ProvenAccount> {
+  const { email, email_verified: isVerified, name, ...ids } = found;
+  const teamId = ids["https://slack.com/team_id"];
+  const subject = authorSubject(teamId, ids["https://slack.com/user_id"]);
+  const isConnected = teamId === (await identity.get()).teamId;
+  const isMember = isConnected && (await isMemberOf(client, subject, teamId));
+  return {
+    subject,
+    ...(name === undefined ? {} : { displayName: name }),
+    ...(isVerified === true && email !== undefined ? { email } : {}),
+    memberships: isMember ? [{ adapter: "slack", installation: teamId, isConfigured: true }] : [],
+  };
+}
+
+async function isMemberOf(client: SignInDeps["client"], subject: string, teamId: string): Promise<boolean> {
+  const authorization = await authorize(client, { author: { subject }, installation: teamId });
+  return authorization.allowed && authorization.roles?.includes("member") === true;
+}

@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { KeyHolder, Scope } from "../../core/people/api-key.ts";
+import type { DeviceCode } from "../../core/people/device-code.ts";
+import { grantedBy } from "../../core/people/device-code-service.ts";
+import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
+import { parseUserCode } from "../auth/user-codes.ts";
+import { requireOwnOrigin } from "../http/request-site.ts";
+import { deviceCodesOn } from "../routes/device-codes.ts";
+import { FORM_BYTES, htmlPage, readForms, textIn } from "./forms.ts";
+import { visitorContext } from "./new-sign-in.ts";
+import { fill, readPage } from "./page-files.ts";
+import { SignInLimiter } from "./sign-in-limiter.ts";
+
+const UNKNOWN = "No program waits with this code. Compare it with the one that your program shows.";
+const APPROVED = {
+  title: "The program is signed in",
+  text: "You can close this page and go back to your program. Its key is in the list of your keys, where you can revoke it.",
+  link: "/",
+  linkText: "Runs",
+};
+const DENIED = {
+  title: "The program gets no key",
+  text: "Nothing was granted.",
+  link: "/",
+  linkText: "Runs",
+};
+
+const GRANTS: Readonly<Record<Scope, string>> = {
+  "runs:read": "See the runs that you see.",
+  "runs:write": "See the runs that you see, start runs in your name, and steer and stop them.",
+  "settings:read": "Read the settings of your team.",
+  "settings:write": "Read and change the settings of your team that you may change.",
+  admin: "Administer your team.",
+};
+
+interface DeviceFiles {
+  readonly enter: string;
+  readonly confirm: string;
+  readonly message: string;
+}
+
+/** Where a person enters the code that a program shows, sees what it asks for, and allows it or not. */
+export function devicePages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
+  const { hashKey, storage } = deps;
+  // Counted per principal: who guesses codes must be signed in.
+  const limiter = new SignInLimiter(deps.clock, limitsOf(deps).failedSignIns);
+  const schema = { hide: true };
+  const options = { schema, bodyLimit: FORM_BYTES };
+  return async (app) => {
+    const files: DeviceFiles = {
+      enter: await readPage("device"),
+      confirm: await readPage("device-confirm"),
+      message: await readPage("message"),
+    };
+    readForms(app);
+    app.get("/device", { schema }, async (request, reply) => {
+      const holder = await findByCookie(auth, request);
+      return holder === undefined
+        ? reply.redirect("/signin?next=%2Fdevice", 303)
+        : htmlPage(reply).send(fill(files.enter, { message: "" }));
+    });
+    app.post("/device", options, async (request, reply) => {
+      const holder = await requireVisitor(auth, request);
+      if (holder === undefined) {
+        return reply.redirect("/signin?next=%2Fdevice", 303);
+      }
+      limiter.begun(holder.principal.id);
+      const code = parseUserCode(textIn(request.body, "user_code"));
+      const program =
+        code === undefined
+          ? undefined
+          : await storage.atomically((stores) => deviceCodesOn(deps, stores).find(hashKey(code)));
+      if (code === undefined || program === undefined) {
+        return askAgain(reply, files);
+      }
+      limiter.succeeded(holder.principal.id);
+      return htmlPage(reply).send(fill(files.confirm, shown(holder, program, code)));
+    });
+    app.post("/device/decision", options, async (request, reply) => {
+      const holder = await requireVisitor(auth, request);
+      if (holder === undefined) {
+        return reply.redirect("/signin?next=%2Fdevice", 303);
+      }
+      limiter.begun(holder.principal.id);
+      const code = parseUserCode(textIn(request.body, "user_code"));
+      const status = textIn(request.body, "decision") === "allow" ? "approved" : "denied";
+      const decided =
+        code &&
+        (await storage.atomically(
+          async (stores) => {
+            await requireValid(stores, holder);
+            return deviceCodesOn(deps, stores).decide(holder, hashKey(code), status);
+          },
+          visitorContext(request, holder.principal),
+        ));
+      if (decided === undefined) {
+        return askAgain(reply, files);
+      }
+      limiter.succeeded(holder.principal.id);
+      return htmlPage(reply).send(fill(files.message, status === "approved" ? APPROVED : DENIED));
+    });
+  };
+}
+
+/** The signed-in person. Another site must not enter or allow a code. */
+async function requireVisitor(auth: AuthDeps, request: FastifyRequest): Promise<KeyHolder | undefined> {
+  requireOwnOrigin(request, auth.publicUrl());
+  return findByCookie(auth, request);
+}
+
+/** Nothing is granted with a sign-in or a key after its end was answered. */
+async function requireValid(
+  { keys, signIns }: ApiDeps["storage"],
+  { key, signIn }: KeyHolder,
+): Promise<void> {
+  if (key !== undefined) {
+    await keys.requireAlive(key.id);
+  }
+  if (signIn !== undefined) {
+    await signIns.requireOpen(signIn.id);
+  }
+}
+
+function askAgain(reply: FastifyReply, { enter }: DeviceFiles): FastifyReply {
+  return htmlPage(reply)
+    .code(404)
+    .send(fill(enter, { message: UNKNOWN }));
+}
+
+function shown(holder: KeyHolder, { address, clientName, createdAt }: DeviceCode, code: string) {
+  const { displayName, email } = holder.principal;
+  return {
+    code,
+    client: clientName,
+    address,
+    requested: createdAt.toISOString().replace("T", " ").replace(/\..*/, " UTC"),
+    person: displayName ?? email ?? "you",
+    grants: grantedBy(holder)
+      .map((scope) => GRANTS[scope])
+      .join(" "),
+  };
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from "fastify";
+import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts";
+import type { Principal } from "../../core/people/principal.ts";
+import type { SignIn } from "../../core/people/sign-in.ts";
+import { SignInService } from "../../core/people/sign-in-service.ts";
+import type { Storage } from "../../core/storage.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { newToken } from "../auth/api-keys.ts";
+
+/** Stores a sign-in and returns its token. */
+type StoreSignIn = (
+  stores: Pick<Storage, "people" | "signIns">,
+  principal: Principal,
+  how: Pick<SignIn, "method" | "keyId">,
+) => Promise<string>;
+
+/** Signs in the browser of the request. The token is new each time, so that nobody can choose it beforehand. */
+export function newSignIn(
+  { clock, hashKey }: Pick<ApiDeps, "clock" | "hashKey">,
+  { headers: { "user-agent": userAgent }, ip: address }: FastifyRequest,
+): StoreSignIn {
+  return async (stores, principal, how) => {
+    const token = newToken();
+    const origin = { address, ...(userAgent === undefined ? {} : { userAgent }) };
+    const signIn = { ...how, ...origin, tokenHash: hashKey(token) };
+    await new SignInService({ storage: stores, clock }).create(principal, signIn);
+    return token;
+  };
+}
+
+/** How audit entries name the person at the browser. */
+export function visitorContext(request: FastifyRequest, principal: Principal): AuditContext {
+  const { actor, ...context } = auditContextOf(principal);
+  return { ...context, actor: { ...actor, address: request.ip }, requestId: request.id };
+}

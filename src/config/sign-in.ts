@@ -1,0 +1,167 @@
+import { z } from "zod";
+import type { VariableDoc } from "./variable-doc.ts";
+
+/** An issuer of OpenID Connect, and which of its people may sign in. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Separated by spaces. */
+  readonly scopes: string;
+  /** The name on the button. */
+  readonly name: string;
+  /** The domains whose verified addresses may sign in, in small letters. */
+  readonly domains: readonly string[];
+  readonly groupsClaim: string;
+  /** The first entry of a group that the person has decides the team and the role. */
+  readonly groups: readonly OidcGroup[];
+}
+
+interface OidcGroup {
+  readonly group: string;
+  /** The uid or name of the team. */
+  readonly team: string;
+  readonly role: "member" | "administrator";
+}
+
+const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+const issuer = z
+  .url({ protocol: /^https?$/ })
+  .refine(
+    (url) => url.startsWith("https:") || LOOPBACK.test(new URL(url).hostname),
+    "must be an https address",
+  )
+  .optional();
+const domains = z
+  .string()
+  .default("")
+  .transform((text) =>
+    text
+      .split(",")
+      .map((domain) => domain.trim().toLowerCase())
+      .filter((domain) => domain !== ""),
+  )
+  .refine((all) => all.every((domain) => DOMAIN.test(domain)), "must contain domains, separated by commas");
+const groups = z
+  .string()
+  .default("[]")
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: "custom", message: "must be JSON" });
+      return z.NEVER;
+    }
+  })
+  .pipe(
+    z.array(
+      z.strictObject({
+        group: z.string().min(1),
+        team: z.string().min(1),
+        role: z.enum(["member", "administrator"]).default("member"),
+      }),
+    ),
+  );
+
+export const signInVariables = {
+  ERRAND_OIDC_ISSUER: issuer,
+  ERRAND_OIDC_CLIENT_ID: z.string().optional(),
+  ERRAND_OIDC_CLIENT_SECRET: z.string().optional(),
+  ERRAND_OIDC_NAME: z.string().max(60, "must have at most 60 characters").default("single sign-on"),
+  ERRAND_OIDC_SCOPES: z.string().default("openid email profile"),
+  ERRAND_OIDC_DOMAINS: domains,
+  ERRAND_OIDC_GROUPS_CLAIM: z.string().default("groups"),
+  ERRAND_OIDC_GROUPS: groups,
+  ERRAND_SIGN_IN_HELP: z
+    .string()
+    .max(300, "must have at most 300 characters")
+    .default("Ask an administrator of this server to invite you."),
+};
+
+export const signInVariableDocs = {
+  ERRAND_OIDC_ISSUER: {
+    group: "Signing in",
+    default: "(off)",
+    description:
+      "The issuer of OpenID Connect that people sign in with. Set it together with its client id and secret. The redirect address is `<ERRAND_PUBLIC_URL>/signin/oidc/callback`.",
+  },
+  ERRAND_OIDC_CLIENT_ID: {
+    group: "Signing in",
+    default: "(off)",
+    description: "The client id at the issuer.",
+  },
+  ERRAND_OIDC_CLIENT_SECRET: {
+    group: "Signing in",
+    default: "(off)",
+    description: "The client secret at the issuer.",
+    secret: true,
+  },
+  ERRAND_OIDC_NAME: {
+    group: "Signing in",
+    default: "single sign-on",
+    description: "The name on the button of the sign-in page.",
+  },
+  ERRAND_OIDC_SCOPES: {
+    group: "Signing in",
+    default: "openid email profile",
+    description: "The scopes to request. Some issuers send groups only with a scope of their own.",
+  },
+  ERRAND_OIDC_DOMAINS: {
+    group: "Signing in",
+    default: "(none)",
+    description:
+      "Domains, separated by commas. A person whose verified e-mail address has one of them may sign in as a member of the first team.",
+  },
+  ERRAND_OIDC_GROUPS_CLAIM: {
+    group: "Signing in",
+    default: "groups",
+    description: "The claim with the groups of a person.",
+  },
+  ERRAND_OIDC_GROUPS: {
+    group: "Signing in",
+    default: "[]",
+    description:
+      'Groups that may sign in, as JSON: `[{"group": "eng-leads", "team": "Team", "role": "administrator"}, {"group": "eng", "team": "Team"}]`. The first entry that fits decides the team and the role, at every sign-in.',
+  },
+  ERRAND_SIGN_IN_HELP: {
+    group: "Signing in",
+    default: "Ask an administrator of this server to invite you.",
+    description: "What people read who prove who they are and may not sign in.",
+  },
+} satisfies Record<keyof typeof signInVariables, VariableDoc>;
+
+type SignInVariables = z.infer<z.ZodObject<typeof signInVariables>>;
+
+export interface SignInConfig {
+  /** Undefined: no issuer is configured. */
+  readonly oidc: OidcConfig | undefined;
+  readonly help: string;
+}
+
+export function signInConfigOf(values: SignInVariables): SignInConfig {
+  const { ERRAND_OIDC_CLIENT_ID: clientId, ERRAND_OIDC_CLIENT_SECRET: clientSecret } = values;
+  const { ERRAND_OIDC_ISSUER: issuer, ERRAND_SIGN_IN_HELP: help } = values;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
+    return { oidc: undefined, help };
+  }
+  const settings = { issuer, clientId, clientSecret, scopes: values.ERRAND_OIDC_SCOPES };
+  const oidc = {
+    ...settings,
+    name: values.ERRAND_OIDC_NAME,
+    domains: values.ERRAND_OIDC_DOMAINS,
+    groupsClaim: values.ERRAND_OIDC_GROUPS_CLAIM,
+    groups: values.ERRAND_OIDC_GROUPS,
+  };
+  return { oidc, help };
+}
+
+export function signInProblems(values: SignInVariables): string[] {
+  const needed = ["ERRAND_OIDC_ISSUER", "ERRAND_OIDC_CLIENT_ID", "ERRAND_OIDC_CLIENT_SECRET"] as const;
+  const missing = needed.filter((name) => values[name] === undefined);
+  if (missing.length === 0 || missing.length === needed.length) {
+    return [];
+  }
+  return [`Sign-in with OpenID Connect is only partly configured. Also set ${missing.join(", ")}.`];
+}

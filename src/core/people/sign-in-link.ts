@@ -1,0 +1,50 @@
+import { newId, type PrincipalId, type TeamId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Principal } from "./principal.ts";
+
+/** Signs one principal in, once. Its token is in its address and is not stored. */
+export interface SignInLink {
+  readonly id: string;
+  readonly teamId: TeamId;
+  readonly principalId: PrincipalId;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly usedAt?: Date;
+}
+
+/** Stores links under the hashes of their tokens. */
+export interface SignInLinkStore {
+  add(link: SignInLink, tokenHash: string): Promise<void>;
+  /** The link if it is neither used nor expired. */
+  findByHash(tokenHash: string, now: Date): Promise<SignInLink | undefined>;
+  /** As `findByHash`, and uses the link up: of several calls, exactly one gets the link. */
+  use(tokenHash: string, now: Date): Promise<SignInLink | undefined>;
+  /** Deletes expired links, a limited number at a time, and returns the number. */
+  prune(): Promise<number>;
+}
+
+/** How long a link can be used. */
+const SIGN_IN_LINK_MS = 10 * 60_000;
+
+export interface SignInLinkDeps {
+  readonly storage: { readonly signInLinks: SignInLinkStore };
+  readonly clock: Clock;
+  /** Returns a new token with its stored form. */
+  readonly makeToken: () => { readonly token: string; readonly hash: string };
+  readonly publicUrl: () => string;
+}
+
+/**
+ * Returns the address of a page that signs the principal in. The caller has verified who the principal is, and shows
+ * the address to nobody else. Opening the page does not use the link up, because previews of messages open it too.
+ */
+export async function createSignInLink(
+  { clock, makeToken, publicUrl, storage }: SignInLinkDeps,
+  { id: principalId, teamId }: Pick<Principal, "id" | "teamId">,
+): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+  const { hash, token } = makeToken();
+  const createdAt = clock.now();
+  const expiresAt = new Date(createdAt.getTime() + SIGN_IN_LINK_MS);
+  await storage.signInLinks.add({ id: newId(createdAt), teamId, principalId, createdAt, expiresAt }, hash);
+  return { url: `${publicUrl()}/signin/link?token=${token}`, expiresAt };
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createKeyHasher, newToken } from "../../../src/api/auth/api-keys.ts";
+import { createSignInLink } from "../../../src/core/people/sign-in-link.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { type Answer, call } from "./api-caller.ts";
+import { type ApiHarness, PUBLIC_URL, SECRET, startHarness } from "./api-harness.ts";
+
+let harness: ApiHarness;
+beforeAll(async () => {
+  harness = await startHarness({ limits: { failedSignIns: 100 } });
+});
+afterAll(() => harness.close());
+
+const API = "/api/v1/agent";
+const OWN = { origin: PUBLIC_URL, "sec-fetch-site": "same-origin" };
+const RUN = "/runs/0195b2a4-5c1f-7d90-a4c3-2e6f8b1d0a7c";
+
+async function aLink(name: string): Promise<{ token: string; url: string; uid: string }> {
+  const principal = await harness.storage.people.ensure(FIRST_TEAM, `chat:${name}`, name);
+  const hash = createKeyHasher(SECRET);
+  const { url } = await createSignInLink(
+    {
+      storage: harness.storage,
+      clock: harness.clock,
+      publicUrl: () => PUBLIC_URL,
+      makeToken: () => {
+        const token = newToken();
+        return { token, hash: hash(token) };
+      },
+    },
+    principal,
+  );
+  return { url, token: new URL(url).searchParams.get("token") ?? "", uid: principal.id };
+}
+
+function open(url: string, method = "GET"): Promise<Answer> {
+  return call(harness, url.replace(PUBLIC_URL, ""), { method, key: null });
+}
+
+function use(token: string, more: { next?: string; headers?: Record<string, string> } = {}): Promise<Answer> {
+  const { headers = OWN, next = "/" } = more;
+  return call(harness, "/signin/link", {
+    method: "POST",
+    body: new URLSearchParams({ token, next }).toString(),
+    key: null,
+    headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+  });
+}
+
+function cookieOf(answer: Answer): string {
+  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+}
+
+describe("a sign-in link", () => {
+  test("opening a link does not use it up, and its button signs in", async () => {
+    const { token, uid, url } = await aLink("lea");
+
+    const pages = [await open(url), await open(url, "HEAD"), await open(`${url}&next=${RUN}`)];
+    const used = await use(token, { next: RUN });
+    const who = await call(harness, `${API}/whoami`, { key: null, headers: { cookie: cookieOf(used) } });
+
+    expect(pages.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(pages[0]?.text).toContain("Sign in as lea");
+    expect(pages[0]?.headers.get("set-cookie")).toBeNull();
+    expect(pages[2]?.text).toContain(`value="${RUN}"`);
+    expect([used.status, used.headers.get("location")]).toEqual([303, RUN]);
+    expect(who.body).toMatchObject({ principal: { uid }, sign_in: { method: "link" } });
+  });
+
+  test("a link works once, even for concurrent requests", async () => {
+    const { token, url } = await aLink("once");
+
+    const answers = await Promise.all(Array.from({ length: 10 }, () => use(token)));
+
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 410)).toHaveLength(9);
+    expect((await open(url)).status).toBe(410);
+  });
+
+  test("a link ends after ten minutes", async () => {
+    const { token, url } = await aLink("late");
+    harness.clock.aheadMs += 10 * 60_000;
+
+    expect([(await open(url)).status, (await use(token)).status]).toEqual([410, 410]);
+    expect(await harness.storage.signInLinks.prune()).toBeGreaterThan(0);
+  });
+
+  test("a link of a disabled principal signs nobody in", async () => {
+    const { token, uid, url } = await aLink("disabled");
+    await call(harness, `${API}/principals/${uid}`, { method: "PATCH", body: { disabled: true } });
+
+    expect([(await open(url)).status, (await use(token)).status]).toEqual([410, 410]);
+  });
+
+  test("another site cannot sign a visitor in", async () => {
+    const { token } = await aLink("victim");
+
+    const answer = await use(token, {
+      headers: { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+    });
+
+    expect([answer.status, (await use(token)).status]).toEqual([403, 303]);
+  });
+
+  test("a link never leads to another site", async () => {
+    const { token } = await aLink("away");
+
+    expect((await use(token, { next: "//evil.example/" })).headers.get("location")).toBe("/");
+  });
+
+  test("the audit log names who used the link, and not its token", async () => {
+    const { token, uid } = await aLink("audited");
+    await use(token);
+
+    const { entries } = (await call(harness, `${API}/audit?limit=20`)).body;
+
+    const ofLink = entries.filter(({ action }: { action: string }) => action === "sign_in_link.updated");
+    expect(ofLink[0]).toMatchObject({ actor: { uid, type: "user", address: "127.0.0.1" } });
+    expect(JSON.stringify(entries)).not.toContain(token);
+  });
+});

@@ -1,0 +1,162 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { SignInAttempt } from "../../../src/core/people/sign-in-provider.ts";
+import { OpenIdClient } from "../../../src/sign-in/open-id-client.ts";
+import { type AnsweringServer, answerJson, startAnsweringServer } from "../../support/answering-server.ts";
+
+const CLIENT = { clientId: "errand", clientSecret: "a secret of the client, long enough" };
+const ATTEMPT: SignInAttempt = {
+  redirectUri: "http://127.0.0.1:8787/signin/oidc/callback",
+  state: "the state of this browser",
+  nonce: "the nonce of this browser",
+  verifier: "a verifier of this browser that is at least 43 characters long",
+};
+const OWN = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const OTHER = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+type Json = Readonly<Record<string, unknown>>;
+
+let issuer: AnsweringServer;
+let client: OpenIdClient;
+let token: string;
+let info: Json;
+
+/** An issuer whose tokens a test forges. Its metadata allow everything that tokens can be signed with. */
+beforeAll(async () => {
+  issuer = await startAnsweringServer();
+  issuer.answer = (response, { url }) => {
+    const answers: Readonly<Record<string, Json>> = {
+      "/.well-known/openid-configuration": {
+        issuer: issuer.url,
+        authorization_endpoint: `${issuer.url}/authorize`,
+        token_endpoint: `${issuer.url}/token`,
+        jwks_uri: `${issuer.url}/keys`,
+        userinfo_endpoint: `${issuer.url}/userinfo`,
+        response_types_supported: ["code"],
+        subject_types_supported: ["public"],
+        id_token_signing_alg_values_supported: ["RS256", "HS256", "none"],
+      },
+      "/keys": { keys: [{ ...OWN.publicKey.export({ format: "jwk" }), alg: "RS256", use: "sig" }] },
+      "/token": { access_token: "an access token", token_type: "Bearer", id_token: token },
+      "/userinfo": info,
+    };
+    answerJson(response, answers[url] ?? {}, answers[url] === undefined ? 404 : 200);
+  };
+});
+afterAll(() => issuer.stop());
+beforeEach(() => {
+  issuer.requests.length = 0;
+  client = new OpenIdClient({ ...CLIENT, issuer: issuer.url, scopes: "openid email profile" });
+  token = signed(claims());
+  info = { sub: "ann" };
+});
+
+function claims(changes: Json = {}): Json {
+  const now = Math.floor(Date.now() / 1_000);
+  const right = { iss: issuer.url, aud: CLIENT.clientId, sub: "ann", nonce: ATTEMPT.nonce };
+  return { ...right, iat: now, exp: now + 600, ...changes };
+}
+
+function part(value: Json): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
+function signed(payload: Json, key: KeyObject = OWN.privateKey): string {
+  const text = `${part({ alg: "RS256" })}.${part(payload)}`;
+  return `${text}.${sign("sha256", Buffer.from(text), key).toString("base64url")}`;
+}
+
+function signedWithSecret(payload: Json, secret: string | Buffer): string {
+  const text = `${part({ alg: "HS256" })}.${part(payload)}`;
+  return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
+}
+
+function comeBack(changes: Readonly<Record<string, string>> = {}): Promise<Json> {
+  const callback = new URL(ATTEMPT.redirectUri);
+  callback.search = new URLSearchParams({ code: "a code", state: ATTEMPT.state, ...changes }).toString();
+  return client.claims(callback, ATTEMPT);
+}
+
+describe("an OpenID Connect client", () => {
+  test("the claims of a token that proves everything are returned", async () => {
+    token = signed(claims({ name: "Ann" }));
+
+    expect(await comeBack()).toMatchObject({ iss: issuer.url, sub: "ann", name: "Ann" });
+  });
+
+  test("the code is exchanged with the verifier whose hash the address had", async () => {
+    const { searchParams } = await client.authorizationUrl(ATTEMPT);
+    await comeBack();
+
+    const { body = "" } = issuer.requests.find(({ url }) => url === "/token") ?? {};
+    const sent = new URLSearchParams(body);
+    const verifier = Buffer.from(sent.get("code_verifier") ?? "");
+    const hash = await crypto.subtle.digest("SHA-256", verifier);
+    expect(sent.get("code_verifier")).toBe(ATTEMPT.verifier);
+    expect(searchParams.get("code_challenge")).toBe(Buffer.from(hash).toString("base64url"));
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      code_challenge_method: "S256",
+      redirect_uri: ATTEMPT.redirectUri,
+      state: ATTEMPT.state,
+      nonce: ATTEMPT.nonce,
+    });
+  });
+
+  test.each<[string, () => string]>([
+    ["no signature and the algorithm none", () => `${part({ alg: "none" })}.${part(claims())}.`],
+    ["the signature of another key", () => signed(claims(), OTHER.privateKey)],
+    ["a changed payload", () => signed(claims()).replace(/\..*\./, `.${part(claims({ sub: "eve" }))}.`)],
+    ["a signature by the client's secret", () => signedWithSecret(claims(), CLIENT.clientSecret)],
+    [
+      "a signature by the public key as a secret",
+      () => signedWithSecret(claims(), OWN.publicKey.export({ type: "spki", format: "pem" })),
+    ],
+    ["another issuer", () => signed(claims({ iss: "https://evil.example" }))],
+    ["another audience", () => signed(claims({ aud: "another client" }))],
+    ["several audiences without the authorized party", () => signed(claims({ aud: ["errand", "other"] }))],
+    ["another authorized party", () => signed(claims({ aud: ["errand", "other"], azp: "other" }))],
+    ["another nonce", () => signed(claims({ nonce: "of another browser" }))],
+    ["no nonce", () => signed(claims({ nonce: undefined }))],
+    ["no subject", () => signed(claims({ sub: undefined }))],
+    ["an end in the past", () => signed(claims({ exp: Math.floor(Date.now() / 1_000) - 60 }))],
+  ])("a token with %s proves nothing", async (_what, forge) => {
+    token = forge();
+
+    await expect(comeBack()).rejects.toMatchObject({ code: "authentication_required" });
+  });
+
+  test.each([
+    ["another state", { state: "of another browser" }],
+    ["another issuer", { iss: "https://evil.example" }],
+    ["an error", { error: "access_denied" }],
+  ])("a callback with %s proves nothing, and its code is not sent", async (_what, changes) => {
+    await expect(comeBack(changes)).rejects.toMatchObject({ code: "authentication_required" });
+    expect(issuer.requests.map(({ url }) => url)).not.toContain("/token");
+  });
+
+  test("the user info of another subject proves nothing", async () => {
+    info = { sub: "eve", email: "eve@acme.test", email_verified: true };
+
+    await expect(comeBack()).rejects.toMatchObject({ code: "authentication_required" });
+  });
+
+  test("the verification of one address is not taken for another", async () => {
+    token = signed(claims({ email: "boss@acme.test" }));
+    info = { sub: "ann", email: "ann@acme.test", email_verified: true, groups: ["eng"] };
+
+    const found = await comeBack();
+
+    expect(found).toMatchObject({ email: "boss@acme.test", groups: ["eng"] });
+    expect(found).not.toHaveProperty("email_verified");
+  });
+
+  test("an issuer that does not answer is asked again at the next sign-in", async () => {
+    const { answer } = issuer;
+    issuer.answer = (response) => answerJson(response, {}, 503);
+    await expect(client.authorizationUrl(ATTEMPT)).rejects.toThrow();
+
+    issuer.answer = answer;
+
+    expect((await client.authorizationUrl(ATTEMPT)).pathname).toBe("/authorize");
+  });
+});

@@ -1,0 +1,59 @@
+import type {
+  DeviceCode,
+  DeviceCodeHashes,
+  DeviceCodeStore,
+} from "../../../../src/core/people/device-code.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
+
+export class InMemoryDeviceCodeStore implements DeviceCodeStore {
+  readonly #database: InMemoryStatements;
+
+  constructor(database: InMemoryStatements) {
+    this.#database = database;
+  }
+
+  add(code: DeviceCode, hashes: DeviceCodeHashes): Promise<void> {
+    return this.#database.transaction(({ tables }) => {
+      tables.deviceCodes.set(code.id, { ...code, ...hashes });
+    });
+  }
+
+  countOpen(address: string, now: Date): Promise<number> {
+    return this.#database.read(
+      ({ deviceCodes }) =>
+        deviceCodes
+          .values()
+          .filter((code) => code.address === address && code.expiresAt > now)
+          .toArray().length,
+    );
+  }
+
+  lock(which: Partial<DeviceCodeHashes>): Promise<DeviceCode | undefined> {
+    return this.#database.read(({ deviceCodes }) => {
+      const stored = deviceCodes
+        .values()
+        .find(
+          ({ deviceCodeHash, userCodeHash }) =>
+            deviceCodeHash === which.deviceCodeHash || userCodeHash === which.userCodeHash,
+        );
+      const { deviceCodeHash: _device, userCodeHash: _user, ...code } = stored ?? {};
+      return stored && (code as DeviceCode);
+    });
+  }
+
+  update(code: DeviceCode): Promise<void> {
+    return this.#database.transaction(({ tables: { deviceCodes } }) => {
+      const stored = deviceCodes.get(code.id);
+      if (stored !== undefined) {
+        deviceCodes.set(code.id, { ...stored, ...code });
+      }
+    });
+  }
+
+  prune(): Promise<number> {
+    return this.#database.transaction(({ tables: { deviceCodes }, now }) => {
+      const expired = [...deviceCodes].filter(([, { expiresAt }]) => expiresAt.getTime() < now);
+      return expired.filter(([id]) => deviceCodes.delete(id)).length;
+    });
+  }
+}

@@ -1,0 +1,94 @@
+import { beforeEach, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
+import { CoreHarness, LEASE_MS } from "../../../support/core-harness.ts";
+import { ManualClock, quiet } from "../../../support/manual-clock.ts";
+import { IntakeHarness } from "../inbox/inbox-harness.ts";
+
+const TOO_LARGE = new AppError("operation_not_supported", "Too large.", { remedy: "Remove build results." });
+const STAYS = "They stay on their worker. If the run continues on another one, they will be missing.";
+const NOT_STORED = "The files of turn 1 could not be stored: Too large. Remove build results.";
+const LEFT_OUT = "Some files could not be stored with the workspace: workspace/locked (it cannot be read)";
+
+let harness: IntakeHarness;
+beforeEach(async () => {
+  harness = new IntakeHarness();
+  await harness.start();
+});
+
+/** Continues the run, on the worker with its files or on another one. */
+async function goOn(isOwnCopy: boolean): Promise<void> {
+  harness.workspaces.isOwnCopy = isOwnCopy;
+  await harness.receive({ text: "Go on" });
+}
+
+test("files that cannot be stored are told in the thread, and what is missing before the agent starts elsewhere", async () => {
+  harness.workspaces.faults.push(TOO_LARGE);
+  await harness.receive({ text: "Fix it" });
+  expect(harness.repliesShown()).toEqual([`${NOT_STORED}\n${STAYS}`]);
+
+  await goOn(false);
+
+  const missing = `${NOT_STORED}\nThe run continues with the files as they were before the first turn.`;
+  const { id, warnings } = await harness.currentRun();
+  expect(harness.repliesShown()).toEqual([`${NOT_STORED}\n${STAYS}`, missing]);
+  expect(warnings).toContain(missing);
+  const kinds = (await harness.events(id)).filter(
+    ({ body }) => body.kind === "agent.started" || (body.kind === "workspace.ready" && "missing" in body),
+  );
+  expect(kinds.map(({ body }) => body)).toMatchObject([
+    { kind: "agent.started" },
+    { kind: "workspace.ready", missing },
+    { kind: "agent.started" },
+  ]);
+  expect(harness.agents.prompts.at(-1)).toBe(`(Files of your earlier work are missing. ${missing})\n\nGo on`);
+});
+
+test("nothing is missing where the files still are, and after they were stored", async () => {
+  harness.workspaces.faults.push(TOO_LARGE);
+  await harness.receive({ text: "Fix it" });
+
+  await goOn(true);
+  await goOn(false);
+
+  expect(harness.repliesShown()).toHaveLength(1);
+  expect((await harness.currentRun()).checkpointGaps).toBeUndefined();
+  expect(harness.agents.prompts).toEqual(["Fix it", "Go on", "Go on"]);
+});
+
+test("a file that no checkpoint contains is told once, and again when it is missing", async () => {
+  harness.workspaces.unstorable.push({ path: "workspace/locked", reason: "it cannot be read" });
+  await harness.receive({ text: "Fix it" });
+  await goOn(true);
+  expect(harness.repliesShown()).toEqual([`${LEFT_OUT}\n${STAYS}`]);
+
+  harness.workspaces.unstorable.pop();
+  await goOn(false);
+
+  expect(harness.repliesShown().at(-1)).toBe(
+    `${LEFT_OUT}\nThe run continues with the files as they were last stored.`,
+  );
+});
+
+test.each([true, false])(
+  "the run of a lost worker says that files are missing, unless they still are there (%s)",
+  async (isOwnCopy) => {
+    const alone = new CoreHarness();
+    const { id } = await alone.create();
+    alone.agents.scripts.push(() => new Promise(() => undefined));
+    const clock = new ManualClock(alone.clock.now());
+    const { pubsub } = new CoreHarness();
+    void alone.worker({ clock, pubsub }).work(id, new AbortController().signal);
+    await quiet();
+    await alone.clock.advance(2 * LEASE_MS);
+    alone.workspaces.isOwnCopy = isOwnCopy;
+
+    await alone.start();
+    await alone.worker().recover(id);
+    await quiet();
+
+    const { state, warnings = [] } = await alone.run(id);
+    const lost = "The worker was lost during turn 1, and what it had changed since was not stored.";
+    expect([state, warnings.some((text) => text.startsWith(lost))]).toEqual(["SUCCEEDED", !isOwnCopy]);
+    expect(alone.agents.prompts.at(-1)?.includes(lost)).toBe(!isOwnCopy);
+  },
+);
