@@ -1,0 +1,299 @@
+import type { ToolContent } from "@errand/client";
+import type { ToolEntry } from "./entries.ts";
+
+export type CallState = "running" | "completed" | "failed" | "denied" | "unknown";
+export type CallKind =
+  | "read"
+  | "edit"
+  | "delete"
+  | "move"
+  | "search"
+  | "execute"
+  | "fetch"
+  | "think"
+  | "mcp"
+  | "other";
+
+export interface FileChange {
+  readonly path: string;
+  /** null: the file is new. */
+  readonly oldText: string | null;
+  readonly newText: string;
+}
+
+/** A tool call in the words of a reader. */
+export interface CallView {
+  readonly kind: CallKind;
+  readonly state: CallState;
+  readonly verb: string;
+  readonly subject: string;
+  /** The subject is a path, a command or an address. */
+  readonly isCode: boolean;
+  readonly changes: readonly FileChange[];
+  readonly output: string;
+  readonly exitCode: number | undefined;
+  /** The input as JSON, if nothing else shows it. */
+  readonly input: string | undefined;
+}
+
+/** An agent reports a refused call as failed. It did its work only if the agent reports that. */
+export function callState({ status, isDenied, isOver }: ToolEntry): CallState {
+  if (status === "completed") {
+    return "completed";
+  }
+  if (isDenied) {
+    return "denied";
+  }
+  if (status === "failed") {
+    return "failed";
+  }
+  return isOver ? "unknown" : "running";
+}
+
+const VERBS: Readonly<Record<CallKind, readonly [present: string, past: string]>> = {
+  read: ["Reading", "Read"],
+  edit: ["Editing", "Edited"],
+  delete: ["Deleting", "Deleted"],
+  move: ["Moving", "Moved"],
+  search: ["Searching", "Searched"],
+  execute: ["Running", "Ran"],
+  fetch: ["Fetching", "Fetched"],
+  think: ["Thinking", "Thought"],
+  mcp: ["Calling", "Called"],
+  other: ["Using", "Used"],
+};
+
+const KINDS: ReadonlySet<string> = new Set([
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "fetch",
+  "think",
+]);
+
+/** `servers`: the names of the MCP servers of the run, because some agents put them before the name of the tool. */
+export function viewOf(call: ToolEntry, servers: readonly string[] = []): CallView {
+  const state = callState(call);
+  const tool = mcpTool(call, servers);
+  const kind = tool === undefined ? kindOf(call) : "mcp";
+  const [present, past] = VERBS[kind];
+  const changes = changesOf(call, kind);
+  const isNew = kind === "edit" && changes.length > 0 && changes.every(({ oldText }) => !oldText);
+  const subject = tool === undefined ? subjectOf(call, kind, changes) : { text: tool.name, isCode: true };
+  const output = outputOf(call, kind);
+  const verb = state === "running" ? present : isNew ? "Created" : past;
+  return {
+    kind,
+    state,
+    verb: tool === undefined ? verb : tool.server,
+    subject: withoutNewLines(subject.text),
+    isCode: subject.isCode,
+    changes,
+    output,
+    exitCode: exitCodeOf(call),
+    input: showsInput(call, kind, changes) ? json(call.input) : undefined,
+  };
+}
+
+function kindOf({ toolKind = "" }: ToolEntry): CallKind {
+  return KINDS.has(toolKind) ? (toolKind as CallKind) : "other";
+}
+
+function mcpTool(
+  { title = "", toolKind = "other", input }: ToolEntry,
+  servers: readonly string[],
+): { readonly server: string; readonly name: string } | undefined {
+  const named = /^mcp__(.+?)__(.+)$/.exec(title) ?? /^(?:Tool: )?mcp[.:/]([\w-]+)[.:/](.+)$/i.exec(title);
+  if (named?.[1] !== undefined && named[2] !== undefined) {
+    return { server: named[1], name: named[2] };
+  }
+  const bracketed = /^([\w-]+) \(([\w-]+) MCP Server\)/.exec(title);
+  if (bracketed?.[1] !== undefined && bracketed[2] !== undefined) {
+    return { server: bracketed[2], name: bracketed[1] };
+  }
+  const { server, tool } = members(input);
+  if (typeof server === "string" && typeof tool === "string") {
+    return { server, name: tool };
+  }
+  const known = servers.find((name) => title.startsWith(name) && /^[_./]./.test(title.slice(name.length)));
+  return known === undefined || KINDS.has(toolKind)
+    ? undefined
+    : { server: known, name: title.slice(known.length + 1) };
+}
+
+const PATHS = ["file_path", "filePath", "path", "file", "absolute_path", "directory"] as const;
+const PATTERNS = ["pattern", "query", "glob", "regex", "search_term"] as const;
+const ADDRESSES = ["url", "query", "prompt"] as const;
+
+function subjectOf(
+  call: ToolEntry,
+  kind: CallKind,
+  changes: readonly FileChange[],
+): { readonly text: string; readonly isCode: boolean } {
+  const title = call.title ?? call.toolKind ?? "a tool";
+  const code = (text: string | undefined) =>
+    text === undefined ? { text: title, isCode: false } : { text, isCode: true };
+  switch (kind) {
+    case "execute":
+      return code(commandOf(call));
+    case "read":
+    case "edit":
+    case "delete":
+    case "move":
+      return code(pathsOf(call, changes));
+    case "search":
+      return code(firstText(call.input, PATTERNS));
+    case "fetch":
+      return code(firstText(call.input, ADDRESSES));
+    case "think":
+      return { text: title, isCode: false };
+    default:
+      return { text: withRelativePaths(title), isCode: false };
+  }
+}
+
+function pathsOf(call: ToolEntry, changes: readonly FileChange[]): string | undefined {
+  const located = (call.locations ?? []).map(({ path, line }) =>
+    line === undefined ? path : `${path}:${line}`,
+  );
+  const changed = changes.map(({ path }) => path);
+  const input = firstText(call.input, PATHS);
+  const places =
+    located.length > 0 ? located : changed.length > 0 ? changed : input === undefined ? [] : [input];
+  const [first, ...others] = new Set(places.map(relativePath));
+  if (first === undefined) {
+    return undefined;
+  }
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+}
+
+/** The command without the shell that it is passed to. */
+export function commandOf({ input, title }: ToolEntry): string | undefined {
+  const { command, cmd } = members(input);
+  const given: unknown = command ?? cmd;
+  if (Array.isArray(given)) {
+    const words = given.map(String);
+    const isShell =
+      words.length === 3 && /(?:^|\/)(?:ba|z|)sh$/.test(words[0] ?? "") && /^-\w*c$/.test(words[1] ?? "");
+    return isShell ? words[2] : words.join(" ");
+  }
+  return typeof given === "string" && given !== "" ? given : title;
+}
+
+/** The changes that an agent reports, or those that its input describes. */
+function changesOf(call: ToolEntry, kind: CallKind): readonly FileChange[] {
+  const reported = (call.content ?? []).flatMap((part) =>
+    part.type === "diff"
+      ? [{ path: relativePath(part.path), oldText: part.old_text, newText: part.new_text }]
+      : [],
+  );
+  if (reported.length > 0 || kind !== "edit") {
+    return reported;
+  }
+  const path = firstText(call.input, PATHS) ?? call.locations?.[0]?.path;
+  const newText = firstText(call.input, ["new_string", "newString", "content", "file_text", "text"]);
+  if (path === undefined || newText === undefined) {
+    return [];
+  }
+  return [
+    {
+      path: relativePath(path),
+      oldText: firstText(call.input, ["old_string", "oldString"]) ?? null,
+      newText,
+    },
+  ];
+}
+
+const FENCED = /^\s*```[\w-]*\n([\s\S]*?)\n?```\s*$/;
+
+/** The text of the content, without what agents put around it. */
+function outputOf(call: ToolEntry, kind: CallKind): string {
+  const { content = [], output = "" } = call;
+  const texts = content.map(textOf).filter((text) => text !== "");
+  const whole = texts.join("\n") + output;
+  const { output: shellOutput, type } = members(call.result);
+  if (type === "shell_result" && typeof shellOutput === "string") {
+    return shellOutput;
+  }
+  if (whole === "" && kind !== "edit") {
+    return typeof call.result === "string" ? call.result : resultText(call.result);
+  }
+  const text = FENCED.exec(whole)?.[1] ?? whole;
+  return kind === "execute" ? text.replace(/\n?<shellId: \S+ completed with exit code -?\d+>\s*$/, "") : text;
+}
+
+function resultText(result: unknown): string {
+  const { output, content, text, stdout } = members(result);
+  const named = [output, content, text, stdout].find((member) => typeof member === "string");
+  if (typeof named === "string") {
+    return named;
+  }
+  const isExitOnly = Object.keys(members(result)).every((name) =>
+    ["exit_code", "signal", "terminal_id"].includes(name),
+  );
+  return result === undefined || isExitOnly ? "" : json(result);
+}
+
+function textOf(part: ToolContent): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "terminal":
+      return part.output ?? "";
+    case "diff":
+      return "";
+    case "other":
+      return json(part.data);
+    default:
+      return "";
+  }
+}
+
+/** The exit code of a command, from where the agents write it. */
+export function exitCodeOf({ result, toolKind }: ToolEntry): number | undefined {
+  if (toolKind !== "execute") {
+    return undefined;
+  }
+  const { exit_code: snake, exitCode: camel, exit, metadata, contents } = members(result);
+  const inner = members(metadata).exit;
+  const [last] = Array.isArray(contents) ? contents.slice(-1) : [];
+  return [snake, camel, exit, inner, members(last).exitCode].find((code) => typeof code === "number");
+}
+
+function showsInput({ input }: ToolEntry, kind: CallKind, changes: readonly FileChange[]): boolean {
+  const isEmpty = Object.keys(members(input)).length === 0;
+  return !isEmpty && changes.length === 0 && ["mcp", "other", "search", "fetch", "think"].includes(kind);
+}
+
+/** Paths of the workspace begin with it in every sandbox. */
+export function relativePath(path: string): string {
+  return path.replace(/^(?:file:\/\/)?\/workspace(?:\/|$)/, "") || ".";
+}
+
+/** Paths of the workspace within a text. */
+function withRelativePaths(text: string): string {
+  return text.replaceAll(/(^|[\s"'`(=])\/workspace\//g, "$1");
+}
+
+function firstText(input: unknown, names: readonly string[]): string | undefined {
+  const given = members(input);
+  const name = names.find((each) => typeof given[each] === "string" && given[each] !== "");
+  return name === undefined ? undefined : (given[name] as string);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function members(value: unknown): Members {
+  return typeof value === "object" && value !== null ? (value as Members) : {};
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "";
+}
+
+function withoutNewLines(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ⏎ ").trim();
+}
