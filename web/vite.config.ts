@@ -1,0 +1,20 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** The server of Errand that `npm run dev` sends the requests to. */
+const SERVER = process.env.ERRAND_URL ?? "http://127.0.0.1:8787";
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { conditions: ["@errand/source", "module", "browser", "development|production"] },
+  build: {
+    target: "es2023",
+    assetsDir: "app",
+    // Inlined files would be data: URLs, which the Content-Security-Policy refuses.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: true,
+  },
+  worker: { format: "es" },
+  server: { proxy: { "/api": SERVER, "/signin": SERVER, "/signout": SERVER, "/assets": SERVER } },
+});
