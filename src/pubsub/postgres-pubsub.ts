@@ -1,7 +1,7 @@
 import pg from "pg";
 import { parseJson } from "../core/parse-json.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { PubSub, Unsubscribe } from "../core/ports/pubsub.ts";
+import { IMMEDIATE_CHANNELS, type PubSub, type Unsubscribe } from "../core/ports/pubsub.ts";
 import { Listeners } from "./listeners.ts";
 
 export interface PostgresPubSubOptions {
@@ -58,6 +58,7 @@ export class PostgresPubSub implements PubSub {
   }
 
   publish(channels: readonly string[]): void {
+    this.#listeners.call(channels.filter((channel) => IMMEDIATE_CHANNELS.has(channel)));
     for (const channel of channels) {
       this.#waiting.add(channel);
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
-import type { PubSub } from "../../src/core/ports/pubsub.ts";
+import { CHANNELS, type PubSub } from "../../src/core/ports/pubsub.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 export interface NewsHarness {
@@ -25,6 +25,15 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       harness.here.publish(["run:0", "run:1"]);
 
       await heard.something();
+    });
+
+    test("a change of the rules reaches the listeners of its own process before publish returns", () => {
+      const rules = listen(harness.here, CHANNELS.policies);
+      harness.here.publish(["run:0"]);
+
+      harness.here.publish([CHANNELS.policies]);
+
+      expect(rules.count).toBe(1);
     });
 
     test("are not heard by listeners of other topics", async () => {

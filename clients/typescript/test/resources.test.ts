@@ -153,9 +153,14 @@ describe("runs", () => {
 
   test("a waiting follow-up is changed and withdrawn", async () => {
     const { run_id } = await client.runs.create({ prompt: "sleep 600" });
-    await waitFor(async () => (await client.runs.retrieve(run_id)).state === "INPROGRESS", {
-      what: "the start",
-    });
+    const start = async () => {
+      const { state, waiting_for } = await client.runs.retrieve(run_id);
+      if (state !== "INPROGRESS") {
+        throw new Error(`The run is ${state}. ${waiting_for?.message ?? ""}`);
+      }
+      return true;
+    };
+    await waitFor(start, { what: "the start" });
     await client.runs.followUp(run_id, { message: "say one" });
     const [followUp] = (await client.runs.followUps(run_id)).followups;
     const id = followUp?.followup_id ?? "";

@@ -21,6 +21,12 @@ export const CHANNELS = {
 } as const;
 
 /**
+ * On these channels, `publish` calls the listeners of its own process before it returns. A caller who has changed a rule
+ * never meets the old one in the same process.
+ */
+export const IMMEDIATE_CHANNELS: ReadonlySet<string> = new Set([CHANNELS.policies, CHANNELS.routingRules]);
+
+/**
  * Notifies all processes that something was committed. Notifications are hints and can be lost, so every subscriber
  * also polls.
  */

@@ -1,4 +1,4 @@
-import type { PubSub, Unsubscribe } from "../../../src/core/ports/pubsub.ts";
+import { IMMEDIATE_CHANNELS, type PubSub, type Unsubscribe } from "../../../src/core/ports/pubsub.ts";
 import { Listeners } from "../../../src/pubsub/listeners.ts";
 
 /** Publish and subscribe within one process. */
@@ -7,6 +7,7 @@ export class InMemoryPubSub implements PubSub {
   readonly #waiting = new Set<string>();
 
   publish(channels: readonly string[]): void {
+    this.#listeners.call(channels.filter((channel) => IMMEDIATE_CHANNELS.has(channel)));
     if (this.#waiting.size === 0) {
       queueMicrotask(() => this.#flush());
     }
