@@ -1,0 +1,302 @@
+/** The part of a line from `start` to `end` that a change touches. */
+export interface Mark {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface DiffLine {
+  readonly sign: "+" | "-" | " ";
+  readonly text: string;
+  readonly oldLine: number | undefined;
+  readonly newLine: number | undefined;
+  readonly marks: readonly Mark[];
+}
+
+export interface Hunk {
+  /** What follows the line numbers in a unified diff. */
+  readonly heading: string;
+  readonly lines: readonly DiffLine[];
+}
+
+export interface FileDiff {
+  readonly path: string;
+  readonly oldPath: string | undefined;
+  readonly status: "added" | "modified" | "deleted" | "renamed";
+  readonly isBinary: boolean;
+  readonly hunks: readonly Hunk[];
+}
+
+const CONTEXT = 3;
+/** Beyond this number of differences everything is removed and added: the exact answer is too expensive. */
+const DIFFERENCES_MAX = 1_000;
+
+/** The change of a text as hunks with three lines around each change. `oldText` null: the file is new. */
+export function hunksOf(oldText: string | null, newText: string): readonly Hunk[] {
+  const lines = numbered(editsOf(linesOf(oldText ?? ""), linesOf(newText)));
+  const hunks: DiffLine[][] = [];
+  let lastChange = -Infinity;
+  for (const [index, line] of lines.entries()) {
+    if (line.sign === " ") {
+      continue;
+    }
+    const from = Math.max(0, index - CONTEXT, lastChange + 1);
+    if (index - lastChange > 2 * CONTEXT + 1 || hunks.length === 0) {
+      hunks.at(-1)?.push(...lines.slice(lastChange + 1, lastChange + 1 + CONTEXT));
+      hunks.push(lines.slice(from, index));
+    } else {
+      hunks.at(-1)?.push(...lines.slice(lastChange + 1, index));
+    }
+    hunks.at(-1)?.push(line);
+    lastChange = index;
+  }
+  hunks.at(-1)?.push(...lines.slice(lastChange + 1, lastChange + 1 + CONTEXT));
+  return hunks.map((hunk) => ({ heading: "", lines: withMarks(hunk) }));
+}
+
+export function countsOf(hunks: readonly Hunk[]): { readonly added: number; readonly removed: number } {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return {
+    added: lines.filter(({ sign }) => sign === "+").length,
+    removed: lines.filter(({ sign }) => sign === "-").length,
+  };
+}
+
+/** `@@ -38,5 +38,7 @@`. */
+export function rangeOf({ lines }: Hunk): string {
+  const olds = lines.flatMap(({ oldLine }) => oldLine ?? []);
+  const news = lines.flatMap(({ newLine }) => newLine ?? []);
+  return `@@ -${olds[0] ?? 0},${olds.length} +${news[0] ?? 0},${news.length} @@`;
+}
+
+/** Reads a unified diff of git. */
+export function parsePatch(patch: string): readonly FileDiff[] {
+  return patch
+    .split(/^(?=diff --git )/m)
+    .filter((part) => part.startsWith("diff --git "))
+    .map(parseFile);
+}
+
+function parseFile(part: string): FileDiff {
+  const lines = part.split("\n");
+  const firstHunk = lines.findIndex((line) => line.startsWith("@@ "));
+  const head = firstHunk === -1 ? lines : lines.slice(0, firstHunk);
+  const value = (prefix: string) => head.find((line) => line.startsWith(prefix))?.slice(prefix.length);
+  const [, fromHead] = /^diff --git (?:"?a\/.+?"?) "?b\/(.+?)"?$/.exec(head[0] ?? "") ?? [];
+  const newPath = withoutPrefix(value("+++ "), "b/");
+  const oldPath = withoutPrefix(value("--- "), "a/");
+  const renamedFrom = value("rename from ");
+  const isNew = head.some((line) => line.startsWith("new file mode"));
+  const isDeleted = head.some((line) => line.startsWith("deleted file mode"));
+  return {
+    path: value("rename to ") ?? newPath ?? oldPath ?? fromHead ?? "",
+    oldPath: renamedFrom,
+    status: isNew ? "added" : isDeleted ? "deleted" : renamedFrom === undefined ? "modified" : "renamed",
+    isBinary: head.some((line) => line.startsWith("Binary files ") || line === "GIT binary patch"),
+    hunks: firstHunk === -1 ? [] : parseHunks(lines.slice(firstHunk)),
+  };
+}
+
+function withoutPrefix(path: string | undefined, prefix: string): string | undefined {
+  const plain = path?.replace(/^"|"$/g, "").replace(/\t$/, "");
+  return plain === undefined || plain === "/dev/null"
+    ? undefined
+    : plain.replace(new RegExp(`^${prefix}`), "");
+}
+
+function parseHunks(lines: readonly string[]): readonly Hunk[] {
+  const hunks: { heading: string; lines: DiffLine[] }[] = [];
+  let [oldLine, newLine] = [0, 0];
+  for (const line of lines) {
+    const [, oldStart, newStart, heading] = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/.exec(line) ?? [];
+    if (oldStart !== undefined && newStart !== undefined) {
+      [oldLine, newLine] = [Number(oldStart), Number(newStart)];
+      hunks.push({ heading: heading ?? "", lines: [] });
+      continue;
+    }
+    const sign = line[0];
+    if (sign !== "+" && sign !== "-" && sign !== " ") {
+      continue;
+    }
+    const common = { sign, text: line.slice(1), marks: [] } as const;
+    hunks.at(-1)?.lines.push({
+      ...common,
+      oldLine: sign === "+" ? undefined : oldLine++,
+      newLine: sign === "-" ? undefined : newLine++,
+    });
+  }
+  return hunks.map((hunk) => ({ ...hunk, lines: withMarks(hunk.lines) }));
+}
+
+function linesOf(text: string): readonly string[] {
+  if (text === "") {
+    return [];
+  }
+  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+}
+
+interface Edit {
+  readonly sign: DiffLine["sign"];
+  readonly text: string;
+}
+
+function numbered(edits: readonly Edit[]): readonly DiffLine[] {
+  let [oldLine, newLine] = [1, 1];
+  return edits.map(({ sign, text }) => ({
+    sign,
+    text,
+    oldLine: sign === "+" ? undefined : oldLine++,
+    newLine: sign === "-" ? undefined : newLine++,
+    marks: [],
+  }));
+}
+
+/** The edits from one list to the other, as few as possible (the algorithm of Myers). */
+export function editsOf(before: readonly string[], after: readonly string[]): readonly Edit[] {
+  const most = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < most && before[head] === after[head]) {
+    head += 1;
+  }
+  let tail = 0;
+  while (tail < most - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) {
+    tail += 1;
+  }
+  const kept = (texts: readonly string[]) => texts.map((text): Edit => ({ sign: " ", text }));
+  return [
+    ...kept(before.slice(0, head)),
+    ...changed(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...kept(before.slice(before.length - tail)),
+  ];
+}
+
+function changed(before: readonly string[], after: readonly string[]): readonly Edit[] {
+  const steps = search(before, after);
+  if (steps === undefined) {
+    return [
+      ...before.map((text): Edit => ({ sign: "-", text })),
+      ...after.map((text): Edit => ({ sign: "+", text })),
+    ];
+  }
+  const edits: Edit[] = [];
+  let [row, column] = [before.length, after.length];
+  for (let depth = steps.length - 1; depth >= 0; depth -= 1) {
+    const reached = steps[depth] ?? new Map<number, number>();
+    const diagonal = row - column;
+    const isDown =
+      diagonal === -depth ||
+      (diagonal !== depth && (reached.get(diagonal - 1) ?? -1) < (reached.get(diagonal + 1) ?? -1));
+    const previous = isDown ? diagonal + 1 : diagonal - 1;
+    const fromRow = depth === 0 ? 0 : (reached.get(previous) ?? 0);
+    const fromColumn = fromRow - previous;
+    while (row > Math.max(0, fromRow) && column > Math.max(0, fromColumn) && (depth > 0 || row > 0)) {
+      row -= 1;
+      column -= 1;
+      edits.push({ sign: " ", text: before[row] ?? "" });
+    }
+    if (depth > 0 && isDown) {
+      column -= 1;
+      edits.push({ sign: "+", text: after[column] ?? "" });
+    } else if (depth > 0) {
+      row -= 1;
+      edits.push({ sign: "-", text: before[row] ?? "" });
+    }
+  }
+  return edits.reverse();
+}
+
+/** For each number of differences, how far each diagonal was reached before it; undefined: there are too many. */
+function search(
+  before: readonly string[],
+  after: readonly string[],
+): readonly ReadonlyMap<number, number>[] | undefined {
+  const most = Math.min(before.length + after.length, DIFFERENCES_MAX);
+  const reached = new Map<number, number>([[1, 0]]);
+  const steps: Map<number, number>[] = [];
+  for (let depth = 0; depth <= most; depth += 1) {
+    steps.push(new Map(reached));
+    for (let diagonal = -depth; diagonal <= depth; diagonal += 2) {
+      const isDown =
+        diagonal === -depth ||
+        (diagonal !== depth && (reached.get(diagonal - 1) ?? -1) < (reached.get(diagonal + 1) ?? -1));
+      let row = isDown ? (reached.get(diagonal + 1) ?? 0) : (reached.get(diagonal - 1) ?? 0) + 1;
+      while (row < before.length && row - diagonal < after.length && before[row] === after[row - diagonal]) {
+        row += 1;
+      }
+      reached.set(diagonal, row);
+      if (row >= before.length && row - diagonal >= after.length) {
+        return steps;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Lines beyond this length have no marks. */
+const MARKED_LENGTH_MAX = 500;
+/** Lines that share less than this part of their words are different lines, not a changed one. */
+const SHARED_MIN = 0.3;
+
+/** Marks the words that differ between a removed line and the added line in its place. */
+function withMarks(lines: readonly DiffLine[]): readonly DiffLine[] {
+  const marked = [...lines];
+  for (let index = 0; index < lines.length; ) {
+    const removed = runOf(lines, index, "-");
+    const added = runOf(lines, index + removed, "+");
+    for (let pair = 0; pair < Math.min(removed, added); pair += 1) {
+      const [old, young] = [lines[index + pair], lines[index + removed + pair]];
+      const marks = old && young && marksOf(old.text, young.text);
+      if (marks) {
+        marked[index + pair] = { ...old, marks: marks.removed };
+        marked[index + removed + pair] = { ...young, marks: marks.added };
+      }
+    }
+    index += Math.max(1, removed + added);
+  }
+  return marked;
+}
+
+function runOf(lines: readonly DiffLine[], start: number, sign: DiffLine["sign"]): number {
+  let end = start;
+  while (lines[end]?.sign === sign) {
+    end += 1;
+  }
+  return end - start;
+}
+
+function marksOf(
+  before: string,
+  after: string,
+): { readonly removed: readonly Mark[]; readonly added: readonly Mark[] } | undefined {
+  if (before.length > MARKED_LENGTH_MAX || after.length > MARKED_LENGTH_MAX) {
+    return undefined;
+  }
+  const edits = editsOf(wordsOf(before), wordsOf(after));
+  const shared = edits.reduce((sum, { sign, text }) => sum + (sign === " " ? text.trim().length : 0), 0);
+  const length = Math.max(before.trim().length, after.trim().length);
+  return length === 0 || shared / length < SHARED_MIN
+    ? undefined
+    : { removed: placesOf(edits, "-"), added: placesOf(edits, "+") };
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/\w+|\s+|[^\w\s]/gu) ?? [];
+}
+
+function placesOf(edits: readonly Edit[], sign: "+" | "-"): readonly Mark[] {
+  const marks: { start: number; end: number }[] = [];
+  let place = 0;
+  for (const edit of edits) {
+    if (edit.sign !== sign && edit.sign !== " ") {
+      continue;
+    }
+    const end = place + edit.text.length;
+    const last = marks.at(-1);
+    if (edit.sign === sign && last?.end === place) {
+      last.end = end;
+    } else if (edit.sign === sign) {
+      marks.push({ start: place, end });
+    }
+    place = end;
+  }
+  return marks;
+}
