@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import { hideKeys } from "../auth/api-keys.ts";
+import { errorPage } from "../pages/error-page.ts";
 import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
 import { frameworkError } from "./framework-error.ts";
 import { newRequestId, pathOf } from "./request-id.ts";
@@ -11,7 +12,7 @@ const PROBLEM_TYPE = "application/problem+json";
 
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** Answers every error of the server as `application/problem+json`. */
+/** Answers every error of the server as `application/problem+json`, and as a page to a person with a browser. */
 export function answerErrors(publicUrl: () => string): ErrorAnswer {
   return (thrown, request, reply) => {
     const error = asAppError(thrown, request);
@@ -25,16 +26,25 @@ export function answerErrors(publicUrl: () => string): ErrorAnswer {
     if (problem.status === 401) {
       reply.header("www-authenticate", "Bearer");
     }
-    return (
-      reply
-        // The header belongs to a file that was about to be sent.
-        .removeHeader("content-disposition")
-        .code(problem.status)
-        .headers({ ...retryHeaders(error), "x-request-id": request.id, "cache-control": "no-store" })
-        .type(PROBLEM_TYPE)
-        .send(JSON.stringify(problem))
-    );
+    reply
+      // The header belongs to a file that was about to be sent.
+      .removeHeader("content-disposition")
+      .code(problem.status)
+      .headers({ ...retryHeaders(error), "x-request-id": request.id, "cache-control": "no-store" });
+    return opensPage(request)
+      ? reply.type("text/html; charset=utf-8").send(errorPage(problem))
+      : reply.type(PROBLEM_TYPE).send(JSON.stringify(problem));
   };
+}
+
+/** True if a person opened the address in a browser. Programs and scripts get the error as JSON. */
+function opensPage({ headers, method, url }: FastifyRequest): boolean {
+  return (
+    method === "GET" &&
+    !url.startsWith("/api/") &&
+    /(^|,)\s*text\/html\b/.test(headers.accept ?? "") &&
+    !/\bjson\b/.test(headers.accept ?? "")
+  );
 }
 
 export function addErrorAnswers(server: FastifyInstance, answer: ErrorAnswer): void {

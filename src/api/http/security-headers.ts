@@ -31,6 +31,17 @@ export async function addSecurityHeaders(server: FastifyInstance, publicUrl: str
   });
 }
 
+/** Returns the policy of a page of the app. Only style elements with the nonce apply, and only own scripts run. */
+export function pagePolicy(nonce: string): string {
+  const directives = { ...DIRECTIVES, styleSrc: [...DIRECTIVES.styleSrc, `'nonce-${nonce}'`] };
+  return Object.entries(directives)
+    .map(
+      ([name, sources]) =>
+        `${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} ${sources.join(" ")}`,
+    )
+    .join(";");
+}
+
 type Headers = Parameters<FastifyReply["headers"]>[0];
 
 async function helmetHeaders(reply: FastifyReply): Promise<Headers> {

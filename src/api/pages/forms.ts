@@ -34,11 +34,28 @@ export function continueTo(request: FastifyRequest, reply: FastifyReply, next: s
 }
 
 const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
-const NAMES =
-  "account|agents|audit|device|environments|integrations|mcp-servers|new|people|rules|schedules|secrets|setup|skills|" +
-  "system|usage";
+/** The pages that only members see, besides the list of runs at `/`. The app has one route for each. */
+export const PAGE_NAMES: readonly string[] = [
+  "account",
+  "agents",
+  "audit",
+  "environments",
+  "integrations",
+  "mcp-servers",
+  "new",
+  "people",
+  "rules",
+  "schedules",
+  "secrets",
+  "setup",
+  "skills",
+  "system",
+  "usage",
+];
 /** With a query, because the pages keep their filters in it. */
-const OUR_PAGES = new RegExp(`^/(?:(?:runs|sessions)/${UUID}|${NAMES})?(?:\\?[\\w.~%&=+:,@-]{0,500})?$`);
+const OUR_PAGES = new RegExp(
+  `^/(?:(?:runs|sessions)/${UUID}|device|${PAGE_NAMES.join("|")})?(?:\\?[\\w.~%&=+:,@-]{0,500})?$`,
+);
 
 /**
  * Returns the page to show after signing in. Only the server's own pages are accepted, so that a prepared link cannot

@@ -1,117 +1,131 @@
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
-import { hasScope, viewerWith } from "../../core/people/api-key.ts";
+import { viewerWith } from "../../core/people/api-key.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { guestOf } from "../../core/people/share-link.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { requireRunId } from "../routes/ids.ts";
-import { returnPath } from "./forms.ts";
+import { type AppPage, addApp, readApp, type VisitorKind } from "./app-page.ts";
+import { PAGE_NAMES, returnPath } from "./forms.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
 
 /** A signed-in user, or the guest of a share link. */
 interface Visitor {
   readonly viewer: Viewer;
-  readonly mayFollowUp: boolean;
+  readonly kind: VisitorKind;
 }
 
-type Show = (visitor: Visitor, request: FastifyRequest, reply: FastifyReply) => Promise<string>;
 type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
+type ShowRun = (visitor: Visitor, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 const HTML = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
 };
 
-/** Serves the pages. They are static and read the public API with the visitor's cookie. */
+const NO_RUN = {
+  title: "There is no such run",
+  text: "It does not exist, or it is not yours to see.",
+  link: "/",
+  linkText: "Recent runs",
+};
+
+/**
+ * Serves the pages: one app that reads the public API with the visitor's cookie. Who may not see a page learns it here,
+ * before the app is loaded.
+ */
 export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
-  return async (app) => {
-    const files = {
-      runs: await readPage("runs"),
-      run: await readPage("run"),
-      notFound: await readPage("not-found"),
-    };
-    await app.register(staticFiles, {
+  return async (server) => {
+    const message = await readPage("message");
+    await server.register(staticFiles, {
       root: ASSETS_DIRECTORY,
       prefix: "/assets/",
       index: false,
       decorateReply: false,
     });
-    await app.register(async (pages) => {
+    const html = await readApp();
+    if (html === undefined) {
+      deps.log.warn({ remedy: "Run npm run build -w web and start again." }, "pages.not_built");
+    }
+    const app = html === undefined ? appNotBuilt(message) : await addApp(server, html);
+    await server.register(async (pages) => {
       pages.addHook("onRequest", async (_request, reply) => {
         reply.headers(HTML);
       });
-      addOwnPages(pages, files, deps, auth);
-      addSessionPage(pages, files, deps, auth);
+      addMembersPages(pages, app, auth);
+      addRunPages(pages, app, fill(message, NO_RUN), deps, auth);
     });
   };
 }
 
-type PageFiles = Readonly<Record<"runs" | "run" | "notFound", string>>;
+function appNotBuilt(message: string): AppPage {
+  const page = fill(message, {
+    title: "The pages are not built",
+    text: "Run “npm run build -w web” on the server and start it again. The API works meanwhile.",
+    link: "/docs",
+    linkText: "Reference of the API",
+  });
+  return { send: (reply) => reply.code(503).send(page) };
+}
 
-function addOwnPages(
-  app: FastifyInstance,
-  files: PageFiles,
-  { runs }: Pick<ApiDeps, "runs">,
-  auth: AuthDeps,
-): void {
-  const page = (path: string, show: Show): void => {
-    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+function addMembersPages(server: FastifyInstance, app: AppPage, auth: AuthDeps): void {
+  for (const name of ["", ...PAGE_NAMES]) {
+    server.get(`/${name}`, { schema: { hide: true } }, async (request, reply) => {
       const visitor = await findSignedIn(auth, request);
-      return visitor === undefined ? askToSignIn(request, reply) : show(visitor, request, reply);
+      return visitor === undefined ? askToSignIn(request, reply) : app.send(reply, visitor.kind);
     });
-  };
-  page("/", async () => files.runs);
-  page(
-    "/runs/:id",
-    showRun(files, async (id, viewer) => runs.get({ id: requireRunId(id) }, viewer)),
-  );
+  }
 }
 
 /** The page of a session is open to guests as well. */
-function addSessionPage(app: FastifyInstance, files: PageFiles, deps: ApiDeps, auth: AuthDeps): void {
-  const show = showRun(files, async (id, viewer) => deps.runs.get({ sessionId: requireRunId(id) }, viewer));
+function addRunPages(
+  server: FastifyInstance,
+  app: AppPage,
+  notFound: string,
+  deps: ApiDeps,
+  auth: AuthDeps,
+): void {
+  const show = (find: FindRun) => showRun(app, notFound, find);
+  const showById = show(async (id, viewer) => deps.runs.get({ id: requireRunId(id) }, viewer));
+  server.get("/runs/:id", { schema: { hide: true } }, async (request, reply) => {
+    const visitor = await findSignedIn(auth, request);
+    return visitor === undefined ? askToSignIn(request, reply) : showById(visitor, request, reply);
+  });
+  const showBySession = show(async (id, viewer) => deps.runs.get({ sessionId: requireRunId(id) }, viewer));
   const options = { schema: { hide: true }, preHandler: takeShareToken(deps, auth.guests) };
-  app.get("/sessions/:id", options, async (request, reply) => {
+  server.get("/sessions/:id", options, async (request, reply) => {
     const visitor = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
     if (visitor !== undefined) {
-      return show(visitor, request, reply);
+      return showBySession(visitor, request, reply);
     }
-    if (!hasShareToken(request)) {
-      return askToSignIn(request, reply);
-    }
-    return reply.code(404).send(files.notFound);
+    return hasShareToken(request) ? reply.code(404).send(notFound) : askToSignIn(request, reply);
   });
 }
 
 async function findSignedIn(auth: AuthDeps, request: FastifyRequest): Promise<Visitor | undefined> {
   const holder = await findByCookie(auth, request);
-  return holder && { viewer: viewerWith(holder), mayFollowUp: hasScope(holder, "runs:write") };
+  return holder && { viewer: viewerWith(holder), kind: "member" };
 }
 
 async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Visitor | undefined> {
   const link = await guests.findByCookie(request);
-  return link && { viewer: guestOf(link), mayFollowUp: link.mayFollowUp };
+  return link && { viewer: guestOf(link), kind: link.mayFollowUp ? "editor" : "viewer" };
 }
 
-function showRun(
-  { run, notFound }: { readonly run: string; readonly notFound: string },
-  find: FindRun,
-): Show {
-  return async ({ mayFollowUp, viewer }, request, reply) => {
+function showRun(app: AppPage, notFound: string, find: FindRun): ShowRun {
+  return async ({ kind, viewer }, request, reply) => {
     try {
       const { id } = request.params as { id: string };
-      const visibleRun = await find(id, viewer);
-      return fill(run, { runId: visibleRun.id, mayFollowUp: String(mayFollowUp) });
+      return app.send(reply, kind, (await find(id, viewer)).id);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "resource_not_found") {
         throw error;
       }
-      reply.code(404);
-      return notFound;
+      return reply.code(404).send(notFound);
     }
   };
 }

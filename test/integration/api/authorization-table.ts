@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { PAGE_NAMES } from "../../../src/api/pages/forms.ts";
 import { ERROR_CODES } from "../../../src/core/errors.ts";
 import type { Scope } from "../../../src/core/people/api-key.ts";
 
@@ -59,7 +60,9 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "POST /device": "open",
   "POST /device/decision": "open",
   "GET /assets/*": "open",
+  "GET /app/*": "open",
   "GET /": "page",
+  ...Object.fromEntries(PAGE_NAMES.map((name) => [`GET /${name}`, "page"] as const)),
   "GET /runs/:id": "page",
   "GET /sessions/:id": "page",
 

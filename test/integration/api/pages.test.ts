@@ -1,4 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
@@ -244,8 +243,10 @@ describe("the pages", () => {
       await visit("/runs/x", bens),
     ];
 
-    expect(byRun.text).toContain(`data-run-id="${id}"`);
-    expect(bySession.text).toBe(byRun.text);
+    const shown = [`name="errand-run" content="${id}"`, 'name="errand-visitor" content="member"'];
+    for (const text of shown) {
+      expect([byRun.text, bySession.text].map((page) => page.includes(text))).toEqual([true, true]);
+    }
     expect(byRun.headers.get("cache-control")).toBe("no-store");
     expect(hidden.map(({ status }) => status)).toEqual([404, 404, 404]);
     expect(hidden[0]?.text).toContain("There is no such run");
@@ -255,38 +256,72 @@ describe("the pages", () => {
     const cookie = cookieOf(await signIn({ key: harness.key }));
     const id = await createRun(harness);
 
-    for (const path of ["/", "/signin", `/runs/${id}`]) {
+    for (const path of ["/", "/new", "/signin", "/problems/conflict", `/runs/${id}`]) {
       const { text, headers } = await visit(path, cookie);
-      expect(headers.get("content-security-policy")).toContain("script-src 'self'");
+      expect(headers.get("content-security-policy")).toMatch(/(^|;)script-src 'self'(;|$)/);
+      expect(headers.get("content-security-policy")).not.toContain("unsafe");
       expect(text).not.toMatch(/<script(?![^>]*src=)|<style|\son\w+=|style=|https?:/);
-      const files = Array.from(text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g), ([, file]) =>
+      const files = Array.from(text.matchAll(/(?:src|href)="(\/(?:assets|app)\/[^"]+)"/g), ([, file]) =>
         String(file),
       );
+      expect(files.length).toBeGreaterThan(1);
       for (const file of files) {
         expect([file, (await visit(file, "")).status]).toEqual([file, 200]);
       }
     }
   });
 
-  test("the pages show the output of runs as text only", async () => {
-    const directory = new URL("../../../src/api/pages/assets/", import.meta.url);
-    const scripts = (await readdir(directory)).filter((name) => name.endsWith(".js"));
+  test("each page of the app allows styles by a nonce of its own", async () => {
+    const cookie = cookieOf(await signIn({ key: harness.key }));
 
-    expect(scripts.length).toBeGreaterThan(3);
-    for (const name of scripts) {
-      const text = await readFile(new URL(name, directory), "utf8");
-      expect([
-        name,
-        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/.test(text),
-      ]).toEqual([name, false]);
-    }
+    const nonces = await Promise.all(
+      [1, 2].map(async () => {
+        const { text, headers } = await visit("/", cookie);
+        const nonce = /csp-nonce" nonce="([\w-]{20,})"/.exec(text)?.[1];
+        expect(headers.get("content-security-policy")).toContain(`style-src 'self' 'nonce-${nonce}'`);
+        return nonce;
+      }),
+    );
+
+    expect(nonces[0]).not.toBe(nonces[1]);
+  });
+
+  test("the files of the app are kept by browsers, and its pages are not", async () => {
+    const cookie = cookieOf(await signIn({ key: harness.key }));
+    const page = await visit("/", cookie);
+    const [, file = ""] = /src="(\/app\/[^"]+)"/.exec(page.text) ?? [];
+
+    const script = await visit(file, "");
+
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  });
+
+  test.each([
+    ["a browser", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"],
+    ["a program", "*/*", "application/problem+json; charset=utf-8"],
+  ])("%s meets an unknown address as %s", async (_name, accept, type) => {
+    const { headers, status, text } = await visit("/nothing/here", "", { headers: { accept } });
+
+    expect([status, headers.get("content-type")]).toEqual([404, type]);
+    expect(text).toContain("here is nothing at this address");
+  });
+
+  test("an error of the API is JSON for a browser too", async () => {
+    const { headers } = await visit("/api/v1/agent/nothing", "", { headers: { accept: "text/html" } });
+
+    expect(headers.get("content-type")).toContain("application/problem+json");
   });
 
   test("the pages serve their own files and no others", async () => {
     const statuses = await Promise.all(
-      ["/assets/dom.js", "/assets/nothing.js", "/assets/..%2frun.html", "/assets/"].map(
-        async (path) => (await visit(path, "")).status,
-      ),
+      [
+        "/assets/sign.css",
+        "/assets/nothing.js",
+        "/assets/..%2fmessage.html",
+        "/app/..%2findex.html",
+        "/assets/",
+      ].map(async (path) => (await visit(path, "")).status),
     );
 
     expect(statuses[0]).toBe(200);

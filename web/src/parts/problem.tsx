@@ -2,7 +2,11 @@ import { APIError } from "@errand/client";
 import { Icon } from "./icon.tsx";
 
 /** What went wrong, in words: the message of the server and what to do. */
-export function problemText(error: unknown): { readonly message: string; readonly remedy?: string; readonly traceId?: string } {
+export function problemText(error: unknown): {
+  readonly message: string;
+  readonly remedy?: string;
+  readonly traceId?: string;
+} {
   if (error instanceof APIError) {
     const { body } = error as { readonly body?: { readonly remedy?: string; readonly trace_id?: string } };
     return {

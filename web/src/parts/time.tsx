@@ -48,7 +48,9 @@ export function Elapsed({
   readonly exact?: boolean;
 }) {
   const now = useNow(exact ? 1_000 : 5_000);
-  const seconds = ((until === undefined ? Math.max(now, Date.parse(since)) : Date.parse(until)) - Date.parse(since)) / 1_000;
+  const seconds =
+    ((until === undefined ? Math.max(now, Date.parse(since)) : Date.parse(until)) - Date.parse(since)) /
+    1_000;
   return (
     <time className="num" dateTime={`PT${Math.floor(seconds)}S`} title={`Since ${exactTime(since)}`}>
       {exact ? duration(seconds) : roughDuration(seconds)}

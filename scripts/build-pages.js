@@ -1,0 +1,18 @@
+/**
+ * Builds the pages into `web/dist`. npm runs it after each installation, so that two commands start a server. Without
+ * the development packages there is nothing to build with: an image gets the pages from an earlier stage.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+if (existsSync(`${root}node_modules/vite`) && existsSync(`${root}web/vite.config.ts`)) {
+  const { status } = spawnSync("npm", ["run", "--silent", "build", "-w", "web"], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  });
+  process.exitCode = status ?? 1;
+}

@@ -1,0 +1,316 @@
+import type { IssuedApiKey } from "@errand/client";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { areKeysOff, switchKeys } from "../frame/commands.tsx";
+import { PageHead } from "../frame/page-head.tsx";
+import { exactTime } from "../parts/format.ts";
+import { Loading, Problem } from "../parts/problem.tsx";
+import { Ago } from "../parts/time.tsx";
+import { sayProblem } from "../parts/toasts.tsx";
+import { client } from "../server/client.ts";
+import { queries, whoamiQuery } from "../server/queries.ts";
+
+/** `/account`: the user's keys, sign-ins and linked accounts. */
+export function AccountPage() {
+  const { data: whoami, error } = useQuery(whoamiQuery);
+  if (whoami === undefined) {
+    return (
+      <div className="page">
+        <PageHead title="Your account" />
+        {error ? <Problem error={error} /> : <Loading what="your account" />}
+      </div>
+    );
+  }
+  const { principal, team, is_administrator } = whoami;
+  const name = principal.display_name ?? principal.email ?? principal.uid;
+  return (
+    <div className="page">
+      <PageHead
+        title="Your account"
+        text={`${name}, ${is_administrator ? "administrator" : "member"} of the team ${team.name}`}
+      >
+        <form method="post" action="/signout">
+          <button type="submit" className="btn">
+            Sign out
+          </button>
+        </form>
+      </PageHead>
+      <Keys uid={principal.uid} />
+      <SignIns />
+      <LinkedAccounts uid={principal.uid} />
+      <Preferences />
+    </div>
+  );
+}
+
+function Keys({ uid }: { readonly uid: string }) {
+  const [name, setName] = useState("");
+  const [issued, setIssued] = useState<IssuedApiKey>();
+  const keys = useQuery({
+    queryKey: ["keys"],
+    queryFn: ({ signal }) => client.keys.list({ principal: uid }, { signal }),
+  });
+  const refresh = () => queries.invalidateQueries({ queryKey: ["keys"] });
+  const create = useMutation({
+    mutationFn: () => client.keys.create({ name: name.trim() }),
+    onSuccess: (key) => {
+      setIssued(key);
+      setName("");
+    },
+    onError: sayProblem,
+    onSettled: refresh,
+  });
+  const revoke = useMutation({
+    mutationFn: (id: string) => client.keys.revoke(id),
+    onError: sayProblem,
+    onSettled: refresh,
+  });
+  const usable = keys.data?.keys.filter(({ revoked_at }) => revoked_at === undefined) ?? [];
+  return (
+    <section className="section">
+      <h2>API keys</h2>
+      {keys.error && <Problem error={keys.error} />}
+      {issued && (
+        <div className="note done" role="status">
+          <div className="grow">
+            <p>
+              The key <b>{issued.name}</b>. It is shown only now:
+            </p>
+            <pre className="command">
+              <code>{issued.key}</code>
+            </pre>
+          </div>
+          <button
+            type="button"
+            className="btn"
+            onClick={() => void navigator.clipboard?.writeText(issued.key)}
+          >
+            Copy
+          </button>
+        </div>
+      )}
+      {usable.length > 0 && (
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Key</th>
+              <th scope="col">May</th>
+              <th scope="col">Last used</th>
+              <th scope="col">Expires</th>
+              <th scope="col">
+                <span className="sr">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {usable.map(({ id, name: keyName, hint, scopes, last_used_at, expires_at }) => (
+              <tr key={id}>
+                <td dir="auto">{keyName}</td>
+                <td>
+                  <code>{hint}</code>
+                </td>
+                <td>{scopes.join(", ")}</td>
+                <td>{last_used_at ? <Ago time={last_used_at} /> : "never"}</td>
+                <td>{expires_at ? new Date(expires_at).toLocaleDateString() : "never"}</td>
+                <td className="r">
+                  <button
+                    type="button"
+                    className="btn danger"
+                    disabled={revoke.isPending}
+                    onClick={() =>
+                      window.confirm(`Revoke the key “${keyName}”? Programs that use it stop working.`) &&
+                      revoke.mutate(id)
+                    }
+                  >
+                    Revoke<span className="sr"> {keyName}</span>
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {keys.data && usable.length === 0 && <p className="muted sm">You have no key.</p>}
+      <form
+        className="row gap-above"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate();
+        }}
+      >
+        <label className="sr" htmlFor="key-name">
+          Name of the new key
+        </label>
+        <input
+          id="key-name"
+          className="input key-name"
+          placeholder="Name, such as: laptop"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <button type="submit" className="btn" disabled={name.trim() === "" || create.isPending}>
+          {create.isPending ? "Creating…" : "New key"}
+        </button>
+      </form>
+    </section>
+  );
+}
+
+const METHODS: Readonly<Record<string, string>> = {
+  api_key: "API key",
+  oidc: "Identity provider",
+  slack: "Slack",
+  github: "GitHub",
+  link: "One-time link",
+};
+
+function SignIns() {
+  const signIns = useQuery({
+    queryKey: ["sign-ins"],
+    queryFn: ({ signal }) => client.signIns.list({ signal }),
+  });
+  const end = useMutation({
+    mutationFn: (id: string) => client.signIns.end(id),
+    onError: sayProblem,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["sign-ins"] }),
+  });
+  return (
+    <section className="section">
+      <h2>Sign-ins</h2>
+      {signIns.error && <Problem error={signIns.error} />}
+      {signIns.data && (
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">By</th>
+              <th scope="col">Browser</th>
+              <th scope="col">Last seen</th>
+              <th scope="col">Ends</th>
+              <th scope="col">
+                <span className="sr">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {signIns.data.sign_ins.map(
+              ({ id, method, user_agent, address, last_seen_at, expires_at, current }) => (
+                <tr key={id}>
+                  <td>
+                    {METHODS[method] ?? method}
+                    {current && <span className="faint"> (this browser)</span>}
+                  </td>
+                  <td>
+                    {browserOf(user_agent)} <span className="faint">{address}</span>
+                  </td>
+                  <td>
+                    <Ago time={last_seen_at} />
+                  </td>
+                  <td title={exactTime(expires_at)}>{new Date(expires_at).toLocaleString()}</td>
+                  <td className="r">
+                    {!current && (
+                      <button
+                        type="button"
+                        className="btn danger"
+                        disabled={end.isPending}
+                        onClick={() => end.mutate(id)}
+                      >
+                        End
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function browserOf(userAgent: string | undefined): string {
+  const name = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent ?? "")?.[1];
+  const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(userAgent ?? "")?.[1];
+  return [{ Edg: "Edge", OPR: "Opera" }[name ?? ""] ?? name, system].filter(Boolean).join(", ") || "unknown";
+}
+
+function LinkedAccounts({ uid }: { readonly uid: string }) {
+  const links = useQuery({
+    queryKey: ["identity-links"],
+    queryFn: ({ signal }) => client.identityLinks.list({ signal }),
+  });
+  const remove = useMutation({
+    mutationFn: (id: string) => client.identityLinks.delete(id),
+    onError: sayProblem,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["identity-links"] }),
+  });
+  const mine = links.data?.links.filter(({ principal_uid }) => principal_uid === uid) ?? [];
+  return (
+    <section className="section">
+      <h2>Linked accounts</h2>
+      {links.error && <Problem error={links.error} />}
+      {links.data && mine.length === 0 && (
+        <p className="muted sm">
+          None. Sign in with Slack or GitHub, or ask the bot for a link: what you ask for there is then yours
+          here.
+        </p>
+      )}
+      <ul className="sm">
+        {mine.map(({ id, adapter, subject }) => (
+          <li key={id} className="row">
+            <span>
+              {adapter} <span className="faint">{subject}</span>
+            </span>
+            <button
+              type="button"
+              className="btn ghost danger"
+              disabled={remove.isPending}
+              onClick={() => remove.mutate(id)}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Preferences() {
+  const [isOff, setOff] = useState(areKeysOff);
+  const [theme, setTheme] = useState(() => localStorage.getItem("errand.theme") ?? "");
+  return (
+    <section className="section">
+      <h2>In this browser</h2>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={!isOff}
+          onChange={({ target }) => {
+            switchKeys(!target.checked);
+            setOff(!target.checked);
+          }}
+        />
+        Single keys as shortcuts (? shows them)
+      </label>
+      <div className="field theme">
+        <label htmlFor="theme">Colours</label>
+        <select
+          id="theme"
+          className="select"
+          value={theme}
+          onChange={({ target: { value } }) => {
+            setTheme(value);
+            localStorage.setItem("errand.theme", value);
+            document.documentElement.dataset.theme = value;
+          }}
+        >
+          <option value="">As the system</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </div>
+    </section>
+  );
+}

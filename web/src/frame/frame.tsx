@@ -1,0 +1,219 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Avatar } from "../parts/avatar.tsx";
+import { Icon, type IconName, Mark } from "../parts/icon.tsx";
+import { Toasts } from "../parts/toasts.tsx";
+import { type RunsView, VIEWS } from "../runs/runs-search.ts";
+import { useViewCounts } from "../runs/view-counts.ts";
+import { VISITOR } from "../server/page.ts";
+import { deadNoticesQuery, whoamiQuery } from "../server/queries.ts";
+import { Commands } from "./commands.tsx";
+import { CONFIGURE, OPERATE, type Place } from "./places.ts";
+
+/** What surrounds every page: the rail, or a bar and a drawer on small screens. A guest sees only the page. */
+export function Frame() {
+  if (VISITOR !== "member") {
+    return (
+      <>
+        <a className="skip" href="#main">
+          Skip to content
+        </a>
+        <header className="guest-bar">
+          <span className="brand">
+            <Mark /> Errand
+          </span>
+          <span className="faint sm end">Shared with you</span>
+        </header>
+        <main id="main" tabIndex={-1}>
+          <Outlet />
+        </main>
+        <Toasts />
+      </>
+    );
+  }
+  return <MembersFrame />;
+}
+
+function MembersFrame() {
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const main = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: The drawer closes when another page is shown.
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className="frame">
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <header className={isOpen ? "rail open" : "rail"}>
+        <div className="rail-in">
+          <Rail onClose={() => setOpen(false)} />
+        </div>
+      </header>
+      {isOpen && (
+        <button type="button" className="veil" aria-label="Close the menu" onClick={() => setOpen(false)} />
+      )}
+      <main id="main" className="main" tabIndex={-1} ref={main}>
+        <div className="app-bar">
+          <button
+            type="button"
+            className="btn ghost only-icon"
+            aria-label="Menu"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(true)}
+          >
+            <Icon name="menu" />
+          </button>
+          <Link className="brand grow" to="/">
+            <Mark /> Errand
+          </Link>
+          <Link className="btn ghost only-icon" to="/new" aria-label="New run">
+            <Icon name="plus" />
+          </Link>
+        </div>
+        <Outlet />
+      </main>
+      <TabBar onMore={() => setOpen(true)} isRunPage={/^\/(runs|sessions)\//.test(path)} />
+      <Commands />
+      <Toasts />
+    </div>
+  );
+}
+
+const VIEW_ICONS: Readonly<Record<RunsView, IconName>> = {
+  mine: "person",
+  needs: "needs",
+  running: "play",
+  all: "all",
+};
+
+function Rail({ onClose }: { readonly onClose: () => void }) {
+  const counts = useViewCounts();
+  const { data: whoami } = useQuery(whoamiQuery);
+  const name = whoami?.principal.display_name ?? whoami?.principal.email ?? "Your account";
+  return (
+    <>
+      <div className="rail-top">
+        <Link className="brand" to="/">
+          <Mark /> Errand
+        </Link>
+        <button
+          type="button"
+          className="btn ghost only-icon rail-close"
+          aria-label="Close the menu"
+          onClick={onClose}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      <Link className="btn primary block" to="/new">
+        <Icon name="plus" /> New run <kbd className="desk-only">C</kbd>
+      </Link>
+      <nav aria-label="Runs">
+        <ul>
+          {VIEWS.map(({ id, name: view }) => (
+            <li key={id}>
+              <Link
+                className="rail-link"
+                to="/"
+                search={id === "all" ? {} : { view: id }}
+                activeOptions={{ exact: true, includeSearch: true }}
+                activeProps={{ "aria-current": "page" }}
+              >
+                <Icon name={VIEW_ICONS[id]} />
+                <span className="one">{view}</span>
+                <Count value={counts[id]} tone={id === "needs" ? "needs" : ""} />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Places title="Configure" places={CONFIGURE} />
+      <Places title="Operate" places={OPERATE} badges={{ "/integrations": <DeadNotices /> }} />
+      <div className="rail-foot">
+        <Link className="rail-link" to="/account" activeProps={{ "aria-current": "page" }}>
+          <Avatar name={name} />
+          <span className="one">{name}</span>
+        </Link>
+      </div>
+    </>
+  );
+}
+
+function Places({
+  title,
+  places,
+  badges = {},
+}: {
+  readonly title: string;
+  readonly places: readonly Place[];
+  readonly badges?: Readonly<Record<string, ReactNode>>;
+}) {
+  return (
+    <nav aria-label={title}>
+      <h2>{title}</h2>
+      <ul>
+        {places.map(({ path, name, icon }) => (
+          <li key={path}>
+            <Link className="rail-link" to={path} activeProps={{ "aria-current": "page" }}>
+              <Icon name={icon} />
+              <span className="one">{name}</span>
+              {badges[path]}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Count({ value, tone = "" }: { readonly value: string | undefined; readonly tone?: string }) {
+  return value === undefined || value === "0" ? null : <span className={`count ${tone}`}>{value}</span>;
+}
+
+/** Messages that nobody received are counted until somebody deals with them. */
+function DeadNotices() {
+  const { data } = useQuery(deadNoticesQuery);
+  const dead = data?.notices.length ?? 0;
+  return dead === 0 ? null : (
+    <span className="count fail">
+      {dead}
+      <span className="sr"> messages could not be delivered</span>
+    </span>
+  );
+}
+
+/** The places of a phone. The page of a run has a composer there instead. */
+function TabBar({ onMore, isRunPage }: { readonly onMore: () => void; readonly isRunPage: boolean }) {
+  const counts = useViewCounts();
+  if (isRunPage) {
+    return null;
+  }
+  const active = {
+    activeOptions: { exact: true, includeSearch: true },
+    activeProps: { "aria-current": "page" },
+  } as const;
+  return (
+    <nav className="tab-bar" aria-label="Main">
+      <Link to="/" search={{}} {...active}>
+        <Icon name="all" />
+        Runs
+      </Link>
+      <Link to="/" search={{ view: "needs" }} {...active}>
+        <Icon name="needs" />
+        Needs you
+        <Count value={counts.needs} tone="needs" />
+      </Link>
+      <Link to="/new" {...active}>
+        <Icon name="plus" />
+        New run
+      </Link>
+      <button type="button" onClick={onMore}>
+        <Icon name="menu" />
+        More
+        <DeadNotices />
+      </button>
+    </nav>
+  );
+}

@@ -1,0 +1,98 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { Frame } from "./frame/frame.tsx";
+import { LaterPage } from "./frame/later-page.tsx";
+import { NotFound } from "./frame/not-found.tsx";
+import { RunsPage } from "./runs/runs-page.tsx";
+import { runsSearch } from "./runs/runs-search.ts";
+import { OPENED_RUN, VISITOR } from "./server/page.ts";
+
+const rootRoute = createRootRoute({ component: Frame, notFoundComponent: NotFound });
+
+const runsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/",
+  validateSearch: runsSearch,
+  component: RunsPage,
+});
+
+const lazyRun = () => import("./run/run-page.tsx");
+
+const runRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/runs/$id",
+  component: () => <Run id={runRoute.useParams().id} />,
+});
+
+/** The server knows which run the session belongs to. */
+const sessionRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sessions/$id",
+  component: () => (OPENED_RUN === undefined ? <NotFound /> : <Run id={OPENED_RUN} />),
+});
+
+const LazyRun = lazyRouteComponent(lazyRun, "RunPage");
+
+function Run({ id }: { readonly id: string }) {
+  return <LazyRun key={id} runId={id} guest={VISITOR !== "member"} mayFollowUp={VISITOR !== "viewer"} />;
+}
+
+const newRunRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/new",
+  validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
+    typeof from === "string" ? { from } : {},
+  component: lazyRouteComponent(() => import("./new-run/new-run-page.tsx"), "NewRunPage"),
+});
+
+const setupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/setup",
+  component: lazyRouteComponent(() => import("./setup/setup-page.tsx"), "SetupPage"),
+});
+
+const integrationsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/integrations",
+  component: lazyRouteComponent(() => import("./integrations/integrations-page.tsx"), "IntegrationsPage"),
+});
+
+const systemRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/system",
+  component: lazyRouteComponent(() => import("./system/system-page.tsx"), "SystemPage"),
+});
+
+const accountRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
+});
+
+/** Pages that have their place in the frame. Until they exist, they show how to do the same with the command line. */
+const laterRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/$name",
+  component: () => <LaterPage name={laterRoute.useParams().name} />,
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    runsRoute,
+    runRoute,
+    sessionRoute,
+    newRunRoute,
+    setupRoute,
+    integrationsRoute,
+    systemRoute,
+    accountRoute,
+    laterRoute,
+  ]),
+  defaultPreload: "intent",
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,66 @@
+import { client } from "./client.ts";
+import type { LiveMessage } from "./live.ts";
+
+/** Runs once per browser: one event stream for all tabs. A tab learns which runs have changed and reads them itself. */
+
+const COLLECT_MS = 250;
+const RECONNECT_MS = 5_000;
+
+const tabs = new Set<MessagePort>();
+const changedRuns = new Set<string>();
+let isCollecting = false;
+let isReading = false;
+
+// The types of the browser do not name the scope of a shared worker.
+const scope = globalThis as unknown as { onconnect: (event: MessageEvent) => void };
+
+scope.onconnect = ({ ports: [port] }) => {
+  if (port === undefined) {
+    return;
+  }
+  tabs.add(port);
+  port.onmessage = () => tabs.delete(port);
+  port.start();
+  if (!isReading) {
+    isReading = true;
+    void read();
+  }
+};
+
+async function read(): Promise<void> {
+  for (;;) {
+    try {
+      for await (const event of client.events.stream()) {
+        if (event.kind === "reset") {
+          send({ type: "reset" });
+        } else if ("run_id" in event) {
+          collect(event.run_id);
+        }
+      }
+    } catch {
+      // Tabs find out why when they read something themselves.
+    }
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+    send({ type: "reset" });
+  }
+}
+
+function collect(runId: string): void {
+  changedRuns.add(runId);
+  if (isCollecting) {
+    return;
+  }
+  isCollecting = true;
+  setTimeout(() => {
+    isCollecting = false;
+    const runIds = [...changedRuns];
+    changedRuns.clear();
+    send({ type: "changed", runIds });
+  }, COLLECT_MS);
+}
+
+function send(message: LiveMessage): void {
+  for (const tab of tabs) {
+    tab.postMessage(message);
+  }
+}

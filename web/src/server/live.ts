@@ -1,0 +1,35 @@
+import type { QueryClient } from "@tanstack/react-query";
+
+/** `reset`: something may have been missed. */
+export type LiveMessage =
+  | { readonly type: "changed"; readonly runIds: readonly string[] }
+  | { readonly type: "reset" };
+
+const POLL_MS = 15_000;
+
+/**
+ * Keeps the queries of runs up to date. All tabs of a browser share one event stream, because a browser opens only six
+ * connections to a server over HTTP/1.1. A browser without shared workers asks every 15 seconds.
+ */
+export function followRuns(queries: QueryClient): void {
+  const onMessage = (message: LiveMessage) => {
+    void queries.invalidateQueries({ queryKey: ["runs"] });
+    for (const id of message.type === "changed" ? message.runIds : []) {
+      void queries.invalidateQueries({ queryKey: ["run", id] });
+    }
+    if (message.type === "reset") {
+      void queries.invalidateQueries({ queryKey: ["run"] });
+    }
+  };
+  if (typeof SharedWorker === "undefined") {
+    setInterval(() => document.visibilityState === "visible" && onMessage({ type: "reset" }), POLL_MS);
+    return;
+  }
+  const worker = new SharedWorker(new URL("./live-worker.ts", import.meta.url), {
+    type: "module",
+    name: "errand",
+  });
+  worker.port.onmessage = ({ data }: MessageEvent<LiveMessage>) => onMessage(data);
+  // A page in the back-forward cache stays connected. A closed one says so, because a port has no event for it.
+  window.addEventListener("pagehide", ({ persisted }) => persisted || worker.port.postMessage("closed"));
+}

@@ -1,0 +1,90 @@
+import {
+  AuthenticationError,
+  type ListRunsQuery,
+  NotFoundError,
+  PermissionDeniedError,
+  type RunItem,
+} from "@errand/client";
+import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
+import { client } from "./client.ts";
+import { VISITOR } from "./page.ts";
+
+/** An ended session leads to the sign-in page, which leads back here. */
+function onError(error: unknown): void {
+  if (error instanceof AuthenticationError && VISITOR === "member") {
+    const here = window.location.pathname + window.location.search;
+    window.location.assign(`/signin?next=${encodeURIComponent(here)}`);
+  }
+}
+
+export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      // The client has already repeated what may pass.
+      retry: false,
+      throwOnError: false,
+    },
+  },
+});
+
+export function isGone(error: unknown): boolean {
+  return error instanceof NotFoundError || error instanceof PermissionDeniedError;
+}
+
+const PAGE = 50;
+
+export const whoamiQuery = queryOptions({
+  queryKey: ["whoami"],
+  queryFn: ({ signal }) => client.whoami({ signal }),
+  staleTime: 5 * 60_000,
+});
+
+export function runsQuery(filter: ListRunsQuery) {
+  return infiniteQueryOptions({
+    queryKey: ["runs", filter],
+    queryFn: ({ pageParam, signal }) =>
+      client.runs.list(
+        { limit: PAGE, ...filter, ...(pageParam === "" ? {} : { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: "",
+    getNextPageParam: ({ page_info }) => (page_info.has_next_page ? page_info.next_cursor : undefined),
+    select: ({ pages }): readonly RunItem[] => pages.flatMap(({ runs }) => runs),
+  });
+}
+
+export function runQuery(id: string) {
+  return queryOptions({
+    queryKey: ["run", id],
+    queryFn: ({ signal }) => client.runs.retrieve(id, { signal }),
+  });
+}
+
+export const environmentsQuery = queryOptions({
+  queryKey: ["environments"],
+  queryFn: ({ signal }) => client.environments.list({}, { signal }),
+});
+
+export const catalogueQuery = queryOptions({
+  queryKey: ["catalogue"],
+  queryFn: ({ signal }) => client.catalogue.list({ signal }),
+});
+
+export const doctorQuery = queryOptions({
+  queryKey: ["doctor"],
+  queryFn: ({ signal }) => client.doctor.retrieve({ signal }),
+});
+
+export const installationsQuery = queryOptions({
+  queryKey: ["installations"],
+  queryFn: ({ signal }) => client.installations.list({ signal }),
+});
+
+/** Messages that could not be delivered and are not tried again. */
+export const deadNoticesQuery = queryOptions({
+  queryKey: ["notices", "dead"],
+  queryFn: ({ signal }) => client.notices.list({ state: "dead", limit: 100 }, { signal }),
+  refetchInterval: 60_000,
+});
