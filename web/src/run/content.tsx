@@ -1,0 +1,335 @@
+import { Fragment, memo, useEffect, useMemo, useRef, useState } from "react";
+import { plural } from "../parts/format.ts";
+import { Icon } from "../parts/icon.tsx";
+import { copy } from "./copy.ts";
+import { segmentsOf } from "./text/ansi.ts";
+import { countsOf, type DiffLine, type Hunk, hunksOf, type Mark, rangeOf } from "./text/diff.ts";
+import { languageOf, type Token, tokensOf } from "./text/highlight.ts";
+import { htmlOf } from "./text/markdown.ts";
+import { cutLines, withVisibleMarks } from "./text/marks.ts";
+
+/** Text of an agent or a person. HTML in it is shown as text. */
+export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
+  const html = useMemo(() => htmlOf(text), [text]);
+  const element = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: New HTML has blocks without colours.
+  useEffect(() => {
+    for (const block of element.current?.querySelectorAll("pre > code[class^=language-]") ?? []) {
+      void colorBlock(block);
+    }
+  }, [html]);
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: htmlOf returns sanitized HTML.
+  return <div ref={element} className="md" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
+});
+
+async function colorBlock(block: Element): Promise<void> {
+  const language = languageOf(block.className.slice("language-".length));
+  const code = block.textContent;
+  const lines = language === undefined ? undefined : await tokensOf(code, language).catch(() => undefined);
+  if (lines === undefined || !block.isConnected || block.textContent !== code) {
+    return;
+  }
+  block.replaceChildren(
+    ...lines.flatMap((tokens, index) => [
+      ...(index === 0 ? [] : ["\n"]),
+      ...tokens.map(({ text, className }) => {
+        const span = document.createElement("span");
+        span.className = className;
+        span.textContent = text;
+        return span;
+      }),
+    ]),
+  );
+}
+
+const SHOWN_LINES = 14;
+const SHOWN_LINES_MAX = 3_000;
+
+/** Output of a command with its colours: its end, or on demand all of it. */
+export function Terminal({
+  command,
+  output,
+  exitCode,
+  label,
+  isRunning,
+}: {
+  readonly command: string | undefined;
+  readonly output: string;
+  readonly exitCode: number | undefined;
+  readonly label: string;
+  readonly isRunning: boolean;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const lines = useMemo(() => output.replace(/\n+$/, "").split("\n"), [output]);
+  const shown = useMemo(
+    () => withVisibleMarks(cutLines(lines.slice(isWhole ? -SHOWN_LINES_MAX : -SHOWN_LINES).join("\n"))),
+    [lines, isWhole],
+  );
+  const segments = useMemo(() => segmentsOf(shown), [shown]);
+  const isEmpty = output.trim() === "";
+  const hidden = lines.length - (isWhole ? SHOWN_LINES_MAX : SHOWN_LINES);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls sideways must be reachable with the keyboard. */}
+      <section className="term" tabIndex={0} aria-label={label}>
+        {command !== undefined && (
+          <div className="term-command">
+            <span className="ansi-faint">$</span> {withVisibleMarks(command)}
+          </div>
+        )}
+        {!isEmpty && (
+          <pre dir="auto">
+            {segments.map(({ className, style, text }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: Segments have no identity.
+              <span key={index} className={className} style={style}>
+                {text}
+              </span>
+            ))}
+          </pre>
+        )}
+      </section>
+      <div className="term-foot">
+        {exitCode !== undefined && exitCode !== 0 && (
+          <span className="state fail xs">
+            <Icon name="stateFailed" />
+            Exit code {exitCode}
+          </span>
+        )}
+        <span>
+          {isEmpty
+            ? isRunning
+              ? "No output yet"
+              : "No output"
+            : `${plural(lines.length, "line")}${hidden > 0 ? `, last ${lines.length - hidden} shown` : ""}`}
+        </span>
+        {!isEmpty && (
+          <span className="end row">
+            {lines.length > SHOWN_LINES && (
+              <button type="button" className="btn ghost" onClick={() => setWhole(!isWhole)}>
+                {isWhole ? "Show less" : "Show all"}
+              </button>
+            )}
+            <button type="button" className="btn ghost" onClick={() => copy(output, "Output")}>
+              <Icon name="copy" /> Copy
+            </button>
+          </span>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Other text of a tool: its beginning, or on demand all of it. */
+export function PlainText({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const lines = useMemo(() => text.replace(/\n+$/, "").split("\n"), [text]);
+  const shown = lines.slice(0, isWhole ? SHOWN_LINES_MAX : SHOWN_LINES).join("\n");
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls sideways must be reachable with the keyboard. */}
+      <section className="term" tabIndex={0} aria-label={label}>
+        <pre dir="auto">{withVisibleMarks(cutLines(shown))}</pre>
+      </section>
+      {lines.length > SHOWN_LINES && (
+        <div className="term-foot">
+          <span>
+            {plural(lines.length, "line")}
+            {isWhole ? "" : `, first ${SHOWN_LINES} shown`}
+          </span>
+          <span className="end row">
+            <button type="button" className="btn ghost" onClick={() => setWhole(!isWhole)}>
+              {isWhole ? "Show less" : "Show all"}
+            </button>
+            <button type="button" className="btn ghost" onClick={() => copy(text, "Text")}>
+              <Icon name="copy" /> Copy
+            </button>
+          </span>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function Counts({ added, removed }: { readonly added: number; readonly removed: number }) {
+  return (
+    <span className="counts">
+      <span className="c-done">+{added}</span> <span className="c-fail">−{removed}</span>
+      <span className="sr"> lines</span>
+    </span>
+  );
+}
+
+const DIFF_LINES = 80;
+
+/** A change of a file that a tool reports. */
+export function ToolDiff({
+  path,
+  oldText,
+  newText,
+}: {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string;
+}) {
+  const hunks = useMemo(() => hunksOf(oldText, newText), [oldText, newText]);
+  return <DiffView path={path} hunks={hunks} />;
+}
+
+export function DiffView({ path, hunks }: { readonly path: string; readonly hunks: readonly Hunk[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const length = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+  const shown = isWhole ? hunks : firstLines(hunks, DIFF_LINES);
+  const tokens = useTokens(path, shown);
+  if (length === 0) {
+    return <p className="diff-note">The text is the same.</p>;
+  }
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls sideways must be reachable with the keyboard. */}
+      <section className="diff" tabIndex={0} aria-label={`Change of ${path}`}>
+        <table>
+          {shown.map((hunk, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: Hunks have no identity.
+            <tbody key={index}>
+              <tr className="hunk">
+                <td className="no" />
+                <td className="no" />
+                <td className="sign" />
+                <td className="code">
+                  {rangeOf(hunks[index] ?? hunk)} {withVisibleMarks(hunk.heading)}
+                </td>
+              </tr>
+              {hunk.lines.map((line, number) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: Lines have no identity.
+                <DiffRow key={number} line={line} tokens={tokens?.get(line)} />
+              ))}
+            </tbody>
+          ))}
+        </table>
+      </section>
+      {!isWhole && length > DIFF_LINES && (
+        <button type="button" className="btn ghost block diff-more" onClick={() => setWhole(true)}>
+          Show {plural(length, "line")}
+        </button>
+      )}
+    </>
+  );
+}
+
+const SIGNS = { "+": ["added", "+"], "-": ["removed", "−"], " ": ["", ""] } as const;
+
+const DiffRow = memo(function DiffRow({
+  line,
+  tokens,
+}: {
+  readonly line: DiffLine;
+  readonly tokens: readonly Token[] | undefined;
+}) {
+  const [className, sign] = SIGNS[line.sign];
+  return (
+    <tr className={className}>
+      <td className="no">{line.oldLine}</td>
+      <td className="no">{line.newLine}</td>
+      <td className="sign">{sign}</td>
+      <td className="code">
+        {piecesOf(line, tokens).map(({ text, className: look, isMarked }, index) => {
+          const shown = withVisibleMarks(text);
+          const inner = look === "" ? shown : <span className={look}>{shown}</span>;
+          // biome-ignore lint/suspicious/noArrayIndexKey: Pieces have no identity.
+          return isMarked ? <mark key={index}>{inner}</mark> : <Fragment key={index}>{inner}</Fragment>;
+        })}
+      </td>
+    </tr>
+  );
+});
+
+interface Piece extends Token {
+  readonly isMarked: boolean;
+}
+
+/** The line, split where its colour or its mark changes. */
+function piecesOf({ marks, text }: DiffLine, tokens: readonly Token[] | undefined): readonly Piece[] {
+  const shown = cutLines(text);
+  let place = 0;
+  return (shown === text && tokens ? tokens : [{ text: shown, className: "" }]).flatMap((token) => {
+    const start = place;
+    place += token.text.length;
+    return split(token, start, marks);
+  });
+}
+
+function split({ className, text }: Token, start: number, marks: readonly Mark[]): readonly Piece[] {
+  const end = start + text.length;
+  const cuts = new Set([start, end]);
+  for (const mark of marks) {
+    for (const cut of [mark.start, mark.end]) {
+      if (cut > start && cut < end) {
+        cuts.add(cut);
+      }
+    }
+  }
+  const places = [...cuts].sort((one, other) => one - other);
+  return places.slice(0, -1).map((from, index) => ({
+    className,
+    text: text.slice(from - start, (places[index + 1] ?? end) - start),
+    isMarked: marks.some((mark) => mark.start <= from && from < mark.end),
+  }));
+}
+
+function firstLines(hunks: readonly Hunk[], most: number): readonly Hunk[] {
+  let left = most;
+  return hunks.flatMap((hunk) => {
+    const lines = hunk.lines.slice(0, Math.max(0, left));
+    left -= lines.length;
+    return lines.length === 0 ? [] : [{ ...hunk, lines }];
+  });
+}
+
+/** The colours of each line. Removed and added lines are read in their own version of the file. */
+function useTokens(path: string, hunks: readonly Hunk[]): ReadonlyMap<DiffLine, readonly Token[]> | undefined {
+  const [tokens, setTokens] = useState<ReadonlyMap<DiffLine, readonly Token[]>>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: The number of lines says whether more of the same diff is shown.
+  useEffect(() => {
+    let isCurrent = true;
+    const language = languageOf(path);
+    if (language !== undefined) {
+      void colors(hunks, language).then((found) => isCurrent && setTokens(found));
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [path, hunks.reduce((sum, { lines }) => sum + lines.length, 0)]);
+  return tokens;
+}
+
+async function colors(
+  hunks: readonly Hunk[],
+  language: string,
+): Promise<ReadonlyMap<DiffLine, readonly Token[]>> {
+  const found = new Map<DiffLine, readonly Token[]>();
+  for (const { lines } of hunks) {
+    for (const left of ["-", "+"] as const) {
+      const version = lines.filter(({ sign }) => sign !== left);
+      const text = version.map((line) => line.text).join("\n");
+      const tokens = await tokensOf(text, language).catch(() => undefined);
+      for (const [index, line] of version.entries()) {
+        const known = tokens?.[index];
+        if (known !== undefined) {
+          found.set(line, known);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+export function countsOfChanges(
+  changes: readonly { readonly oldText: string | null; readonly newText: string }[],
+): { readonly added: number; readonly removed: number } {
+  return changes
+    .map(({ newText, oldText }) => countsOf(hunksOf(oldText, newText)))
+    .reduce((sum, each) => ({ added: sum.added + each.added, removed: sum.removed + each.removed }), {
+      added: 0,
+      removed: 0,
+    });
+}

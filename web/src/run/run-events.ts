@@ -1,0 +1,265 @@
+import type { RunEvent, RunState } from "@errand/client";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { client } from "../server/client.ts";
+import type { Row } from "./conversation/blocks.ts";
+import type { Facts } from "./conversation/conversation.ts";
+import type { FollowUpEntry } from "./conversation/entries.ts";
+import { Timeline } from "./conversation/timeline.ts";
+
+const PAGE = 500;
+/** Beyond this size of JSON, earlier pages are read only when the reader scrolls to them. */
+const IDLE_LENGTH_MAX = 48_000_000;
+const RECONNECT_MS = 5_000;
+const ENDED: ReadonlySet<RunState> = new Set(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"]);
+
+/** What the page shows of a log. */
+export interface RunLogView {
+  readonly version: number;
+  readonly rows: readonly Row[];
+  readonly held: readonly FollowUpEntry[];
+  readonly facts: Facts;
+  /** How many events the log has. */
+  readonly eventCount: number;
+  readonly isLoaded: boolean;
+  /** Earlier events exist that are not shown yet. */
+  readonly hasEarlier: boolean;
+  readonly isConnected: boolean;
+  readonly error: unknown;
+}
+
+/**
+ * The log of a run: its end first, then live events while the tab is visible and the run lasts, and earlier pages when
+ * the browser has nothing else to do.
+ */
+export class RunLog {
+  readonly #runId: string;
+  readonly #timeline = new Timeline();
+  readonly #listeners = new Set<() => void>();
+  /** Earlier events that are read but not folded yet, the newest page first. */
+  #waiting: (readonly RunEvent[])[] = [];
+  #before: number | undefined;
+  #readLength = 0;
+  #isReading = false;
+  #stop: AbortController | undefined;
+  #stream: AbortController | undefined;
+  #isDrawing = false;
+  #isLoaded = false;
+  #isConnected = true;
+  #error: unknown;
+  #view: RunLogView;
+
+  constructor(runId: string) {
+    this.#runId = runId;
+    this.#view = this.#newView(0);
+  }
+
+  get view(): RunLogView {
+    return this.#view;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Reads the log until the returned function is called. */
+  open(): () => void {
+    const stop = new AbortController();
+    this.#stop = stop;
+    const onVisibility = () => this.#follow();
+    document.addEventListener("visibilitychange", onVisibility);
+    void this.#start(stop.signal);
+    return () => {
+      document.removeEventListener("visibilitychange", onVisibility);
+      stop.abort();
+      this.#stream?.abort();
+      this.#stream = undefined;
+    };
+  }
+
+  /** Called when the run has changed: a follow-up continues a run that had ended. */
+  resume(state: RunState): void {
+    if (!ENDED.has(state)) {
+      this.#follow(true);
+    }
+  }
+
+  toggleFold(key: string): void {
+    this.#timeline.toggleFold(key);
+    this.#changed();
+  }
+
+  /** Shows an earlier part of the log. */
+  async loadEarlier(): Promise<void> {
+    if (this.#waiting.length === 0) {
+      await this.#readEarlier();
+    }
+    this.#foldWaiting();
+  }
+
+  /** Shows the log back to the entry of this key, if it exists. */
+  async loadUntil(key: string): Promise<boolean> {
+    while (this.#timeline.conversation.find(key) === undefined && this.#view.hasEarlier) {
+      await this.loadEarlier();
+    }
+    return this.#timeline.conversation.find(key) !== undefined;
+  }
+
+  async #start(signal: AbortSignal): Promise<void> {
+    try {
+      if (!this.#isLoaded) {
+        const page = await client.runs.storedEvents(this.#runId, { tail: PAGE }, { signal });
+        this.#timeline.append(page.events);
+        this.#before = page.next_before;
+        this.#isLoaded = true;
+        this.#error = undefined;
+        this.#changed();
+      }
+      this.#follow();
+      void this.#readInIdleTime(signal);
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#error = error;
+        this.#changed();
+      }
+    }
+  }
+
+  /** Opens the stream when there is something to follow and somebody to see it, and closes it otherwise. */
+  #follow(isContinued = false): void {
+    const { facts } = this.#timeline.conversation;
+    const hasEnded = !isContinued && facts.state !== undefined && ENDED.has(facts.state);
+    if (document.visibilityState !== "visible") {
+      this.#stream?.abort();
+      this.#stream = undefined;
+    } else if (this.#isLoaded && this.#stream === undefined && !hasEnded && !this.#stop?.signal.aborted) {
+      this.#stream = new AbortController();
+      void this.#read(this.#stream.signal, isContinued);
+    }
+  }
+
+  async #read(signal: AbortSignal, isContinued: boolean): Promise<void> {
+    try {
+      const after = this.#timeline.conversation.last;
+      for await (const event of client.runs.events(this.#runId, { after, follow: isContinued }, { signal })) {
+        if (event.kind === "reset") {
+          continue;
+        }
+        this.#isConnected = true;
+        this.#append(event);
+        // A stream that follows a continued run has no end of its own.
+        if (isContinued && event.kind === "run.state" && ENDED.has(event.to)) {
+          break;
+        }
+      }
+      this.#stream = undefined;
+    } catch {
+      if (!signal.aborted) {
+        this.#stream = undefined;
+        this.#isConnected = false;
+        this.#changed();
+        setTimeout(() => this.#follow(), RECONNECT_MS);
+      }
+    }
+  }
+
+  #pending: RunEvent[] = [];
+
+  /** Events that arrive together are folded and drawn together. */
+  #append(event: RunEvent): void {
+    this.#pending.push(event);
+    if (this.#isDrawing) {
+      return;
+    }
+    this.#isDrawing = true;
+    requestAnimationFrame(() => {
+      this.#isDrawing = false;
+      this.#timeline.append(this.#pending.splice(0));
+      this.#changed();
+    });
+  }
+
+  async #readInIdleTime(signal: AbortSignal): Promise<void> {
+    while (this.#before !== undefined && this.#readLength < IDLE_LENGTH_MAX && !signal.aborted) {
+      await idle();
+      if (signal.aborted || document.visibilityState !== "visible") {
+        return;
+      }
+      await this.#readEarlier();
+      // Folding is dear with many entries, so the known part at least doubles each time.
+      const waiting = this.#waiting.reduce((sum, page) => sum + page.length, 0);
+      const { first, last } = this.#timeline.conversation;
+      if (waiting >= last - first || this.#before === undefined) {
+        await idle();
+        this.#foldWaiting();
+      }
+    }
+  }
+
+  async #readEarlier(): Promise<void> {
+    const before = this.#before;
+    if (before === undefined || this.#isReading) {
+      return;
+    }
+    this.#isReading = true;
+    try {
+      const signal = this.#stop?.signal;
+      const query = { before, limit: PAGE };
+      const page = await client.runs.storedEvents(this.#runId, query, signal && { signal });
+      this.#waiting.unshift(page.events);
+      this.#before = page.next_before;
+      this.#readLength += JSON.stringify(page.events).length;
+    } catch {
+      // The reader scrolls again, or the next idle time comes.
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #foldWaiting(): void {
+    if (this.#waiting.length > 0) {
+      this.#timeline.prepend(this.#waiting.flat());
+      this.#waiting = [];
+      this.#changed();
+    }
+  }
+
+  #changed(): void {
+    this.#view = this.#newView(this.#view.version + 1);
+    for (const listener of this.#listeners) {
+      listener();
+    }
+  }
+
+  #newView(version: number): RunLogView {
+    const { conversation, rows } = this.#timeline;
+    return {
+      version,
+      rows,
+      held: conversation.held,
+      facts: conversation.facts,
+      eventCount: conversation.last,
+      isLoaded: this.#isLoaded,
+      hasEarlier: this.#before !== undefined || this.#waiting.length > 0,
+      isConnected: this.#isConnected,
+      error: this.#error,
+    };
+  }
+}
+
+function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof requestIdleCallback === "function") {
+      requestIdleCallback(() => resolve(), { timeout: 2_000 });
+    } else {
+      setTimeout(resolve, 100);
+    }
+  });
+}
+
+export function useRunLog(runId: string): { readonly log: RunLog; readonly view: RunLogView } {
+  const [log] = useState(() => new RunLog(runId));
+  useEffect(() => log.open(), [log]);
+  const view = useSyncExternalStore(log.subscribe, () => log.view);
+  return { log, view };
+}
