@@ -235,8 +235,9 @@ const DiffRow = memo(function DiffRow({
         {piecesOf(line, tokens).map(({ text, className: look, isMarked }, index) => {
           const shown = withVisibleMarks(text);
           const inner = look === "" ? shown : <span className={look}>{shown}</span>;
+          const Piece = isMarked ? "mark" : Fragment;
           // biome-ignore lint/suspicious/noArrayIndexKey: Pieces have no identity.
-          return isMarked ? <mark key={index}>{inner}</mark> : <Fragment key={index}>{inner}</Fragment>;
+          return <Piece key={index}>{inner}</Piece>;
         })}
       </td>
     </tr>
@@ -286,7 +287,10 @@ function firstLines(hunks: readonly Hunk[], most: number): readonly Hunk[] {
 }
 
 /** The colours of each line. Removed and added lines are read in their own version of the file. */
-function useTokens(path: string, hunks: readonly Hunk[]): ReadonlyMap<DiffLine, readonly Token[]> | undefined {
+function useTokens(
+  path: string,
+  hunks: readonly Hunk[],
+): ReadonlyMap<DiffLine, readonly Token[]> | undefined {
   const [tokens, setTokens] = useState<ReadonlyMap<DiffLine, readonly Token[]>>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: The number of lines says whether more of the same diff is shown.
   useEffect(() => {

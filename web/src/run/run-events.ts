@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { client } from "../server/client.ts";
 import type { Row } from "./conversation/blocks.ts";
 import type { Facts } from "./conversation/conversation.ts";
-import type { FollowUpEntry } from "./conversation/entries.ts";
+import type { Entry, FollowUpEntry } from "./conversation/entries.ts";
 import { Timeline } from "./conversation/timeline.ts";
 
 const PAGE = 500;
@@ -82,6 +82,14 @@ export class RunLog {
     if (!ENDED.has(state)) {
       this.#follow(true);
     }
+  }
+
+  find(key: string): Entry | undefined {
+    return this.#timeline.conversation.find(key);
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#timeline.conversation.entries;
   }
 
   toggleFold(key: string): void {

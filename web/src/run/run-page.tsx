@@ -1,9 +1,247 @@
+import "./run.css";
+import type { RunFollowup, RunItem } from "@errand/client";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
+import { areKeysOff, isTyping } from "../frame/commands.tsx";
+import { NotFound } from "../frame/not-found.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loading, Problem } from "../parts/problem.tsx";
+import { hasEnded } from "../parts/state.tsx";
+import { client } from "../server/client.ts";
+import { isGone, queries, runQuery, whoamiQuery } from "../server/queries.ts";
+import { askToNotify, useAttention } from "./attention.ts";
+import { ChangesTab } from "./changes-tab.tsx";
+import { Composer } from "./composer.tsx";
+import type { Entry } from "./conversation/entries.ts";
+import { ConversationView } from "./conversation-view.tsx";
+import { copy } from "./copy.ts";
+import { DetailsTab } from "./details-tab.tsx";
+import { EventsTab } from "./events-tab.tsx";
+import { FilesTab } from "./files-tab.tsx";
+import { agentName, personName } from "./names.ts";
+import { RunAside, RunStrip } from "./run-aside.tsx";
+import { type RunContext, RunContextProvider } from "./run-context.tsx";
+import { useRunLog } from "./run-events.ts";
+import { RunHead, TABS, type Tab } from "./run-head.tsx";
+import { markdownOf } from "./to-markdown.ts";
+
+const NO_FOLLOW_UPS: ReadonlyMap<string, RunFollowup> = new Map();
+
 export function RunPage({
   runId,
+  guest,
+  mayFollowUp,
 }: {
   readonly runId: string;
   readonly guest: boolean;
   readonly mayFollowUp: boolean;
 }) {
-  return <p>{runId}</p>;
+  const { data: run, error } = useQuery(runQuery(runId));
+  if (error !== null && run === undefined) {
+    return isGone(error) ? (
+      <NotFound />
+    ) : (
+      <div className="run-problem">
+        <Problem error={error} onRetry={() => queries.invalidateQueries({ queryKey: ["run", runId] })} />
+      </div>
+    );
+  }
+  return <OpenRun run={run} runId={runId} isGuest={guest} mayFollowUp={mayFollowUp} />;
+}
+
+function OpenRun({
+  run,
+  runId,
+  isGuest,
+  mayFollowUp,
+}: {
+  readonly run: RunItem | undefined;
+  readonly runId: string;
+  readonly isGuest: boolean;
+  readonly mayFollowUp: boolean;
+}) {
+  const { log, view } = useRunLog(runId);
+  const { facts } = view;
+  const tab = useTab();
+  const { data: whoami } = useQuery({ ...whoamiQuery, enabled: !isGuest });
+  const { data: followUps } = useQuery({
+    queryKey: ["run", runId, "followups"],
+    queryFn: ({ signal }) => client.runs.followUps(runId, { limit: 500 }, { signal }),
+    enabled: !isGuest,
+  });
+  const changes = useQuery({
+    queryKey: ["run", runId, "changes"],
+    queryFn: ({ signal }) => client.runs.changes(runId, { signal }),
+  });
+  // The log is newer than the run that was read last.
+  const isLogNewer = run === undefined || (facts.stateAt ?? "") >= run.updated_at;
+  const state = (isLogNewer ? facts.state : undefined) ?? run?.state;
+  const ended = state !== undefined && hasEnded(state);
+  useAttention(run?.title, state);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: A new state or turn changes the run, its follow-ups and its changes.
+  useEffect(() => {
+    if (view.isLoaded) {
+      void queries.invalidateQueries({ queryKey: ["run", runId] });
+    }
+  }, [facts.state, facts.turn, facts.lastEnd, view.held.length, runId]);
+  useEffect(() => {
+    if (run !== undefined) {
+      log.resume(run.state);
+    }
+  }, [run, log]);
+  const opened = useRef(new Map<string, boolean>()).current;
+  const agent = agentName(run);
+  const context = useMemo<RunContext>(
+    () => ({
+      run,
+      runId,
+      log,
+      agent,
+      servers: Object.keys(run?.agent_config?.mcp_servers ?? {}),
+      followUps: followUps
+        ? new Map(followUps.followups.map((each) => [each.followup_id, each]))
+        : NO_FOLLOW_UPS,
+      hasEnded: ended,
+      isGuest,
+      ownUid: whoami?.principal.uid,
+      opened,
+    }),
+    [run, runId, log, agent, followUps, ended, isGuest, whoami, opened],
+  );
+  const toMarkdown = useCallback(
+    (entries: readonly Entry[]) =>
+      markdownOf(entries, {
+        agent: context.agent,
+        creator: personName(context.run?.creator),
+        prompt: context.run?.prompt ?? "",
+        servers: context.servers,
+        author: (id) => personName(context.followUps.get(id)?.author),
+      }),
+    [context],
+  );
+  const copyEntry = useCallback((entry: Entry) => void copy(toMarkdown([entry]), "Entry"), [toMarkdown]);
+  if (run === undefined || state === undefined) {
+    return (
+      <div className="run-problem">
+        {view.error ? <Problem error={view.error} /> : <Loading what="the run" />}
+      </div>
+    );
+  }
+  const repositories = changes.data?.repositories;
+  const summary = { run, facts, changes: repositories ?? [] };
+  const question = view.rows.findLast(
+    (row) => row.kind === "entry" && row.entry.kind === "question" && row.entry.answer === undefined,
+  );
+  const counts = {
+    changes: repositories?.reduce((sum, { files }) => sum + files.length, 0) ?? 0,
+    files: run.artifacts?.length ?? 0,
+    events: view.eventCount,
+  };
+  return (
+    <RunContextProvider value={context}>
+      <RunHead
+        run={run}
+        state={state}
+        endedAt={ended ? (facts.stateAt ?? run.updated_at) : undefined}
+        tab={tab}
+        counts={counts}
+        onCopy={() => {
+          void copy(toMarkdown(log.entries), "Conversation");
+        }}
+      />
+      {tab === "conversation" ? (
+        <div className="run-body" onClickCapture={askToNotify}>
+          <div className="thread">
+            <RunStrip {...summary} questionKey={state === "BLOCKED" ? question?.key : undefined} />
+            <section className="conversation" aria-label="Conversation">
+              {view.error ? <Problem error={view.error} /> : null}
+              {view.isLoaded ? (
+                <ConversationView view={view} onCopy={copyEntry} />
+              ) : (
+                <Loading what="the conversation" />
+              )}
+              {!view.isConnected && (
+                <p className="system-line inset">
+                  <Icon name="warning" /> The connection is lost. It is tried again…
+                </p>
+              )}
+            </section>
+            {mayFollowUp ? (
+              <Composer run={run} />
+            ) : (
+              <p className="composer-none">
+                You see this run by a link. Only members can write to the agent.
+              </p>
+            )}
+          </div>
+          <RunAside {...summary} />
+        </div>
+      ) : (
+        <TabPanel>{panel(tab, { run, context, changes: repositories, error: changes.error, view })}</TabPanel>
+      )}
+    </RunContextProvider>
+  );
+}
+
+function panel(
+  tab: Exclude<Tab, "conversation">,
+  {
+    run,
+    context,
+    changes,
+    error,
+    view,
+  }: {
+    readonly run: RunItem;
+    readonly context: RunContext;
+    readonly changes: Parameters<typeof ChangesTab>[0]["changes"];
+    readonly error: unknown;
+    readonly view: ReturnType<typeof useRunLog>["view"];
+  },
+): ReactNode {
+  switch (tab) {
+    case "changes":
+      return error ? <Problem error={error} /> : <ChangesTab changes={changes} />;
+    case "files":
+      return <FilesTab run={run} />;
+    case "events":
+      return view.isLoaded && <EventsTab runId={context.runId} eventCount={view.eventCount} />;
+    case "details": {
+      const attempts = context.log.entries.flatMap((entry) =>
+        entry.kind === "line" && (entry.name === "attempt" || entry.name === "agent")
+          ? [{ at: entry.at, text: entry.text }]
+          : [],
+      );
+      return <DetailsTab run={run} attempts={attempts} />;
+    }
+    default:
+      return tab satisfies never;
+  }
+}
+
+function TabPanel({ children }: { readonly children: ReactNode }) {
+  useEffect(() => window.scrollTo(0, 0), []);
+  return <div className="tab-panel">{children}</div>;
+}
+
+/** The tab is part of the address. The keys 1 to 5 choose it. */
+function useTab(): Tab {
+  const { tab } = useSearch({ strict: false }) as { readonly tab?: unknown };
+  const navigate = useNavigate();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const chosen = TABS[Number(event.key) - 1];
+      if (chosen !== undefined && !isTyping(event) && !areKeysOff()) {
+        const search = (before: object) => ({
+          ...before,
+          tab: chosen === "conversation" ? undefined : chosen,
+        });
+        void navigate({ to: ".", search: search as never });
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [navigate]);
+  return TABS.find((each) => each === tab) ?? "conversation";
 }

@@ -3,7 +3,14 @@ import { duration, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Counts, countsOfChanges, PlainText, Terminal, ToolDiff } from "./content.tsx";
 import type { Row } from "./conversation/blocks.ts";
-import type { ArtifactEntry, Entry, GrantedEntry, OtherEntry, SpeechEntry, ToolEntry } from "./conversation/entries.ts";
+import type {
+  ArtifactEntry,
+  Entry,
+  GrantedEntry,
+  OtherEntry,
+  SpeechEntry,
+  ToolEntry,
+} from "./conversation/entries.ts";
 import { type CallKind, commandOf, viewOf } from "./conversation/tool-call.ts";
 import { safeUrl } from "./names.ts";
 import { useOpened, useRun } from "./run-context.tsx";
@@ -37,11 +44,16 @@ export function StepView({ row }: { readonly row: StepRow }) {
     case "other":
       return <OtherStep entry={entry} />;
     case "granted":
-      return (
-        <Line icon="check" verb="Allowed by the policy" subject={entry.title} isCode={false} />
-      );
+      return <Line icon="check" verb="Allowed by the policy" subject={entry.title} isCode={false} />;
     default:
-      return <Line icon="warning" verb="Notice" subject={"text" in entry ? entry.text ?? "" : ""} isCode={false} />;
+      return (
+        <Line
+          icon="warning"
+          verb="Notice"
+          subject={"text" in entry ? (entry.text ?? "") : ""}
+          isCode={false}
+        />
+      );
   }
 }
 
@@ -49,7 +61,11 @@ function ThoughtStep({ entry, until }: { readonly entry: SpeechEntry; readonly u
   const { hasEnded } = useRun();
   const seconds = (Date.parse(until ?? entry.lastAt) - Date.parse(entry.at)) / 1_000;
   const verb =
-    until === undefined && !hasEnded ? "Thinking…" : seconds < 1 ? "Thought" : `Thought for ${duration(seconds)}`;
+    until === undefined && !hasEnded
+      ? "Thinking…"
+      : seconds < 1
+        ? "Thought"
+        : `Thought for ${duration(seconds)}`;
   return (
     <Step id={entry.key} icon="thought" verb={verb} subject="" isCode={false}>
       <p className="thought" dir="auto">
@@ -68,7 +84,10 @@ const ToolStep = memo(function ToolStep({
 }) {
   const { servers } = useRun();
   const view = useMemo(() => viewOf(entry, servers), [entry, servers]);
-  const counts = useMemo(() => (view.changes.length === 0 ? undefined : countsOfChanges(view.changes)), [view]);
+  const counts = useMemo(
+    () => (view.changes.length === 0 ? undefined : countsOfChanges(view.changes)),
+    [view],
+  );
   const isBad = view.state === "failed" || (view.exitCode ?? 0) !== 0;
   const seconds = (Date.parse(entry.lastAt) - Date.parse(entry.at)) / 1_000;
   const lines = view.kind === "read" && view.output !== "" ? view.output.trimEnd().split("\n").length : 0;
@@ -155,7 +174,12 @@ function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { reado
       );
     }
     default: {
-      const name = artifact.type === "FILE" ? artifact.filename : artifact.type === "PLAN" ? (artifact.title ?? "Plan") : "Screenshot";
+      const name =
+        artifact.type === "FILE"
+          ? artifact.filename
+          : artifact.type === "PLAN"
+            ? (artifact.title ?? "Plan")
+            : "Screenshot";
       return (
         <div className="step" id={key}>
           <div className="step-line">
@@ -231,7 +255,12 @@ function Step({
   );
 }
 
-function Line(props: { readonly icon: IconName; readonly verb: string; readonly subject: string; readonly isCode: boolean }) {
+function Line(props: {
+  readonly icon: IconName;
+  readonly verb: string;
+  readonly subject: string;
+  readonly isCode: boolean;
+}) {
   return (
     <div className="step">
       <div className="step-line">
@@ -274,7 +303,9 @@ export function FoldView({ row }: { readonly row: Extract<Row, { readonly kind: 
     <div className="step" id={key}>
       <button type="button" className="step-line" aria-expanded={isOpen} onClick={() => log.toggleFold(key)}>
         <Icon name="all" />
-        <span className="verb">{isOpen ? `${plural(entries.length, "step")}` : `${plural(entries.length, "more step")}`}</span>
+        <span className="verb">
+          {isOpen ? `${plural(entries.length, "step")}` : `${plural(entries.length, "more step")}`}
+        </span>
         <span className="subject quiet">{summaryOf(entries)}</span>
         <span className="meta">
           {seconds >= 1 && <span>{duration(seconds)}</span>}
@@ -301,7 +332,9 @@ function summaryOf(entries: readonly Entry[]): string {
   }
   return Array.from(counts, ([kind, count]) => {
     const [verb, one, many] = COUNTED[kind] ?? [];
-    return verb === undefined || one === undefined || many === undefined ? "" : `${verb} ${plural(count, one, many)}`;
+    return verb === undefined || one === undefined || many === undefined
+      ? ""
+      : `${verb} ${plural(count, one, many)}`;
   })
     .filter(Boolean)
     .join(", ");

@@ -1,0 +1,224 @@
+import type { RepositoryChanges } from "@errand/client";
+import { useQuery } from "@tanstack/react-query";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
+import { areKeysOff, isTyping } from "../frame/commands.tsx";
+import { plural } from "../parts/format.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Loading, Problem } from "../parts/problem.tsx";
+import { Counts, DiffView } from "./content.tsx";
+import { copy } from "./copy.ts";
+import { numberOf, safeUrl } from "./names.ts";
+import { sumOf } from "./run-aside.tsx";
+import { countsOf, type FileDiff, parsePatch } from "./text/diff.ts";
+
+/** Files that people do not write: they start folded. */
+const GENERATED =
+  /(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|[^/]*\.lock|go\.sum|[^/]*\.min\.\w+|[^/]*\.snap)$/;
+/** A longer patch starts with all files folded, so that the page stays quick. */
+const OPEN_LINES_MAX = 3_000;
+
+export function ChangesTab({ changes }: { readonly changes: readonly RepositoryChanges[] | undefined }) {
+  if (changes === undefined) {
+    return <Loading what="the changes" />;
+  }
+  if (changes.length === 0) {
+    return <p className="tab-empty">No turn of this run has changed a repository so far.</p>;
+  }
+  return changes.map((each) => (
+    <Repository key={each.repository} changes={each} isOnly={changes.length === 1} />
+  ));
+}
+
+function Repository({ changes, isOnly }: { readonly changes: RepositoryChanges; readonly isOnly: boolean }) {
+  const { base, head, repository, truncated } = changes;
+  // The address is new at each read; what it shows changes only with the commit or the files.
+  const version = `${head} ${changes.files.map(({ additions, deletions, path }) => `${path}${additions}${deletions}`)}`;
+  const [shownVersion, setShownVersion] = useState(version);
+  const patch = useQuery({
+    queryKey: ["patch", repository, base, shownVersion],
+    queryFn: ({ signal }) => readPatch(changes.diff_url, signal),
+    staleTime: Infinity,
+  });
+  const files = useMemo(() => parsePatch(patch.data ?? ""), [patch.data]);
+  const [filter, setFilter] = useState("");
+  const url = safeUrl(changes.pull_request);
+  const isLong = files.reduce((sum, file) => sum + lengthOf(file), 0) > OPEN_LINES_MAX;
+  useFileKeys();
+  if (patch.isPending) {
+    return <Loading what="the changes" />;
+  }
+  if (patch.error) {
+    return <Problem error={patch.error} onRetry={() => void patch.refetch()} />;
+  }
+  return (
+    <div className="changes">
+      <nav className="changed-files" aria-label={`Changed files of ${repository}`}>
+        <input
+          className="input"
+          type="search"
+          aria-label="Filter files"
+          placeholder="Filter files"
+          value={filter}
+          onChange={({ target }) => setFilter(target.value)}
+        />
+        <FileList files={files.filter(({ path }) => path.toLowerCase().includes(filter.toLowerCase()))} />
+      </nav>
+      <div className="changes-body">
+        {shownVersion !== version && (
+          <p className="note">
+            <span className="grow">The files have changed since you opened this.</span>
+            <button type="button" className="btn" onClick={() => setShownVersion(version)}>
+              Show the new version
+            </button>
+          </p>
+        )}
+        <div className="changes-bar">
+          {!isOnly && <b>{repository}</b>}
+          <b>{plural(files.length, "file")}</b> <Counts {...sumOf([changes])} />
+          <span className="muted mono xs">
+            {base.slice(0, 7)}
+            {head !== null && `…${head.slice(0, 7)}`}
+          </span>
+          <span className="end row wrap">
+            <button type="button" className="btn" onClick={() => copy(patch.data, "Patch")}>
+              <Icon name="copy" /> Copy patch
+            </button>
+            {url !== undefined && (
+              <a className="btn" href={url} target="_blank" rel="noopener noreferrer">
+                <Icon name="pullRequest" /> {numberOf(url) ?? "Pull request"}
+              </a>
+            )}
+          </span>
+        </div>
+        {truncated && <p className="note">The changes are too long: not all of them are shown.</p>}
+        {files.map((file) => (
+          <File key={file.path} file={file} isOpenFirst={!isLong && !GENERATED.test(file.path)} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** The address of the patch is absolute. It is read from the address of this page, which the policy allows. */
+async function readPatch(address: string, signal: AbortSignal): Promise<string> {
+  const { pathname, search } = new URL(address, window.location.href);
+  const response = await fetch(pathname + search, { signal });
+  if (!response.ok) {
+    throw new Error(`The patch could not be read: the server answered with ${response.status}.`);
+  }
+  return response.text();
+}
+
+function FileList({ files }: { readonly files: readonly FileDiff[] }) {
+  const folders = Map.groupBy(files, ({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  return (
+    <ul>
+      {Array.from(folders, ([folder, inside]) => (
+        <li key={folder}>
+          {folder !== "" && <p className="mono xs faint">{folder}</p>}
+          {inside.map((file) => (
+            <a key={file.path} href={`#file-${file.path}`}>
+              <Icon name="file" />
+              <span className="one">{file.path.slice(folder === "" ? 0 : folder.length + 1)}</span>
+              <span className="end">
+                <Counts {...countsOf(file.hunks)} />
+              </span>
+            </a>
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const STATUS: Readonly<Record<FileDiff["status"], string>> = {
+  added: "new",
+  deleted: "deleted",
+  modified: "",
+  renamed: "renamed",
+};
+
+const File = memo(function File({
+  file,
+  isOpenFirst,
+}: {
+  readonly file: FileDiff;
+  readonly isOpenFirst: boolean;
+}) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
+  const [isViewed, setViewed] = useState(false);
+  const { hunks, isBinary, oldPath, path, status } = file;
+  const folder = path.slice(0, path.lastIndexOf("/") + 1);
+  return (
+    <section className="changed-file" id={`file-${path}`} aria-label={path} tabIndex={-1}>
+      <div className="file-head">
+        <button
+          type="button"
+          className="btn ghost only-icon"
+          aria-expanded={isOpen}
+          aria-label={`${isOpen ? "Fold" : "Open"} ${path}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? "chevronDown" : "chevron"} />
+        </button>
+        <h2 className="mono one" title={path}>
+          <span className="faint">{folder}</span>
+          {path.slice(folder.length)}
+        </h2>
+        {STATUS[status] !== "" && (
+          <span className="chip">
+            {STATUS[status]}
+            {oldPath && ` from ${oldPath}`}
+          </span>
+        )}
+        <Counts {...countsOf(hunks)} />
+        <label className="check end">
+          <input
+            type="checkbox"
+            checked={isViewed}
+            onChange={({ target }) => {
+              setViewed(target.checked);
+              setOpen(!target.checked);
+            }}
+          />
+          Viewed
+        </label>
+      </div>
+      {isOpen &&
+        (isBinary || hunks.length === 0 ? (
+          <p className="diff-note">
+            {isBinary ? "A binary file." : "Only the name or the mode has changed."}
+          </p>
+        ) : (
+          <DiffView path={path} hunks={hunks} />
+        ))}
+    </section>
+  );
+});
+
+function lengthOf({ hunks }: FileDiff): number {
+  return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+}
+
+/** `J` and `K` go to the next and the previous file, `V` marks it as viewed. */
+function useFileKeys(): void {
+  const index = useRef(-1);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const key = event.key.toLowerCase();
+      if (isTyping(event) || areKeysOff() || !["j", "k", "v"].includes(key)) {
+        return;
+      }
+      const files = document.querySelectorAll<HTMLElement>(".changed-file");
+      if (key === "v") {
+        files[index.current]?.querySelector<HTMLElement>("input[type=checkbox]")?.click();
+        return;
+      }
+      index.current = Math.min(files.length - 1, Math.max(0, index.current + (key === "j" ? 1 : -1)));
+      files[index.current]?.scrollIntoView({ block: "start" });
+      files[index.current]?.focus({ preventScroll: true });
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}

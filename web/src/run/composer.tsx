@@ -1,0 +1,134 @@
+import type { RunFollowupRequest, RunItem } from "@errand/client";
+import { useMutation } from "@tanstack/react-query";
+import { type KeyboardEvent, useRef, useState } from "react";
+import { Icon } from "../parts/icon.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { client } from "../server/client.ts";
+import { queries } from "../server/queries.ts";
+import { sourceOf } from "./names.ts";
+import { useRun } from "./run-context.tsx";
+
+type Delivery = NonNullable<RunFollowupRequest["delivery"]>;
+
+const DELIVERIES: readonly (readonly [Delivery, name: string, effect: string])[] = [
+  ["queue", "Queue", "Queue: the agent reads it when this turn ends"],
+  ["steer", "Steer", "Steer: the agent reads it during this turn, if it can"],
+  ["interrupt", "Interrupt", "Interrupt: the turn is stopped, and the agent reads it at once"],
+];
+
+/** A message to the agent. The text is kept in this browser until it is sent. */
+export function Composer({ run }: { readonly run: RunItem }) {
+  const { hasEnded, isGuest, log, runId } = useRun();
+  const key = `errand.draft.${runId}`;
+  const [text, setText] = useState(() => localStorage.getItem(key) ?? "");
+  const [delivery, setDelivery] = useState<Delivery>("queue");
+  const [isPrivate, setPrivate] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const write = (written: string) => {
+    setText(written);
+    if (written === "") {
+      localStorage.removeItem(key);
+    } else {
+      localStorage.setItem(key, written);
+    }
+  };
+  const send = useMutation({
+    mutationFn: (body: RunFollowupRequest) => client.runs.followUp(runId, body),
+    onMutate: () => write(""),
+    onSuccess: ({ state }) => {
+      log.resume(state);
+      void queries.invalidateQueries({ queryKey: ["run", runId] });
+    },
+    // Nothing that was typed is lost, not even what was typed meanwhile.
+    onError: (_error, { message }) => write([message, localStorage.getItem(key)].filter(Boolean).join("\n")),
+  });
+  const hasThread = run.source === "SLACK" || run.source === "GITHUB_WEBHOOK";
+  const canChoose = run.state === "INPROGRESS" || run.state === "BLOCKED";
+  const submit = () => {
+    const message = text.trim();
+    if (message === "" || send.isPending) {
+      return;
+    }
+    send.mutate({
+      message,
+      ...(canChoose && !isGuest ? { delivery } : {}),
+      ...(hasThread && isPrivate ? { visibility: "private" } : {}),
+    });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      submit();
+    } else if (event.key === "Escape") {
+      field.current?.blur();
+    }
+  };
+  return (
+    <div className="composer">
+      {send.error && <Problem error={send.error} />}
+      <form
+        className="box"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <textarea
+          ref={field}
+          rows={2}
+          value={text}
+          aria-label="Message to the agent"
+          placeholder={placeholder(run, hasEnded)}
+          onChange={({ target }) => write(target.value)}
+          onKeyDown={onKeyDown}
+        />
+        <div className="bar">
+          {canChoose && !isGuest && (
+            <div className="segments" role="radiogroup" aria-label="When the agent gets it">
+              {DELIVERIES.map(([id, name]) => (
+                // biome-ignore lint/a11y/useSemanticElements: The buttons look like a switch of segments.
+                <button
+                  key={id}
+                  type="button"
+                  role="radio"
+                  aria-checked={delivery === id}
+                  onClick={() => setDelivery(id)}
+                >
+                  {name}
+                </button>
+              ))}
+            </div>
+          )}
+          {hasThread && (
+            <button
+              type="button"
+              className={`pick ${isPrivate ? "" : "on"}`}
+              aria-pressed={!isPrivate}
+              onClick={() => setPrivate(!isPrivate)}
+            >
+              <Icon name={sourceOf(run.source).icon} />
+              <span className="desk-only">{isPrivate ? "Not in the thread" : "Also in the thread"}</span>
+              <span className="phone-only">Thread</span>
+            </button>
+          )}
+          <button type="submit" className="btn primary end" disabled={send.isPending || text.trim() === ""}>
+            {send.isPending ? "Sending…" : hasEnded ? "Continue" : "Send"} <kbd>Ctrl ↵</kbd>
+          </button>
+        </div>
+      </form>
+      <p className="composer-hint desk-only">
+        <span>{canChoose && !isGuest ? DELIVERIES.find(([id]) => id === delivery)?.[2] : ""}</span>
+        <span>
+          <kbd>?</kbd> keys
+        </span>
+      </p>
+    </div>
+  );
+}
+
+function placeholder({ state }: RunItem, hasEnded: boolean): string {
+  if (hasEnded) {
+    return "A message continues this run where it ended";
+  }
+  return state === "BLOCKED" ? "Add a message. The question above stays open" : "Add a message";
+}

@@ -1,0 +1,252 @@
+import type { RunItem, RunState } from "@errand/client";
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { count, money } from "../parts/format.ts";
+import { Icon } from "../parts/icon.tsx";
+import { hasEnded, State } from "../parts/state.tsx";
+import { Elapsed } from "../parts/time.tsx";
+import { say, sayProblem } from "../parts/toasts.tsx";
+import { client } from "../server/client.ts";
+import { queries } from "../server/queries.ts";
+import { copy } from "./copy.ts";
+import { useRetry } from "./entry-view.tsx";
+import { numberOf, personName, safeUrl, sourceOf } from "./names.ts";
+import { useRun } from "./run-context.tsx";
+import { ShareDialog } from "./share-dialog.tsx";
+
+export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
+export type Tab = (typeof TABS)[number];
+
+const TAB_NAMES: Readonly<Record<Tab, string>> = {
+  conversation: "Conversation",
+  changes: "Changes",
+  files: "Files",
+  events: "Events",
+  details: "Details",
+};
+
+export function RunHead({
+  run,
+  state,
+  endedAt,
+  tab,
+  counts,
+  onCopy,
+}: {
+  readonly run: RunItem;
+  readonly state: RunState;
+  readonly endedAt: string | undefined;
+  readonly tab: Tab;
+  readonly counts: Readonly<Partial<Record<Tab, number>>>;
+  readonly onCopy: () => void;
+}) {
+  const { isGuest, agent } = useRun();
+  const source = sourceOf(run.source);
+  const url = safeUrl(run.trigger_url);
+  const place = run.agent_config?.repository;
+  const model = run.agent?.model_id;
+  const cost = money(run.request_usage?.inference_cost_usd);
+  return (
+    <header className="run-head">
+      <div className="run-title">
+        <h1 dir="auto" title={run.title}>
+          {run.title}
+        </h1>
+        <span className="run-state">
+          <State state={state} pill />
+        </span>
+        <div className="run-acts">
+          <Actions run={run} state={state} onCopy={onCopy} />
+        </div>
+      </div>
+      <div className="facts">
+        <Fact icon="clock">
+          <Elapsed since={run.started_at ?? run.created_at} until={endedAt} exact />
+        </Fact>
+        <Fact icon={source.icon}>
+          {url === undefined ? (
+            source.name
+          ) : (
+            <a href={url} target="_blank" rel="noopener noreferrer">
+              {source.name} {numberOf(url) ?? ""}
+            </a>
+          )}
+          , {personName(run.creator)}
+        </Fact>
+        {(place !== undefined || run.agent_config?.environment_id !== undefined) && (
+          <Fact icon="repository">
+            {place}
+            {run.agent_config?.ref && <span className="faint"> at {run.agent_config.ref}</span>}
+            {run.agent_config?.environment_id !== undefined && (
+              <Environment id={run.agent_config.environment_id} why={whyOf(run, "environment_id")} />
+            )}
+          </Fact>
+        )}
+        <Fact icon="agents" isOnDesk>
+          {agent}
+          {model !== undefined && `, ${model}`}
+        </Fact>
+        {cost !== "" && (
+          <span className="num desk-only" title="Cost of the models so far">
+            {cost}
+          </span>
+        )}
+        {!isGuest && run.waiting_for && !hasEnded(state) && (
+          <span className="run-waits" dir="auto">
+            {run.waiting_for.message}
+          </span>
+        )}
+      </div>
+      <nav className="tabs" aria-label="Run">
+        {TABS.filter((each) => !isGuest || each !== "details").map((each) => (
+          <Link
+            key={each}
+            to="."
+            search={(before: object) =>
+              ({ ...before, tab: each === "conversation" ? undefined : each }) as never
+            }
+            aria-current={each === tab ? "page" : undefined}
+          >
+            {TAB_NAMES[each]}
+            {(counts[each] ?? 0) > 0 && <span className="count">{count(counts[each] ?? 0)}</span>}
+          </Link>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+function Fact({
+  icon,
+  isOnDesk = false,
+  children,
+}: {
+  readonly icon: Parameters<typeof Icon>[0]["name"];
+  readonly isOnDesk?: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    <span className={isOnDesk ? "fact desk-only" : "fact"}>
+      <Icon name={icon} />
+      <span>{children}</span>
+    </span>
+  );
+}
+
+const LAYERS: Readonly<Record<string, string>> = {
+  request: "chosen in the request",
+  agent: "from the named agent",
+  conversation: "from the run that this one continues",
+  routing_rule: "from a routing rule",
+  skill: "from the skill",
+  default: "the default",
+};
+
+/** Why a member of the configuration has its value. */
+export function whyOf({ provenance }: RunItem, member: string): string | undefined {
+  const layers = provenance?.config_layers;
+  const layer =
+    typeof layers === "object" && layers !== null ? (layers as Record<string, unknown>)[member] : undefined;
+  return typeof layer === "string" ? (LAYERS[layer] ?? layer) : undefined;
+}
+
+function Environment({ id, why }: { readonly id: string; readonly why: string | undefined }) {
+  return (
+    <span title={why === undefined ? undefined : `The environment is ${why}.`}>
+      {" "}
+      in {id}
+      {why && <span className="faint"> ({why})</span>}
+    </span>
+  );
+}
+
+function Actions({
+  run,
+  state,
+  onCopy,
+}: {
+  readonly run: RunItem;
+  readonly state: RunState;
+  readonly onCopy: () => void;
+}) {
+  const { isGuest, runId } = useRun();
+  const [isSharing, setSharing] = useState(false);
+  const retry = useRetry();
+  const stop = useMutation({
+    mutationFn: () => client.runs.cancel(runId),
+    onSuccess: () => say("The run is stopped."),
+    onError: sayProblem,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
+  });
+  const choose = (key: string | number) => {
+    switch (key) {
+      case "markdown":
+        onCopy();
+        break;
+      case "link":
+        void copy(window.location.href, "Link");
+        break;
+      case "again":
+        window.location.assign(`/new?from=${runId}`);
+        break;
+      case "retry":
+        retry.mutate();
+        break;
+      case "share":
+        setSharing(true);
+        break;
+      default:
+        window.location.assign(`/api/v1/agent/runs/${runId}/transcript`);
+    }
+  };
+  return (
+    <>
+      {!isGuest && !hasEnded(state) && (
+        <button type="button" className="btn danger" disabled={stop.isPending} onClick={() => stop.mutate()}>
+          <Icon name="stateStopped" /> {stop.isPending ? "Stopping…" : "Stop"}
+        </button>
+      )}
+      {!isGuest && hasEnded(state) && (
+        <button type="button" className="btn" disabled={retry.isPending} onClick={() => retry.mutate()}>
+          <Icon name="retry" /> {retry.isPending ? "Starting…" : "Retry"}
+        </button>
+      )}
+      {!isGuest && (
+        <button type="button" className="btn desk-only" onClick={() => setSharing(true)}>
+          <Icon name="share" /> Share
+        </button>
+      )}
+      <MenuTrigger>
+        <Button className="btn only-icon" aria-label="More actions">
+          <Icon name="more" />
+        </Button>
+        <Popover className="popover" placement="bottom end">
+          <Menu onAction={choose} aria-label="More actions">
+            <MenuItem className="option" id="markdown">
+              <Icon name="copy" /> Copy as Markdown
+            </MenuItem>
+            <MenuItem className="option" id="link">
+              <Icon name="link" /> Copy the link
+            </MenuItem>
+            {!isGuest && (
+              <>
+                <MenuItem className="option" id="share">
+                  <Icon name="share" /> Share
+                </MenuItem>
+                <MenuItem className="option" id="again">
+                  <Icon name="edit" /> Run again with changes
+                </MenuItem>
+                <MenuItem className="option" id="transcript">
+                  <Icon name="file" /> Download the event log
+                </MenuItem>
+              </>
+            )}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {isSharing && <ShareDialog runId={runId} title={run.title} onClose={() => setSharing(false)} />}
+    </>
+  );
+}
