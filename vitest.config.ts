@@ -5,6 +5,7 @@ const SLOW = [
   "cli/test/{commands,terminal}.test.ts",
   "clients/python/tests/*.test.ts",
   "clients/typescript/test/package.test.ts",
+  "test/browser/**/*.test.ts",
   "test/contract/{pg-boss-queue,pubsub,queue}.test.ts",
   "test/e2e/{agents-at-work,asking,conversation,generated-clients,main-job,public-client,redelivery}.test.ts",
   "test/e2e/{repository,run-files,skills,soak-day,stop-during-start,without-sandbox}.test.ts",

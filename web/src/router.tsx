@@ -2,7 +2,6 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { Frame } from "./frame/frame.tsx";
 import { LaterPage } from "./frame/later-page.tsx";
 import { NotFound } from "./frame/not-found.tsx";
-import { RunsPage } from "./runs/runs-page.tsx";
 import { runsSearch } from "./runs/runs-search.ts";
 import { OPENED_RUN, VISITOR } from "./server/page.ts";
 
@@ -12,7 +11,7 @@ const runsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
   validateSearch: runsSearch,
-  component: RunsPage,
+  component: lazyRouteComponent(() => import("./runs/runs-page.tsx"), "RunsPage"),
 });
 
 const lazyRun = () => import("./run/run-page.tsx");

@@ -1,8 +1,8 @@
 import type { IssuedApiKey } from "@errand/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { areKeysOff, switchKeys } from "../frame/commands.tsx";
 import { PageHead } from "../frame/page-head.tsx";
+import { areKeysOff, switchKeys } from "../frame/single-keys.ts";
 import { exactTime } from "../parts/format.ts";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";

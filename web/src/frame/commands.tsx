@@ -1,31 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 import { CONFIGURE, OPERATE } from "./places.ts";
-
-const KEYS_OFF = "errand.keys-off";
-
-/** Whether single keys are switched off in this browser. */
-export function areKeysOff(): boolean {
-  return localStorage.getItem(KEYS_OFF) === "yes";
-}
-
-export function switchKeys(off: boolean): void {
-  localStorage.setItem(KEYS_OFF, off ? "yes" : "no");
-}
-
-/** True while the user is typing, or with a key that belongs to the browser. */
-export function isTyping(event: KeyboardEvent): boolean {
-  const target = event.target as HTMLElement | null;
-  return (
-    event.metaKey ||
-    event.ctrlKey ||
-    event.altKey ||
-    target?.isContentEditable === true ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(target?.tagName ?? "") ||
-    target?.closest("[role=dialog],[role=listbox],[role=menu]") !== null
-  );
-}
 
 const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Ctrl K", "Commands"],
@@ -43,58 +19,19 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["?", "This list"],
 ];
 
-const VIEW_KEYS: Readonly<Record<string, "mine" | "needs" | "running" | undefined>> = {
-  m: "mine",
-  n: "needs",
-  r: "running",
-  a: undefined,
-};
-
-/** The keys that work on every page, the list of commands and the list of keys. */
-export function Commands() {
-  const navigate = useNavigate();
-  const [shown, setShown] = useState<"commands" | "keys" | undefined>();
-  const lastG = useRef(0);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
-        event.preventDefault();
-        setShown("commands");
-        return;
-      }
-      if (isTyping(event) || areKeysOff()) {
-        return;
-      }
-      const key = event.key.toLowerCase();
-      if (Date.now() - lastG.current < 1_500 && key in VIEW_KEYS) {
-        lastG.current = 0;
-        const view = VIEW_KEYS[key];
-        void navigate({ to: "/", search: view === undefined ? {} : { view } });
-      } else if (key === "g") {
-        lastG.current = Date.now();
-      } else if (key === "c") {
-        event.preventDefault();
-        void navigate({ to: "/new" });
-      } else if (key === "/") {
-        event.preventDefault();
-        document.querySelector<HTMLInputElement>("input[type=search]")?.focus();
-      } else if (key === "?") {
-        setShown("keys");
-      }
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [navigate]);
+/** The dialog with the commands, or with the list of keys. */
+export function CommandDialog({
+  shown,
+  onClose,
+}: {
+  readonly shown: "commands" | "keys";
+  readonly onClose: () => void;
+}) {
   return (
-    <ModalOverlay
-      className="overlay"
-      isDismissable
-      isOpen={shown !== undefined}
-      onOpenChange={(open) => open || setShown(undefined)}
-    >
+    <ModalOverlay className="overlay" isDismissable isOpen onOpenChange={(open) => open || onClose()}>
       <Modal>
         <Dialog className="dialog" aria-label={shown === "keys" ? "Keys" : "Commands"}>
-          {shown === "keys" ? <Keys /> : <CommandList onDone={() => setShown(undefined)} />}
+          {shown === "keys" ? <Keys /> : <CommandList onDone={onClose} />}
         </Dialog>
       </Modal>
     </ModalOverlay>

@@ -8,8 +8,8 @@ import { type RunsView, VIEWS } from "../runs/runs-search.ts";
 import { useViewCounts } from "../runs/view-counts.ts";
 import { VISITOR } from "../server/page.ts";
 import { deadNoticesQuery, whoamiQuery } from "../server/queries.ts";
-import { Commands } from "./commands.tsx";
 import { CONFIGURE, OPERATE, type Place } from "./places.ts";
+import { Shortcuts } from "./shortcuts.tsx";
 
 /** What surrounds every page: the rail, or a bar and a drawer on small screens. A guest sees only the page. */
 export function Frame() {
@@ -75,7 +75,7 @@ function MembersFrame() {
         <Outlet />
       </main>
       <TabBar onMore={() => setOpen(true)} isRunPage={/^\/(runs|sessions)\//.test(path)} />
-      <Commands />
+      <Shortcuts />
       <Toasts />
     </div>
   );

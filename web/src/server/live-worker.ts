@@ -30,7 +30,10 @@ scope.onconnect = ({ ports: [port] }) => {
 async function read(): Promise<void> {
   for (;;) {
     try {
-      for await (const event of client.events.stream()) {
+      // A position to continue from, also when the connection breaks before the first event.
+      const { next_after: after } = await client.events.list();
+      send({ type: "reset" });
+      for await (const event of client.events.stream({ after })) {
         if (event.kind === "reset") {
           send({ type: "reset" });
         } else if ("run_id" in event) {
@@ -41,7 +44,6 @@ async function read(): Promise<void> {
       // Tabs find out why when they read something themselves.
     }
     await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
-    send({ type: "reset" });
   }
 }
 

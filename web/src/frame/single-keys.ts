@@ -1,0 +1,23 @@
+const KEYS_OFF = "errand.keys-off";
+
+/** Whether single keys are switched off in this browser. */
+export function areKeysOff(): boolean {
+  return localStorage.getItem(KEYS_OFF) === "yes";
+}
+
+export function switchKeys(off: boolean): void {
+  localStorage.setItem(KEYS_OFF, off ? "yes" : "no");
+}
+
+/** True while the user is typing, or with a key that belongs to the browser. */
+export function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement | null;
+  return (
+    event.metaKey ||
+    event.ctrlKey ||
+    event.altKey ||
+    target?.isContentEditable === true ||
+    /^(INPUT|TEXTAREA|SELECT)$/.test(target?.tagName ?? "") ||
+    target?.closest("[role=dialog],[role=listbox],[role=menu]") !== null
+  );
+}
