@@ -5,6 +5,7 @@ import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Row } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
+import { callState, exitCodeOf } from "./conversation/tool-call.ts";
 import { EntryView, HeldFollowUp, SystemView } from "./entry-view.tsx";
 import { useRun } from "./run-context.tsx";
 import type { RunLogView } from "./run-events.ts";
@@ -379,7 +380,7 @@ function isOfPerson(row: Row): boolean {
 
 function isFailure(row: Row): boolean {
   if (row.kind === "step" && row.entry.kind === "tool") {
-    return row.entry.status === "failed" && row.entry.isDenied !== true;
+    return callState(row.entry) === "failed" || (exitCodeOf(row.entry) ?? 0) !== 0;
   }
   return row.kind === "entry" && row.entry.kind === "problem";
 }

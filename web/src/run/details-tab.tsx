@@ -2,7 +2,7 @@ import type { RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { exactTime, money, rough } from "../parts/format.ts";
+import { duration, exactTime, money, rough } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { say, sayProblem } from "../parts/toasts.tsx";
@@ -31,7 +31,7 @@ export function DetailsTab({
             ["Created", exactTime(run.created_at)],
             ["Started", run.started_at ? exactTime(run.started_at) : undefined],
             ["Changed", exactTime(run.updated_at)],
-            ["Working time", run.run_time],
+            ["Working time", workingTime(run.run_time)],
             ["Creator", personName(run.creator)],
             ["Executor", run.executor && personName(run.executor)],
             ["Source", sourceOf(run.source).name],
@@ -142,6 +142,12 @@ function Pairs({ pairs }: { readonly pairs: readonly (readonly [name: string, va
         ))}
     </dl>
   );
+}
+
+/** `PT1072.4S` in words. */
+function workingTime(time: string | undefined): string | undefined {
+  const seconds = /^PT([\d.]+)S$/.exec(time ?? "")?.[1];
+  return seconds === undefined ? time : duration(Number(seconds));
 }
 
 /** The members of an object by their paths. */

@@ -137,7 +137,7 @@ export function RunStrip({
   const cost = money(run.request_usage?.inference_cost_usd);
   const budget = run.agent_config?.budget?.max_cost_usd;
   const hasPlan = (facts.plan ?? []).length > 0;
-  if (url === undefined && files === 0 && cost === "" && !hasPlan && questionKey === undefined) {
+  if (url === undefined && files === 0 && !hasPlan && questionKey === undefined) {
     return null;
   }
   return (

@@ -15,6 +15,7 @@ import { useRetry } from "./entry-view.tsx";
 import { numberOf, personName, safeUrl, sourceOf } from "./names.ts";
 import { useRun } from "./run-context.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
+import { withVisibleMarks } from "./text/marks.ts";
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
 export type Tab = (typeof TABS)[number];
@@ -34,14 +35,12 @@ export function RunHead({
   run,
   state,
   endedAt,
-  tab,
   counts,
   onCopy,
 }: {
   readonly run: RunItem;
   readonly state: RunState;
   readonly endedAt: string | undefined;
-  readonly tab: Tab;
   readonly counts: Readonly<Partial<Record<Tab, number>>>;
   readonly onCopy: () => void;
 }) {
@@ -54,8 +53,8 @@ export function RunHead({
   return (
     <header className="run-head">
       <div className="run-title">
-        <h1 dir="auto" title={run.title}>
-          {run.title}
+        <h1 dir="auto" title={withVisibleMarks(run.title)}>
+          {withVisibleMarks(run.title)}
         </h1>
         <span className="run-state">
           <State state={state} pill />
@@ -110,7 +109,7 @@ export function RunHead({
             search={(before: object) =>
               ({ ...before, tab: each === "conversation" ? undefined : each }) as never
             }
-            aria-current={each === tab ? "page" : undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
           >
             {TAB_NAMES[each]}
             {(counts[each] ?? 0) > 0 && <span className="count">{count(counts[each] ?? 0)}</span>}

@@ -24,6 +24,7 @@ import { RunAside, RunStrip } from "./run-aside.tsx";
 import { type RunContext, RunContextProvider } from "./run-context.tsx";
 import { useRunLog } from "./run-events.ts";
 import { RunHead, TABS, type Tab } from "./run-head.tsx";
+import { withVisibleMarks } from "./text/marks.ts";
 import { markdownOf } from "./to-markdown.ts";
 
 const NO_FOLLOW_UPS: ReadonlyMap<string, RunFollowup> = new Map();
@@ -78,7 +79,7 @@ function OpenRun({
   const isLogNewer = run === undefined || (facts.stateAt ?? "") >= run.updated_at;
   const state = (isLogNewer ? facts.state : undefined) ?? run?.state;
   const ended = state !== undefined && hasEnded(state);
-  useAttention(run?.title, state);
+  useAttention(run && withVisibleMarks(run.title), state);
   // biome-ignore lint/correctness/useExhaustiveDependencies: A new state or turn changes the run, its follow-ups and its changes.
   useEffect(() => {
     if (view.isLoaded) {
@@ -144,7 +145,6 @@ function OpenRun({
         run={run}
         state={state}
         endedAt={ended ? (facts.stateAt ?? run.updated_at) : undefined}
-        tab={tab}
         counts={counts}
         onCopy={() => {
           void copy(toMarkdown(log.entries), "Conversation");

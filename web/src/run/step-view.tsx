@@ -11,7 +11,7 @@ import type {
   SpeechEntry,
   ToolEntry,
 } from "./conversation/entries.ts";
-import { type CallKind, commandOf, viewOf } from "./conversation/tool-call.ts";
+import { type CallKind, type CallView, commandOf, viewOf } from "./conversation/tool-call.ts";
 import { safeUrl } from "./names.ts";
 import { useOpened, useRun } from "./run-context.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
@@ -28,6 +28,13 @@ const ICONS: Readonly<Record<CallKind, IconName>> = {
   mcp: "mcp",
   other: "code",
 };
+
+function iconOf({ kind, state }: CallView): IconName {
+  if (state === "running") {
+    return "stateWorking";
+  }
+  return state === "asked" ? "stateWaiting" : ICONS[kind];
+}
 
 type StepRow = Extract<Row, { readonly kind: "step" }>;
 
@@ -96,13 +103,7 @@ const ToolStep = memo(function ToolStep({
   return (
     <Step
       id={entry.key}
-      icon={
-        view.state !== "running"
-          ? ICONS[view.kind]
-          : entry.status === "pending"
-            ? "stateWaiting"
-            : "stateWorking"
-      }
+      icon={iconOf(view)}
       look={`${isBad ? "bad" : ""} ${view.state === "running" ? "live" : ""}`}
       verb={view.verb}
       subject={view.subject}
@@ -110,6 +111,7 @@ const ToolStep = memo(function ToolStep({
       isOpenFirst={isBad}
       meta={
         <>
+          {view.state === "asked" && <span className="c-needs">Asks</span>}
           {view.state === "denied" && <span className="c-fail">Denied</span>}
           {view.state === "failed" && <span className="c-fail">Failed</span>}
           {view.state === "unknown" && <span>Did not finish</span>}
@@ -117,9 +119,7 @@ const ToolStep = memo(function ToolStep({
           {counts && <Counts {...counts} />}
           {lines > 0 && <span className="hide">{plural(lines, "line")}</span>}
           {view.state === "running" ? (
-            <span className={entry.status === "pending" ? "" : "sr"}>
-              {entry.status === "pending" ? "Not started" : "Running"}
-            </span>
+            <span className="sr">Running</span>
           ) : (
             seconds >= 0.1 && <span>{seconds < 10 ? `${seconds.toFixed(1)} s` : duration(seconds)}</span>
           )}

@@ -1,5 +1,14 @@
 import type { AgentPlanEventEntry, RunEvent, RunState } from "@errand/client";
-import { continues, type Entry, type FollowUpEntry, joined, type StepEntry, toolKey } from "./entries.ts";
+import {
+  continues,
+  type Entry,
+  type FollowUpEntry,
+  joined,
+  type QuestionEntry,
+  type StepEntry,
+  type ToolEntry,
+  toolKey,
+} from "./entries.ts";
 import { entryOf } from "./entry-of.ts";
 
 /** What the events say about the run as a whole. */
@@ -122,7 +131,7 @@ export class Conversation {
         this.#add(entry);
       }
       if (entry.kind === "question") {
-        this.#deny(entry.key);
+        this.#noteQuestion(entry.key);
       }
     }
     for (const followUp of laterHeld) {
@@ -148,7 +157,7 @@ export class Conversation {
       this.#replace(place, whole);
     }
     if (entry.kind === "question") {
-      this.#deny(entry.key);
+      this.#noteQuestion(entry.key);
     }
   }
 
@@ -178,18 +187,17 @@ export class Conversation {
     return key;
   }
 
-  /** An agent reports a refused call as failed. */
-  #deny(questionKey: string): void {
+  /** Notes at the call what became of the question about it. An agent reports a refused call as failed. */
+  #noteQuestion(questionKey: string): void {
     const question = this.find(questionKey);
-    if (question?.kind !== "question" || question.callId === undefined || question.answer === undefined) {
+    if (question?.kind !== "question" || question.callId === undefined) {
       return;
     }
-    const chosen = question.options?.find(({ option_id: id }) => id === question.answer);
     const place = this.#places.get(toolKey(question.turn, question.callId));
     const call = place === undefined ? undefined : this.#entries[place];
-    const isRejected = chosen === undefined ? question.answer === null : chosen.kind.startsWith("reject");
-    if (isRejected && place !== undefined && call?.kind === "tool" && call.isDenied !== true) {
-      this.#replace(place, { ...call, isDenied: true });
+    const permission = permissionOf(question);
+    if (place !== undefined && call?.kind === "tool" && call.permission !== permission) {
+      this.#replace(place, { ...call, permission });
     }
   }
 
@@ -226,6 +234,15 @@ export class Conversation {
     this.#entries[place] = entry;
     this.#changedFrom = Math.min(this.#changedFrom, place);
   }
+}
+
+function permissionOf({ answer, options }: QuestionEntry): NonNullable<ToolEntry["permission"]> {
+  if (answer === undefined) {
+    return "asked";
+  }
+  const chosen = options?.find(({ option_id: id }) => id === answer);
+  const isRejected = chosen === undefined ? answer === null : chosen.kind.startsWith("reject");
+  return isRejected ? "denied" : "allowed";
 }
 
 function placeOf({ key, turn, seq, at }: Entry) {

@@ -51,8 +51,8 @@ export interface ToolEntry extends Place {
   readonly locations?: readonly { readonly path: string; readonly line?: number }[];
   readonly input?: unknown;
   readonly result?: unknown;
-  /** A person refused it. */
-  readonly isDenied?: boolean;
+  /** What became of the question about it. */
+  readonly permission?: "asked" | "allowed" | "denied";
   /** The turn ended before the agent reported the end of the call. */
   readonly isOver?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { ToolContent } from "@errand/client";
 import type { ToolEntry } from "./entries.ts";
 
-export type CallState = "running" | "completed" | "failed" | "denied" | "unknown";
+export type CallState = "asked" | "running" | "completed" | "failed" | "denied" | "unknown";
 export type CallKind =
   | "read"
   | "edit"
@@ -37,30 +37,33 @@ export interface CallView {
 }
 
 /** An agent reports a refused call as failed. It did its work only if the agent reports that. */
-export function callState({ status, isDenied, isOver }: ToolEntry): CallState {
+export function callState({ status, permission, isOver }: ToolEntry): CallState {
   if (status === "completed") {
     return "completed";
   }
-  if (isDenied) {
+  if (permission === "denied") {
     return "denied";
   }
   if (status === "failed") {
     return "failed";
   }
-  return isOver ? "unknown" : "running";
+  if (isOver) {
+    return "unknown";
+  }
+  return permission === "asked" ? "asked" : "running";
 }
 
-const VERBS: Readonly<Record<CallKind, readonly [present: string, past: string]>> = {
-  read: ["Reading", "Read"],
-  edit: ["Editing", "Edited"],
-  delete: ["Deleting", "Deleted"],
-  move: ["Moving", "Moved"],
-  search: ["Searching", "Searched"],
-  execute: ["Running", "Ran"],
-  fetch: ["Fetching", "Fetched"],
-  think: ["Thinking", "Thought"],
-  mcp: ["Calling", "Called"],
-  other: ["Using", "Used"],
+const VERBS: Readonly<Record<CallKind, readonly [infinitive: string, present: string, past: string]>> = {
+  read: ["read", "Reading", "Read"],
+  edit: ["edit", "Editing", "Edited"],
+  delete: ["delete", "Deleting", "Deleted"],
+  move: ["move", "Moving", "Moved"],
+  search: ["search", "Searching", "Searched"],
+  execute: ["run", "Running", "Ran"],
+  fetch: ["fetch", "Fetching", "Fetched"],
+  think: ["think", "Thinking", "Thought"],
+  mcp: ["call", "Calling", "Called"],
+  other: ["use", "Using", "Used"],
 };
 
 const KINDS: ReadonlySet<string> = new Set([
@@ -79,12 +82,11 @@ export function viewOf(call: ToolEntry, servers: readonly string[] = []): CallVi
   const state = callState(call);
   const tool = mcpTool(call, servers);
   const kind = tool === undefined ? kindOf(call) : "mcp";
-  const [present, past] = VERBS[kind];
   const changes = changesOf(call, kind);
   const isNew = kind === "edit" && changes.length > 0 && changes.every(({ oldText }) => !oldText);
   const subject = tool === undefined ? subjectOf(call, kind, changes) : { text: tool.name, isCode: true };
   const output = outputOf(call, kind);
-  const verb = state === "running" ? present : isNew ? "Created" : past;
+  const verb = verbOf(kind, state, isNew);
   return {
     kind,
     state,
@@ -96,6 +98,20 @@ export function viewOf(call: ToolEntry, servers: readonly string[] = []): CallVi
     exitCode: exitCodeOf(call),
     input: showsInput(call, kind, changes) ? json(call.input) : undefined,
   };
+}
+
+function verbOf(kind: CallKind, state: CallState, isNew: boolean): string {
+  const [infinitive, present, past] = VERBS[kind];
+  switch (state) {
+    case "running":
+      return present;
+    case "completed":
+      return isNew ? "Created" : past;
+    case "failed":
+      return past;
+    default:
+      return `${state === "asked" ? "Wants" : "Wanted"} to ${infinitive}`;
+  }
 }
 
 function kindOf({ toolKind = "" }: ToolEntry): CallKind {
