@@ -1,5 +1,5 @@
 import { useWindowVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
-import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -67,7 +67,7 @@ export function ConversationView({
       void log.loadEarlier();
     }
   }, [hasEarlier, first, log, view.isLoaded]);
-  const hasQuestion = rows.some(isOpenQuestion);
+  const hasQuestion = useMemo(() => rows.some(isOpenQuestion), [rows]);
   return (
     <>
       {hasEarlier && (
@@ -250,12 +250,15 @@ function useEnd(view: RunLogView, list: React.RefObject<HTMLDivElement | null>) 
   if (isAtEnd) {
     seenRows.current = lastSeq;
   }
-  const newRows = isAtEnd ? 0 : view.rows.filter((row) => firstSeqOf(row) > seenRows.current).length;
+  let newRows = 0;
+  while (!isAtEnd && firstSeqOf(view.rows.at(-1 - newRows)) > seenRows.current) {
+    newRows += 1;
+  }
   return { isAtEnd, newRows, toEnd };
 }
 
-function firstSeqOf(row: Row): number {
-  return "entry" in row ? row.entry.seq : 0;
+function firstSeqOf(row: Row | undefined): number {
+  return row !== undefined && "entry" in row ? row.entry.seq : 0;
 }
 
 /** Shows the entry that the address names. */
@@ -399,7 +402,7 @@ function shownButton(key: string): HTMLButtonElement | undefined {
 }
 
 /** Tells screen readers of each new message once, and of a question at once. */
-function Announcements({ view }: { readonly view: RunLogView }) {
+const Announcements = memo(function Announcements({ view }: { readonly view: RunLogView }) {
   const { agent } = useRun();
   const last = view.rows.at(-1);
   const question = view.rows.findLast(isOpenQuestion);
@@ -414,4 +417,4 @@ function Announcements({ view }: { readonly view: RunLogView }) {
       </p>
     </div>
   );
-}
+});

@@ -243,7 +243,8 @@ export class RunLog {
     const { conversation, rows } = this.#timeline;
     return {
       version,
-      rows,
+      // A copy, because the timeline changes its rows in place.
+      rows: rows.slice(),
       held: conversation.held,
       facts: conversation.facts,
       eventCount: conversation.last,
