@@ -1,7 +1,7 @@
 import type { RepositoryChanges } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useMemo, useRef, useState } from "react";
-import { areKeysOff, isTyping } from "../frame/commands.tsx";
+import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";

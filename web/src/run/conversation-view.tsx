@@ -1,6 +1,6 @@
 import { useWindowVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { areKeysOff, isTyping } from "../frame/commands.tsx";
+import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Row } from "./conversation/blocks.ts";

@@ -3,7 +3,7 @@ import type { RunFollowup, RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
-import { areKeysOff, isTyping } from "../frame/commands.tsx";
+import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { NotFound } from "../frame/not-found.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
