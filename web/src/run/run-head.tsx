@@ -27,6 +27,9 @@ const TAB_NAMES: Readonly<Record<Tab, string>> = {
   details: "Details",
 };
 
+/** Questions and approvals are shown in the conversation. */
+const SHOWN_WAITS: ReadonlySet<string> = new Set(["worker_host", "capacity", "disk"]);
+
 export function RunHead({
   run,
   state,
@@ -93,7 +96,7 @@ export function RunHead({
             {cost}
           </span>
         )}
-        {!isGuest && run.waiting_for && !hasEnded(state) && (
+        {!isGuest && run.waiting_for && SHOWN_WAITS.has(run.waiting_for.reason) && !hasEnded(state) && (
           <span className="run-waits" dir="auto">
             {run.waiting_for.message}
           </span>

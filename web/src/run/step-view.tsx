@@ -96,7 +96,13 @@ const ToolStep = memo(function ToolStep({
   return (
     <Step
       id={entry.key}
-      icon={view.state === "running" ? "stateWorking" : ICONS[view.kind]}
+      icon={
+        view.state !== "running"
+          ? ICONS[view.kind]
+          : entry.status === "pending"
+            ? "stateWaiting"
+            : "stateWorking"
+      }
       look={`${isBad ? "bad" : ""} ${view.state === "running" ? "live" : ""}`}
       verb={view.verb}
       subject={view.subject}
@@ -111,7 +117,9 @@ const ToolStep = memo(function ToolStep({
           {counts && <Counts {...counts} />}
           {lines > 0 && <span className="hide">{plural(lines, "line")}</span>}
           {view.state === "running" ? (
-            <span className="sr">Running</span>
+            <span className={entry.status === "pending" ? "" : "sr"}>
+              {entry.status === "pending" ? "Not started" : "Running"}
+            </span>
           ) : (
             seconds >= 0.1 && <span>{seconds < 10 ? `${seconds.toFixed(1)} s` : duration(seconds)}</span>
           )}

@@ -12,7 +12,6 @@ const CODE_LENGTH_MAX = 60_000;
 const LANGUAGES: Readonly<Record<string, () => Promise<unknown>>> = {
   bash: () => import("shiki/langs/bash.mjs"),
   c: () => import("shiki/langs/c.mjs"),
-  cpp: () => import("shiki/langs/cpp.mjs"),
   csharp: () => import("shiki/langs/csharp.mjs"),
   css: () => import("shiki/langs/css.mjs"),
   docker: () => import("shiki/langs/docker.mjs"),
@@ -39,13 +38,14 @@ const LANGUAGES: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   bash: "bash",
-  cc: "cpp",
+  cc: "c",
   cjs: "javascript",
   cs: "csharp",
   cts: "typescript",
   dockerfile: "docker",
   h: "c",
-  hpp: "cpp",
+  cpp: "c",
+  hpp: "c",
   htm: "html",
   js: "javascript",
   jsonc: "json",
