@@ -1,5 +1,12 @@
 # Errand as a container: an API process, a worker or both, on a PostgreSQL named by DATABASE_URL.
 # docker-compose.yml shows all of it together.
+FROM node:24-slim AS pages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+COPY clients/typescript ./clients/typescript
+COPY web ./web
+RUN npm ci --ignore-scripts && npm run build -w web
+
 FROM node:24-slim
 
 # tini reaps what agents leave behind and passes signals on. bubblewrap is the sandbox, where the host allows it.
@@ -12,10 +19,12 @@ WORKDIR /app
 # Without the optional packages: the Node and the PostgreSQL that npm would bring. The first is in the image, the second
 # has a container of its own.
 COPY package.json package-lock.json .npmrc ./
+COPY scripts/build-pages.js ./scripts/
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 
 COPY prisma/migrations ./prisma/migrations
 COPY src ./src
+COPY --from=pages /app/web/dist ./web/dist
 
 RUN install -d -o node -g node -m 0700 /data
 USER node

@@ -30,7 +30,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "fast", include: ["{test,cli/test,clients/*/test,web/test}/**/*.test.ts"], exclude: SLOW },
+        test: {
+          name: "fast",
+          include: ["{test,cli/test,clients/*/test,web/test}/**/*.test.ts"],
+          exclude: SLOW,
+        },
       },
       { extends: true, test: { name: "slow", include: SLOW } },
     ],

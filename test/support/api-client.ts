@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { AnswerJudge, type OpenapiDocument } from "./openapi-answers.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -36,6 +37,7 @@ export interface LoggedEvent {
 
 const ANSWER_MS = 30_000;
 const PAGE = 500;
+const TRIES = 5;
 
 /** Each JSON answer is checked against the service's own OpenAPI document. */
 export function createApiClient(service: { readonly url: string; readonly apiKey: string }): ApiClient {
@@ -54,7 +56,12 @@ export function createApiClient(service: { readonly url: string; readonly apiKey
     return answer;
   };
   const ok = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
-    const answer = await call(method, path, body, headers);
+    let answer = await call(method, path, body, headers);
+    // An overloaded machine answers 503 now and then, and says when to try again.
+    for (let tries = 1; answer.status === 503 && tries < TRIES; tries += 1) {
+      await pause(1_000 * Number(answer.headers.get("retry-after") ?? 1));
+      answer = await call(method, path, body, headers);
+    }
     if (answer.status !== 200) {
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     }

@@ -3,6 +3,8 @@ interface Shape {
   readonly line?: string;
   readonly fill?: string;
   readonly cut?: string;
+  /** A faint line below the others. */
+  readonly ring?: string;
 }
 
 const DISC = "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13z";
@@ -84,7 +86,7 @@ const SHAPES = {
   },
   statePreparing: { line: DISC, fill: "M8 4v4h4a4 4 0 0 0-4-4z" },
   stateStarting: { line: DISC, fill: "M8 4v8a4 4 0 0 0 0-8z" },
-  stateWorking: { line: "M8 1.5A6.5 6.5 0 0 1 14.5 8" },
+  stateWorking: { ring: DISC, line: "M8 1.5A6.5 6.5 0 0 1 14.5 8" },
   stateNeeds: {
     fill: "M8 1.5c3.7 0 6.5 2.5 6.5 5.8S11.7 13 8 13c-.9 0-1.8-.2-2.6-.5L2 13.8l1-2.9a5.4 5.4 0 0 1-1.5-3.6C1.5 4 4.3 1.5 8 1.5z",
     cut: "M6.3 5.8a1.7 1.7 0 1 1 2.4 1.6c-.5.2-.7.5-.7 1M8 10.3v.1",
@@ -99,9 +101,10 @@ export type IconName = keyof typeof SHAPES;
 
 /** An icon. It is never the only name of something, so screen readers do not read it. */
 export function Icon({ name, className = "" }: { readonly name: IconName; readonly className?: string }) {
-  const { line, fill, cut }: Shape = SHAPES[name];
+  const { line, fill, cut, ring }: Shape = SHAPES[name];
   return (
     <svg className={`icon ${className}`} viewBox="0 0 16 16" aria-hidden="true">
+      {ring && <path className="ring" d={ring} />}
       {fill && <path className="fill" d={fill} />}
       {line && <path d={line} />}
       {cut && <path className="cut" d={cut} />}

@@ -23,7 +23,7 @@ function onSecond(listener: () => void): () => void {
 }
 
 /** The current time in milliseconds, rounded down to `everyMs`. All users share one timer. */
-export function useNow(everyMs = 1_000): number {
+function useNow(everyMs = 1_000): number {
   return useSyncExternalStore(onSecond, () => Math.floor(nowMs / everyMs) * everyMs);
 }
 

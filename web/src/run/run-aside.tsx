@@ -176,7 +176,7 @@ function Meter({ part, label }: { readonly part: number; readonly label: string 
   );
 }
 
-export function pullRequestOf(run: RunItem, changes: readonly RepositoryChanges[]): string | undefined {
+function pullRequestOf(run: RunItem, changes: readonly RepositoryChanges[]): string | undefined {
   const artifact = run.artifacts?.findLast(({ artifact_type: type }) => type === "PULL_REQUEST");
   const url = artifact?.artifact_type === "PULL_REQUEST" ? artifact.data.url : undefined;
   return safeUrl(url ?? changes.find(({ pull_request: each }) => each !== undefined)?.pull_request);

@@ -233,7 +233,7 @@ function secondLine({ agent, permission, result, state, status_message, waiting_
     return status_message.message;
   }
   if (state === "SUCCEEDED") {
-    return result?.text.split("\n").find((line) => line.trim() !== "") ?? "No answer in words";
+    return result?.text.split("\n").find((line) => line.trim() !== "") ?? "";
   }
   return state === "INPROGRESS" && agent !== undefined ? `${agent.name} is working` : "";
 }

@@ -285,7 +285,7 @@ function showsInput({ input }: ToolEntry, kind: CallKind, changes: readonly File
 }
 
 /** Paths of the workspace begin with it in every sandbox. */
-export function relativePath(path: string): string {
+function relativePath(path: string): string {
   return path.replace(/^(?:file:\/\/)?\/workspace(?:\/|$)/, "") || ".";
 }
 
