@@ -456,24 +456,28 @@ const FOLLOW_UP_STATES: Readonly<Record<FollowUpEntry["state"], readonly [IconNa
   refused: ["close", "Refused"],
 };
 
-function authorOf(entry: FollowUpEntry, known: RunFollowup | undefined, ownUid: string | undefined): string {
-  if (known !== undefined && known.author.uid === ownUid) {
-    return "You";
-  }
-  return entry.isGuest ? "A guest" : personName(known?.author);
+/** A guest does not get the list of follow-ups, but knows the creator of the run. */
+function useAuthor(entry: FollowUpEntry): {
+  readonly name: string;
+  readonly shown: string;
+  readonly known: RunFollowup | undefined;
+} {
+  const { followUps, ownUid, run } = useRun();
+  const known = followUps.get(entry.followUpId);
+  const person = known?.author ?? (entry.authorId === run?.creator.uid ? run?.creator : undefined);
+  const name = entry.isGuest ? "A guest" : person === undefined ? "A member" : personName(person);
+  return { name, shown: person !== undefined && person.uid === ownUid ? "You" : name, known };
 }
 
 function FollowUp({ entry }: { readonly entry: FollowUpEntry }) {
-  const { followUps, ownUid } = useRun();
-  const known = followUps.get(entry.followUpId);
-  const name = authorOf(entry, known, ownUid);
+  const { name, shown, known } = useAuthor(entry);
   const [icon, text] = FOLLOW_UP_STATES[entry.state];
   return (
     <article className="said person" id={entry.key}>
-      <Avatar name={personName(known?.author)} large />
+      <Avatar name={name} large />
       <div>
         <div className="by">
-          <b>{name}</b>
+          <b>{shown}</b>
           {known && <span className="faint xs">from {sourceOf(known.source).name}</span>}
           <span className="chip">
             <Icon name={icon} />
@@ -489,8 +493,8 @@ function FollowUp({ entry }: { readonly entry: FollowUpEntry }) {
 
 /** A follow-up that the agent has not received: its author may still change or withdraw it. */
 export function HeldFollowUp({ entry }: { readonly entry: FollowUpEntry }) {
-  const { followUps, isGuest, ownUid, runId } = useRun();
-  const known = followUps.get(entry.followUpId);
+  const { isGuest, runId } = useRun();
+  const { shown, known } = useAuthor(entry);
   const text = entry.text ?? known?.message ?? "";
   const [draft, setDraft] = useState<string>();
   const settled = { onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }) };
@@ -508,7 +512,7 @@ export function HeldFollowUp({ entry }: { readonly entry: FollowUpEntry }) {
   return (
     <article className="held inset" id={entry.key}>
       <div className="by row wrap">
-        <b>{authorOf(entry, known, ownUid)}</b>
+        <b>{shown}</b>
         <span className="chip">
           <Icon name="clock" />
           {waiting}

@@ -1,7 +1,7 @@
 import type { RunItem, RunState } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { count, money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -19,6 +19,9 @@ import { withVisibleMarks } from "./text/marks.ts";
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
 export type Tab = (typeof TABS)[number];
+
+/** What a guest of a share link may read. */
+export const GUEST_TABS: ReadonlySet<Tab> = new Set(["conversation", "events"]);
 
 const TAB_NAMES: Readonly<Record<Tab, string>> = {
   conversation: "Conversation",
@@ -102,7 +105,7 @@ export function RunHead({
         )}
       </div>
       <nav className="tabs" aria-label="Run">
-        {TABS.filter((each) => !isGuest || each !== "details").map((each) => (
+        {TABS.filter((each) => !isGuest || GUEST_TABS.has(each)).map((each) => (
           <Link
             key={each}
             to="."
@@ -176,6 +179,7 @@ function Actions({
   const { isGuest, runId } = useRun();
   const [isSharing, setSharing] = useState(false);
   const retry = useRetry();
+  const isRetryShown = useAfterPause(hasEnded(state));
   const stop = useMutation({
     mutationFn: () => client.runs.cancel(runId),
     onSuccess: () => say("The run is stopped."),
@@ -211,7 +215,12 @@ function Actions({
         </button>
       )}
       {!isGuest && hasEnded(state) && (
-        <button type="button" className="btn" disabled={retry.isPending} onClick={() => retry.mutate()}>
+        <button
+          type="button"
+          className="btn"
+          disabled={retry.isPending || !isRetryShown}
+          onClick={() => retry.mutate()}
+        >
           <Icon name="retry" /> {retry.isPending ? "Starting…" : "Retry"}
         </button>
       )}
@@ -251,4 +260,16 @@ function Actions({
       {isSharing && <ShareDialog runId={runId} title={run.title} onClose={() => setSharing(false)} />}
     </>
   );
+}
+
+const PAUSE_MS = 1_000;
+
+/** Becomes true a moment later. Retry takes the place of Stop, and a second click on Stop must not hit it. */
+function useAfterPause(isTrue: boolean): boolean {
+  const [isPast, setPast] = useState(isTrue);
+  useEffect(() => {
+    const timer = setTimeout(() => setPast(isTrue), isTrue ? PAUSE_MS : 0);
+    return () => clearTimeout(timer);
+  }, [isTrue]);
+  return isPast;
 }

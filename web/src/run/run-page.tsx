@@ -23,7 +23,7 @@ import { agentName, personName } from "./names.ts";
 import { RunAside, RunStrip } from "./run-aside.tsx";
 import { type RunContext, RunContextProvider } from "./run-context.tsx";
 import { useRunLog } from "./run-events.ts";
-import { RunHead, TABS, type Tab } from "./run-head.tsx";
+import { GUEST_TABS, RunHead, TABS, type Tab } from "./run-head.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
 import { markdownOf } from "./to-markdown.ts";
 
@@ -64,7 +64,7 @@ function OpenRun({
 }) {
   const { log, view } = useRunLog(runId);
   const { facts } = view;
-  const tab = useTab();
+  const tab = useTab(isGuest);
   const { data: whoami } = useQuery({ ...whoamiQuery, enabled: !isGuest });
   const { data: followUps } = useQuery({
     queryKey: ["run", runId, "followups"],
@@ -74,6 +74,7 @@ function OpenRun({
   const changes = useQuery({
     queryKey: ["run", runId, "changes"],
     queryFn: ({ signal }) => client.runs.changes(runId, { signal }),
+    enabled: !isGuest,
   });
   // The log is newer than the run that was read last.
   const isLogNewer = run === undefined || (facts.stateAt ?? "") >= run.updated_at;
@@ -226,7 +227,7 @@ function TabPanel({ children }: { readonly children: ReactNode }) {
 }
 
 /** The tab is part of the address. The keys 1 to 5 choose it. */
-function useTab(): Tab {
+function useTab(isGuest: boolean): Tab {
   const { tab } = useSearch({ strict: false }) as { readonly tab?: unknown };
   const navigate = useNavigate();
   useEffect(() => {
@@ -243,5 +244,5 @@ function useTab(): Tab {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [navigate]);
-  return TABS.find((each) => each === tab) ?? "conversation";
+  return TABS.find((each) => each === tab && (!isGuest || GUEST_TABS.has(each))) ?? "conversation";
 }

@@ -37,9 +37,7 @@ export function ShareDialog({
       <Modal>
         <Dialog className="dialog">
           <Heading slot="title">Share “{title}”</Heading>
-          <p className="sm muted">
-            Whoever has the link sees the conversation and the changes for seven days.
-          </p>
+          <p className="sm muted">Everyone who has the link sees the conversation for seven days.</p>
           <fieldset className="share-access">
             <legend className="label">People with the link may</legend>
             {ACCESS.map(([value, name]) => (

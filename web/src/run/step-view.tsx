@@ -156,7 +156,7 @@ const ToolStep = memo(function ToolStep({
 });
 
 function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { readonly entry: ArtifactEntry }) {
-  const { runId } = useRun();
+  const { isGuest, runId } = useRun();
   switch (artifact.type) {
     case "PULL_REQUEST":
     case "EXTERNAL_REFERENCE": {
@@ -194,11 +194,13 @@ function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { reado
             <Icon name="file" />
             <span className="verb">{version > 1 ? `Version ${version} of` : "Made"}</span>
             <span className="subject one">
-              {artifact.type === "PLAN" ? name : <a href={artifactUrl(artifactId)}>{name}</a>}
+              {artifact.type === "PLAN" || isGuest ? name : <a href={artifactUrl(artifactId)}>{name}</a>}
             </span>
-            <span className="meta">
-              <a href={`/runs/${runId}?tab=files`}>Files</a>
-            </span>
+            {!isGuest && (
+              <span className="meta">
+                <a href={`/runs/${runId}?tab=files`}>Files</a>
+              </span>
+            )}
           </div>
         </div>
       );
@@ -293,7 +295,7 @@ function StepHead({
   return (
     <>
       <Icon name={icon} className={icon === "stateWorking" ? "turning" : ""} />
-      <span className="verb">{verb}</span>
+      {verb !== "" && <span className="verb">{verb}</span>}
       <span className={isCode ? "subject mono" : "subject"} title={subject === "" ? undefined : shown}>
         <bdi>{shown}</bdi>
       </span>

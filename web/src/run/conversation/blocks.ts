@@ -185,10 +185,11 @@ export function rowsOf(block: Block, openFolds: ReadonlySet<string>): readonly R
   }
 }
 
-/** The start of the first turn says nothing. */
+/** The start of the first turn, or a stored workspace, says nothing when it stands alone. */
 function isEmpty(entries: readonly Entry[]): boolean {
-  return entries.every((entry) => (entry.kind === "line" && entry.name === "turn") || isBlank(entry));
+  return entries.every((entry) => (entry.kind === "line" && SILENT.has(entry.name)) || isBlank(entry));
 }
+const SILENT: ReadonlySet<string> = new Set(["turn", "stored"]);
 
 function isBlank(entry: Entry): boolean {
   return (entry.kind === "thought" || entry.kind === "message") && entry.text.trim() === "";

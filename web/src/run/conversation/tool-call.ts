@@ -25,6 +25,7 @@ export interface FileChange {
 export interface CallView {
   readonly kind: CallKind;
   readonly state: CallState;
+  /** Empty if the subject is a sentence of the agent. */
   readonly verb: string;
   readonly subject: string;
   /** The subject is a path, a command or an address. */
@@ -90,7 +91,7 @@ export function viewOf(call: ToolEntry, servers: readonly string[] = []): CallVi
   return {
     kind,
     state,
-    verb: tool === undefined ? verb : tool.server,
+    verb: tool?.server ?? (subject.isCode ? verb : ""),
     subject: withoutNewLines(subject.text),
     isCode: subject.isCode,
     changes,
@@ -151,7 +152,7 @@ function subjectOf(
 ): { readonly text: string; readonly isCode: boolean } {
   const title = call.title ?? call.toolKind ?? "a tool";
   const code = (text: string | undefined) =>
-    text === undefined ? { text: title, isCode: false } : { text, isCode: true };
+    text === undefined ? { text: withRelativePaths(title), isCode: false } : { text, isCode: true };
   switch (kind) {
     case "execute":
       return code(commandOf(call));
