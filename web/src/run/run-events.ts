@@ -1,4 +1,4 @@
-import type { RunEvent, RunState } from "@errand/client";
+import type { RunEvent, RunItem, RunState } from "@errand/client";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { client } from "../server/client.ts";
 import type { Row } from "./conversation/blocks.ts";
@@ -11,6 +11,9 @@ const PAGE = 500;
 const IDLE_LENGTH_MAX = 48_000_000;
 const RECONNECT_MS = 5_000;
 const ENDED: ReadonlySet<RunState> = new Set(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"]);
+
+/** Whether the run lasts for the first time, was continued after its end, or was continued and has ended again. */
+type Phase = "first" | "continued" | "over";
 
 /** What the page shows of a log. */
 export interface RunLogView {
@@ -45,6 +48,8 @@ export class RunLog {
   #isDrawing = false;
   #isLoaded = false;
   #isConnected = true;
+  /** The last change of the run up to which the log of an ended run was read. */
+  #readUntil = "";
   #error: unknown;
   #view: RunLogView;
 
@@ -77,10 +82,13 @@ export class RunLog {
     };
   }
 
-  /** Called when the run has changed: a follow-up continues a run that had ended. */
-  resume(state: RunState): void {
+  /** Called when the run has changed: a follow-up continues a run that had ended, and its turn may be over already. */
+  resume({ state, updated_at }: Pick<RunItem, "state" | "updated_at">): void {
     if (!ENDED.has(state)) {
-      this.#follow(true);
+      this.#follow("continued");
+    } else if (updated_at > (this.#timeline.conversation.facts.stateAt ?? "") && updated_at > this.#readUntil) {
+      this.#readUntil = updated_at;
+      this.#follow("over");
     }
   }
 
@@ -134,19 +142,20 @@ export class RunLog {
   }
 
   /** Opens the stream when there is something to follow and somebody to see it, and closes it otherwise. */
-  #follow(isContinued = false): void {
+  #follow(phase: Phase = "first"): void {
     const { facts } = this.#timeline.conversation;
-    const hasEnded = !isContinued && facts.state !== undefined && ENDED.has(facts.state);
+    const hasEnded = phase === "first" && facts.state !== undefined && ENDED.has(facts.state);
     if (document.visibilityState !== "visible") {
       this.#stream?.abort();
       this.#stream = undefined;
     } else if (this.#isLoaded && this.#stream === undefined && !hasEnded && !this.#stop?.signal.aborted) {
       this.#stream = new AbortController();
-      void this.#read(this.#stream.signal, isContinued);
+      void this.#read(this.#stream.signal, phase);
     }
   }
 
-  async #read(signal: AbortSignal, isContinued: boolean): Promise<void> {
+  async #read(signal: AbortSignal, phase: Phase): Promise<void> {
+    const isContinued = phase === "continued";
     try {
       const after = this.#timeline.conversation.last;
       for await (const event of client.runs.events(this.#runId, { after, follow: isContinued }, { signal })) {

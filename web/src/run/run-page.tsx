@@ -89,7 +89,7 @@ function OpenRun({
   }, [facts.state, facts.turn, facts.lastEnd, view.held.length, runId]);
   useEffect(() => {
     if (run !== undefined) {
-      log.resume(run.state);
+      log.resume(run);
     }
   }, [run, log]);
   const opened = useRef(new Map<string, boolean>()).current;
