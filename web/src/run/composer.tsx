@@ -36,7 +36,7 @@ export function Composer({ run }: { readonly run: RunItem }) {
     mutationFn: (body: RunFollowupRequest) => client.runs.followUp(runId, body),
     onMutate: () => write(""),
     onSuccess: ({ state }) => {
-      log.resume(state);
+      log.followContinued();
       void queries.invalidateQueries({ queryKey: ["run", runId] });
     },
     // Nothing that was typed is lost, not even what was typed meanwhile.

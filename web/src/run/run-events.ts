@@ -85,11 +85,16 @@ export class RunLog {
   /** Called when the run has changed: a follow-up continues a run that had ended, and its turn may be over already. */
   resume({ state, updated_at }: Pick<RunItem, "state" | "updated_at">): void {
     if (!ENDED.has(state)) {
-      this.#follow("continued");
+      this.followContinued();
     } else if (updated_at > (this.#timeline.conversation.facts.stateAt ?? "") && updated_at > this.#readUntil) {
       this.#readUntil = updated_at;
       this.#follow("over");
     }
+  }
+
+  /** Follows the run although the log says that it has ended. */
+  followContinued(): void {
+    this.#follow("continued");
   }
 
   find(key: string): Entry | undefined {
