@@ -35,7 +35,7 @@ export function Composer({ run }: { readonly run: RunItem }) {
   const send = useMutation({
     mutationFn: (body: RunFollowupRequest) => client.runs.followUp(runId, body),
     onMutate: () => write(""),
-    onSuccess: ({ state }) => {
+    onSuccess: () => {
       log.followContinued();
       void queries.invalidateQueries({ queryKey: ["run", runId] });
     },
