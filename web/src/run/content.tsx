@@ -1,4 +1,4 @@
-import { Fragment, memo, useEffect, useMemo, useRef, useState } from "react";
+import { Fragment, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { copy } from "./copy.ts";
@@ -42,6 +42,25 @@ async function colorBlock(block: Element): Promise<void> {
   );
 }
 
+/** What scrolls must be reachable with the keyboard, and named. */
+export function ScrollBox({
+  className,
+  label,
+  children,
+}: {
+  readonly className: string;
+  readonly label: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: It is no group of fields.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: Otherwise the keyboard cannot scroll it.
+    <div className={className} role="group" tabIndex={0} aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
 const SHOWN_LINES = 14;
 const SHOWN_LINES_MAX = 3_000;
 
@@ -70,12 +89,11 @@ export function Terminal({
   const hidden = lines.length - (isWhole ? SHOWN_LINES_MAX : SHOWN_LINES);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls sideways must be reachable with the keyboard. */}
-      <section className="term" tabIndex={0} aria-label={label}>
+      <ScrollBox className="term" label={label}>
         {command !== undefined && (
-          <div className="term-command">
+          <ScrollBox className="term-command" label="Command">
             <span className="ansi-faint">$</span> {withVisibleMarks(command)}
-          </div>
+          </ScrollBox>
         )}
         {!isEmpty && (
           <pre dir="auto">
@@ -87,7 +105,7 @@ export function Terminal({
             ))}
           </pre>
         )}
-      </section>
+      </ScrollBox>
       <div className="term-foot">
         {exitCode !== undefined && exitCode !== 0 && (
           <span className="state fail xs">
@@ -126,10 +144,9 @@ export function PlainText({ text, label }: { readonly text: string; readonly lab
   const shown = lines.slice(0, isWhole ? SHOWN_LINES_MAX : SHOWN_LINES).join("\n");
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls sideways must be reachable with the keyboard. */}
-      <section className="term" tabIndex={0} aria-label={label}>
+      <ScrollBox className="term" label={label}>
         <pre dir="auto">{withVisibleMarks(cutLines(shown))}</pre>
-      </section>
+      </ScrollBox>
       {lines.length > SHOWN_LINES && (
         <div className="term-foot">
           <span>
@@ -185,8 +202,7 @@ export function DiffView({ path, hunks }: { readonly path: string; readonly hunk
   }
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: What scrolls sideways must be reachable with the keyboard. */}
-      <section className="diff" tabIndex={0} aria-label={`Change of ${path}`}>
+      <ScrollBox className="diff" label={`Change of ${path}`}>
         <table>
           {shown.map((hunk, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: Hunks have no identity.
@@ -206,7 +222,7 @@ export function DiffView({ path, hunks }: { readonly path: string; readonly hunk
             </tbody>
           ))}
         </table>
-      </section>
+      </ScrollBox>
       {!isWhole && length > DIFF_LINES && (
         <button type="button" className="btn ghost block diff-more" onClick={() => setWhole(true)}>
           Show {plural(length, "line")}

@@ -29,6 +29,8 @@ export function ConversationView({
 }) {
   const { log } = useRun();
   const { rows, held, hasEarlier } = view;
+  // The line keeps its place, so that nothing moves when the last page is there.
+  const [hadEarlier] = useState(hasEarlier);
   const list = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);
   const virtualizer = useWindowVirtualizer({
@@ -70,8 +72,8 @@ export function ConversationView({
   const hasQuestion = useMemo(() => rows.some(isOpenQuestion), [rows]);
   return (
     <>
-      {hasEarlier && (
-        <p className="system-line earlier">
+      {hadEarlier && (
+        <p className={`system-line earlier ${hasEarlier ? "" : "gone"}`}>
           <Icon name="all" /> Loading earlier entries…
         </p>
       )}

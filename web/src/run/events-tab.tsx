@@ -6,6 +6,7 @@ import { exactTime } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { client } from "../server/client.ts";
+import { ScrollBox } from "./content.tsx";
 import { copy } from "./copy.ts";
 import { cutLines, withVisibleMarks } from "./text/marks.ts";
 
@@ -90,7 +91,9 @@ function Event({ event }: { readonly event: RunEvent }) {
       </button>
       {isOpen && (
         <div className="event-body">
-          <pre>{withVisibleMarks(cutLines(JSON.stringify(event, null, 2)))}</pre>
+          <ScrollBox className="event-json" label={`Event ${seq}`}>
+            <pre>{withVisibleMarks(cutLines(JSON.stringify(event, null, 2)))}</pre>
+          </ScrollBox>
           <button type="button" className="btn" onClick={() => copy(JSON.stringify(event, null, 2), "Event")}>
             <Icon name="copy" /> Copy
           </button>
