@@ -86,7 +86,10 @@ export class RunLog {
   resume({ state, updated_at }: Pick<RunItem, "state" | "updated_at">): void {
     if (!ENDED.has(state)) {
       this.followContinued();
-    } else if (updated_at > (this.#timeline.conversation.facts.stateAt ?? "") && updated_at > this.#readUntil) {
+    } else if (
+      updated_at > (this.#timeline.conversation.facts.stateAt ?? "") &&
+      updated_at > this.#readUntil
+    ) {
       this.#readUntil = updated_at;
       this.#follow("over");
     }

@@ -1,8 +1,7 @@
 import type { RunItem, RunState } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { count, money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { hasEnded, State } from "../parts/state.tsx";
@@ -14,7 +13,6 @@ import { copy } from "./copy.ts";
 import { useRetry } from "./entry-view.tsx";
 import { numberOf, personName, safeUrl, sourceOf } from "./names.ts";
 import { useRun } from "./run-context.tsx";
-import { ShareDialog } from "./share-dialog.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
@@ -30,6 +28,10 @@ const TAB_NAMES: Readonly<Record<Tab, string>> = {
   events: "Events",
   details: "Details",
 };
+
+// Loaded when they are opened: the first view of a run stays small.
+const RunMenu = lazy(async () => ({ default: (await import("./run-menu.tsx")).RunMenu }));
+const ShareDialog = lazy(async () => ({ default: (await import("./share-dialog.tsx")).ShareDialog }));
 
 /** Questions and approvals are shown in the conversation. */
 const SHOWN_WAITS: ReadonlySet<string> = new Set(["worker_host", "capacity", "disk"]);
@@ -178,6 +180,7 @@ function Actions({
 }) {
   const { isGuest, runId } = useRun();
   const [isSharing, setSharing] = useState(false);
+  const [wantsMenu, setWantsMenu] = useState(false);
   const retry = useRetry();
   const isRetryShown = useAfterPause(hasEnded(state));
   const stop = useMutation({
@@ -229,35 +232,18 @@ function Actions({
           <Icon name="share" /> Share
         </button>
       )}
-      <MenuTrigger>
-        <Button className="btn only-icon" aria-label="More actions">
-          <Icon name="more" />
-        </Button>
-        <Popover className="popover" placement="bottom end">
-          <Menu onAction={choose} aria-label="More actions">
-            <MenuItem className="option" id="markdown">
-              <Icon name="copy" /> Copy as Markdown
-            </MenuItem>
-            <MenuItem className="option" id="link">
-              <Icon name="link" /> Copy the link
-            </MenuItem>
-            {!isGuest && (
-              <>
-                <MenuItem className="option" id="share">
-                  <Icon name="share" /> Share
-                </MenuItem>
-                <MenuItem className="option" id="again">
-                  <Icon name="edit" /> Run again with changes
-                </MenuItem>
-                <MenuItem className="option" id="transcript">
-                  <Icon name="file" /> Download the event log
-                </MenuItem>
-              </>
-            )}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
-      {isSharing && <ShareDialog runId={runId} title={run.title} onClose={() => setSharing(false)} />}
+      {wantsMenu ? (
+        <Suspense fallback={<MoreButton />}>
+          <RunMenu isGuest={isGuest} onAction={choose} />
+        </Suspense>
+      ) : (
+        <MoreButton onClick={() => setWantsMenu(true)} />
+      )}
+      {isSharing && (
+        <Suspense>
+          <ShareDialog runId={runId} title={run.title} onClose={() => setSharing(false)} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -272,4 +258,18 @@ function useAfterPause(isTrue: boolean): boolean {
     return () => clearTimeout(timer);
   }, [isTrue]);
   return isPast;
+}
+
+function MoreButton({ onClick }: { readonly onClick?: () => void }) {
+  return (
+    <button
+      type="button"
+      className="btn only-icon"
+      aria-label="More actions"
+      aria-haspopup="menu"
+      onClick={onClick}
+    >
+      <Icon name="more" />
+    </button>
+  );
 }
