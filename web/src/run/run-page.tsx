@@ -224,9 +224,11 @@ function panel(
 
 function TabPanel({ children }: { readonly children: ReactNode }) {
   useEffect(() => window.scrollTo(0, 0), []);
-  return <div className="tab-panel">
+  return (
+    <div className="tab-panel">
       <Suspense fallback={<Loading what="the tab" />}>{children}</Suspense>
-    </div>;
+    </div>
+  );
 }
 
 /** The tab is part of the address. The keys 1 to 5 choose it. */
