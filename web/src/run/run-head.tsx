@@ -1,8 +1,7 @@
 import type { RunItem, RunState } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { count, money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { hasEnded, State } from "../parts/state.tsx";
@@ -12,10 +11,16 @@ import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { copy } from "./copy.ts";
 import { useRetry } from "./entry-view.tsx";
+import type { MoreAction } from "./more-menu.tsx";
 import { numberOf, personName, safeUrl, sourceOf } from "./names.ts";
 import { useRun } from "./run-context.tsx";
-import { ShareDialog } from "./share-dialog.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
+
+// Loaded when they are opened, because the first load of the page must be small.
+const MoreMenu = lazy(() => import("./more-menu.tsx").then((module) => ({ default: module.MoreMenu })));
+const ShareDialog = lazy(() =>
+  import("./share-dialog.tsx").then((module) => ({ default: module.ShareDialog })),
+);
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
 export type Tab = (typeof TABS)[number];
@@ -178,6 +183,7 @@ function Actions({
 }) {
   const { isGuest, runId } = useRun();
   const [isSharing, setSharing] = useState(false);
+  const [isMenuLoaded, setMenuLoaded] = useState(false);
   const retry = useRetry();
   const isRetryShown = useAfterPause(hasEnded(state));
   const stop = useMutation({
@@ -186,8 +192,8 @@ function Actions({
     onError: sayProblem,
     onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
   });
-  const choose = (key: string | number) => {
-    switch (key) {
+  const choose = (action: MoreAction) => {
+    switch (action) {
       case "markdown":
         onCopy();
         break;
@@ -197,14 +203,14 @@ function Actions({
       case "again":
         window.location.assign(`/new?from=${runId}`);
         break;
-      case "retry":
-        retry.mutate();
-        break;
       case "share":
         setSharing(true);
         break;
-      default:
+      case "transcript":
         window.location.assign(`/api/v1/agent/runs/${runId}/transcript`);
+        break;
+      default:
+        action satisfies never;
     }
   };
   return (
@@ -229,36 +235,33 @@ function Actions({
           <Icon name="share" /> Share
         </button>
       )}
-      <MenuTrigger>
-        <Button className="btn only-icon" aria-label="More actions">
-          <Icon name="more" />
-        </Button>
-        <Popover className="popover" placement="bottom end">
-          <Menu onAction={choose} aria-label="More actions">
-            <MenuItem className="option" id="markdown">
-              <Icon name="copy" /> Copy as Markdown
-            </MenuItem>
-            <MenuItem className="option" id="link">
-              <Icon name="link" /> Copy the link
-            </MenuItem>
-            {!isGuest && (
-              <>
-                <MenuItem className="option" id="share">
-                  <Icon name="share" /> Share
-                </MenuItem>
-                <MenuItem className="option" id="again">
-                  <Icon name="edit" /> Run again with changes
-                </MenuItem>
-                <MenuItem className="option" id="transcript">
-                  <Icon name="file" /> Download the event log
-                </MenuItem>
-              </>
-            )}
-          </Menu>
-        </Popover>
-      </MenuTrigger>
-      {isSharing && <ShareDialog runId={runId} title={run.title} onClose={() => setSharing(false)} />}
+      {isMenuLoaded ? (
+        <Suspense fallback={<MoreButton />}>
+          <MoreMenu isGuest={isGuest} onChoose={choose} />
+        </Suspense>
+      ) : (
+        <MoreButton onClick={() => setMenuLoaded(true)} />
+      )}
+      {isSharing && (
+        <Suspense>
+          <ShareDialog runId={runId} title={run.title} onClose={() => setSharing(false)} />
+        </Suspense>
+      )}
     </>
+  );
+}
+
+function MoreButton({ onClick }: { readonly onClick?: () => void }) {
+  return (
+    <button
+      type="button"
+      className="btn only-icon"
+      aria-label="More actions"
+      aria-haspopup="menu"
+      onClick={onClick}
+    >
+      <Icon name="more" />
+    </button>
   );
 }
 

@@ -1,8 +1,8 @@
 import "./run.css";
-import type { RunFollowup, RunItem } from "@errand/client";
+import type { RepositoryChanges, RunFollowup, RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef } from "react";
 import { NotFound } from "../frame/not-found.tsx";
 import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -11,14 +11,10 @@ import { hasEnded } from "../parts/state.tsx";
 import { client } from "../server/client.ts";
 import { isGone, queries, runQuery, whoamiQuery } from "../server/queries.ts";
 import { askToNotify, useAttention } from "./attention.ts";
-import { ChangesTab } from "./changes-tab.tsx";
 import { Composer } from "./composer.tsx";
 import type { Entry } from "./conversation/entries.ts";
 import { ConversationView } from "./conversation-view.tsx";
 import { copy } from "./copy.ts";
-import { DetailsTab } from "./details-tab.tsx";
-import { EventsTab } from "./events-tab.tsx";
-import { FilesTab } from "./files-tab.tsx";
 import { agentName, personName } from "./names.ts";
 import { RunAside, RunStrip } from "./run-aside.tsx";
 import { type RunContext, RunContextProvider } from "./run-context.tsx";
@@ -26,6 +22,11 @@ import { useRunLog } from "./run-events.ts";
 import { GUEST_TABS, RunHead, TABS, type Tab } from "./run-head.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
 import { markdownOf } from "./to-markdown.ts";
+
+const ChangesTab = lazy(() => import("./changes-tab.tsx").then((module) => ({ default: module.ChangesTab })));
+const DetailsTab = lazy(() => import("./details-tab.tsx").then((module) => ({ default: module.DetailsTab })));
+const EventsTab = lazy(() => import("./events-tab.tsx").then((module) => ({ default: module.EventsTab })));
+const FilesTab = lazy(() => import("./files-tab.tsx").then((module) => ({ default: module.FilesTab })));
 
 const NO_FOLLOW_UPS: ReadonlyMap<string, RunFollowup> = new Map();
 
@@ -196,7 +197,7 @@ function panel(
   }: {
     readonly run: RunItem;
     readonly context: RunContext;
-    readonly changes: Parameters<typeof ChangesTab>[0]["changes"];
+    readonly changes: readonly RepositoryChanges[] | undefined;
     readonly error: unknown;
     readonly view: ReturnType<typeof useRunLog>["view"];
   },
@@ -223,7 +224,11 @@ function panel(
 
 function TabPanel({ children }: { readonly children: ReactNode }) {
   useEffect(() => window.scrollTo(0, 0), []);
-  return <div className="tab-panel">{children}</div>;
+  return (
+    <div className="tab-panel">
+      <Suspense fallback={<Loading what="the tab" />}>{children}</Suspense>
+    </div>
+  );
 }
 
 /** The tab is part of the address. The keys 1 to 5 choose it. */
