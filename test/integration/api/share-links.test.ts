@@ -113,7 +113,7 @@ describe("a share link", () => {
     ];
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(answers[0]?.text).toContain(`data-run-id="${shared.runId}"`);
+    expect(answers[0]?.text).toContain(`name="errand-run" content="${shared.runId}"`);
     expect(answers[0]?.headers.get("referrer-policy")).toBe("same-origin");
     expect(answers[2]?.body.events).not.toEqual([]);
   });
@@ -450,7 +450,7 @@ describe("the guest of a share link for editing", () => {
     const page = await visit(`/sessions/${shared.sessionId}`, jar);
     const { body, status } = await followUp(shared, jar);
 
-    expect(page.text).toContain('data-allowed="true"');
+    expect(page.text).toContain('name="errand-visitor" content="editor"');
     expect([status, body.state]).toEqual([200, "QUEUED"]);
     const run = await harness.storage.runs.find({ id: shared.runId as RunId });
     expect(run?.othersWrote).toBe(true);
@@ -529,7 +529,7 @@ describe("the guest of a share link for editing", () => {
     const page = await visit(`/sessions/${editing.sessionId}`, jars[1]);
 
     expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-    expect([page.status, page.text.includes('data-allowed="false"')]).toEqual([200, true]);
+    expect([page.status, page.text.includes('name="errand-visitor" content="viewer"')]).toEqual([200, true]);
   });
 
   test("a follow-up that a page of another site sends in the name of a guest is refused", async () => {

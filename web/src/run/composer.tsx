@@ -35,8 +35,8 @@ export function Composer({ run }: { readonly run: RunItem }) {
   const send = useMutation({
     mutationFn: (body: RunFollowupRequest) => client.runs.followUp(runId, body),
     onMutate: () => write(""),
-    onSuccess: ({ state }) => {
-      log.resume(state);
+    onSuccess: () => {
+      log.followContinued();
       void queries.invalidateQueries({ queryKey: ["run", runId] });
     },
     // Nothing that was typed is lost, not even what was typed meanwhile.

@@ -1,4 +1,4 @@
-import type { RunEvent, RunState } from "@errand/client";
+import type { RunEvent, RunItem, RunState } from "@errand/client";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { client } from "../server/client.ts";
 import type { Row } from "./conversation/blocks.ts";
@@ -11,6 +11,9 @@ const PAGE = 500;
 const IDLE_LENGTH_MAX = 48_000_000;
 const RECONNECT_MS = 5_000;
 const ENDED: ReadonlySet<RunState> = new Set(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"]);
+
+/** Whether the run lasts for the first time, was continued after its end, or was continued and has ended again. */
+type Phase = "first" | "continued" | "over";
 
 /** What the page shows of a log. */
 export interface RunLogView {
@@ -46,6 +49,8 @@ export class RunLog {
   #isDrawing = false;
   #isLoaded = false;
   #isConnected = true;
+  /** The last change of the run up to which the log of an ended run was read. */
+  #readUntil = "";
   #error: unknown;
   #view: RunLogView;
 
@@ -78,11 +83,22 @@ export class RunLog {
     };
   }
 
-  /** Called when the run has changed: a follow-up continues a run that had ended. */
-  resume(state: RunState): void {
+  /** Called when the run has changed: a follow-up continues a run that had ended, and its turn may be over already. */
+  resume({ state, updated_at }: Pick<RunItem, "state" | "updated_at">): void {
     if (!ENDED.has(state)) {
-      this.#follow(true);
+      this.followContinued();
+    } else if (
+      updated_at > (this.#timeline.conversation.facts.stateAt ?? "") &&
+      updated_at > this.#readUntil
+    ) {
+      this.#readUntil = updated_at;
+      this.#follow("over");
     }
+  }
+
+  /** Follows the run although the log says that it has ended. */
+  followContinued(): void {
+    this.#follow("continued");
   }
 
   find(key: string): Entry | undefined {
@@ -139,29 +155,35 @@ export class RunLog {
   }
 
   /** Opens the stream when there is something to follow and somebody to see it, and closes it otherwise. */
-  #follow(isContinued = false): void {
+  #follow(phase: Phase = "first"): void {
     const { facts } = this.#timeline.conversation;
     if (this.#isLoaded && document.visibilityState === "visible") {
       void this.#readInIdleTime();
     }
-    const hasEnded = !isContinued && facts.state !== undefined && ENDED.has(facts.state);
+    const hasEnded = phase === "first" && facts.state !== undefined && ENDED.has(facts.state);
     if (document.visibilityState !== "visible") {
       this.#stream?.abort();
       this.#stream = undefined;
     } else if (this.#isLoaded && this.#stream === undefined && !hasEnded && !this.#stop?.signal.aborted) {
       this.#stream = new AbortController();
-      void this.#read(this.#stream.signal, isContinued);
+      void this.#read(this.#stream.signal, phase);
     }
   }
 
-  async #read(signal: AbortSignal, isContinued: boolean): Promise<void> {
+  async #read(signal: AbortSignal, phase: Phase): Promise<void> {
+    const isContinued = phase === "continued";
     try {
       const after = this.#timeline.conversation.last;
+      if (!this.#isConnected) {
+        // A stream says nothing before its first event.
+        await client.runs.storedEvents(this.#runId, { after, limit: 1 }, { signal });
+        this.#isConnected = true;
+        this.#changed();
+      }
       for await (const event of client.runs.events(this.#runId, { after, follow: isContinued }, { signal })) {
         if (event.kind === "reset") {
           continue;
         }
-        this.#isConnected = true;
         this.#append(event);
         // A stream that follows a continued run has no end of its own.
         if (isContinued && event.kind === "run.state" && ENDED.has(event.to)) {
@@ -174,7 +196,7 @@ export class RunLog {
         this.#stream = undefined;
         this.#isConnected = false;
         this.#changed();
-        setTimeout(() => this.#follow(), RECONNECT_MS);
+        setTimeout(() => this.#follow(phase), RECONNECT_MS);
       }
     }
   }

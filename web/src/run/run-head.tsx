@@ -11,16 +11,9 @@ import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { copy } from "./copy.ts";
 import { useRetry } from "./entry-view.tsx";
-import type { MoreAction } from "./more-menu.tsx";
 import { numberOf, personName, safeUrl, sourceOf } from "./names.ts";
 import { useRun } from "./run-context.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
-
-// Loaded when they are opened, because the first load of the page must be small.
-const MoreMenu = lazy(() => import("./more-menu.tsx").then((module) => ({ default: module.MoreMenu })));
-const ShareDialog = lazy(() =>
-  import("./share-dialog.tsx").then((module) => ({ default: module.ShareDialog })),
-);
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
 export type Tab = (typeof TABS)[number];
@@ -35,6 +28,10 @@ const TAB_NAMES: Readonly<Record<Tab, string>> = {
   events: "Events",
   details: "Details",
 };
+
+// Loaded when they are opened: the first view of a run stays small.
+const RunMenu = lazy(async () => ({ default: (await import("./run-menu.tsx")).RunMenu }));
+const ShareDialog = lazy(async () => ({ default: (await import("./share-dialog.tsx")).ShareDialog }));
 
 /** Questions and approvals are shown in the conversation. */
 const SHOWN_WAITS: ReadonlySet<string> = new Set(["worker_host", "capacity", "disk"]);
@@ -183,7 +180,7 @@ function Actions({
 }) {
   const { isGuest, runId } = useRun();
   const [isSharing, setSharing] = useState(false);
-  const [isMenuLoaded, setMenuLoaded] = useState(false);
+  const [wantsMenu, setWantsMenu] = useState(false);
   const retry = useRetry();
   const isRetryShown = useAfterPause(hasEnded(state));
   const stop = useMutation({
@@ -192,8 +189,8 @@ function Actions({
     onError: sayProblem,
     onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
   });
-  const choose = (action: MoreAction) => {
-    switch (action) {
+  const choose = (key: string | number) => {
+    switch (key) {
       case "markdown":
         onCopy();
         break;
@@ -203,14 +200,14 @@ function Actions({
       case "again":
         window.location.assign(`/new?from=${runId}`);
         break;
+      case "retry":
+        retry.mutate();
+        break;
       case "share":
         setSharing(true);
         break;
-      case "transcript":
-        window.location.assign(`/api/v1/agent/runs/${runId}/transcript`);
-        break;
       default:
-        action satisfies never;
+        window.location.assign(`/api/v1/agent/runs/${runId}/transcript`);
     }
   };
   return (
@@ -235,12 +232,12 @@ function Actions({
           <Icon name="share" /> Share
         </button>
       )}
-      {isMenuLoaded ? (
+      {wantsMenu ? (
         <Suspense fallback={<MoreButton />}>
-          <MoreMenu isGuest={isGuest} onChoose={choose} />
+          <RunMenu isGuest={isGuest} onAction={choose} />
         </Suspense>
       ) : (
-        <MoreButton onClick={() => setMenuLoaded(true)} />
+        <MoreButton onClick={() => setWantsMenu(true)} />
       )}
       {isSharing && (
         <Suspense>
@@ -249,6 +246,18 @@ function Actions({
       )}
     </>
   );
+}
+
+const PAUSE_MS = 1_000;
+
+/** Becomes true a moment later. Retry takes the place of Stop, and a second click on Stop must not hit it. */
+function useAfterPause(isTrue: boolean): boolean {
+  const [isPast, setPast] = useState(isTrue);
+  useEffect(() => {
+    const timer = setTimeout(() => setPast(isTrue), isTrue ? PAUSE_MS : 0);
+    return () => clearTimeout(timer);
+  }, [isTrue]);
+  return isPast;
 }
 
 function MoreButton({ onClick }: { readonly onClick?: () => void }) {
@@ -263,16 +272,4 @@ function MoreButton({ onClick }: { readonly onClick?: () => void }) {
       <Icon name="more" />
     </button>
   );
-}
-
-const PAUSE_MS = 1_000;
-
-/** Becomes true a moment later. Retry takes the place of Stop, and a second click on Stop must not hit it. */
-function useAfterPause(isTrue: boolean): boolean {
-  const [isPast, setPast] = useState(isTrue);
-  useEffect(() => {
-    const timer = setTimeout(() => setPast(isTrue), isTrue ? PAUSE_MS : 0);
-    return () => clearTimeout(timer);
-  }, [isTrue]);
-  return isPast;
 }

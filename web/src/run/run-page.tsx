@@ -23,10 +23,10 @@ import { GUEST_TABS, RunHead, TABS, type Tab } from "./run-head.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
 import { markdownOf } from "./to-markdown.ts";
 
-const ChangesTab = lazy(() => import("./changes-tab.tsx").then((module) => ({ default: module.ChangesTab })));
-const DetailsTab = lazy(() => import("./details-tab.tsx").then((module) => ({ default: module.DetailsTab })));
-const EventsTab = lazy(() => import("./events-tab.tsx").then((module) => ({ default: module.EventsTab })));
-const FilesTab = lazy(() => import("./files-tab.tsx").then((module) => ({ default: module.FilesTab })));
+const ChangesTab = lazy(async () => ({ default: (await import("./changes-tab.tsx")).ChangesTab }));
+const DetailsTab = lazy(async () => ({ default: (await import("./details-tab.tsx")).DetailsTab }));
+const EventsTab = lazy(async () => ({ default: (await import("./events-tab.tsx")).EventsTab }));
+const FilesTab = lazy(async () => ({ default: (await import("./files-tab.tsx")).FilesTab }));
 
 const NO_FOLLOW_UPS: ReadonlyMap<string, RunFollowup> = new Map();
 
@@ -90,7 +90,7 @@ function OpenRun({
   }, [facts.state, facts.turn, facts.lastEnd, view.held.length, runId]);
   useEffect(() => {
     if (run !== undefined) {
-      log.resume(run.state);
+      log.resume(run);
     }
   }, [run, log]);
   const opened = useRef(new Map<string, boolean>()).current;
