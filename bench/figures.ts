@@ -8,6 +8,7 @@ import { listAtScale } from "./figures/list-at-scale.ts";
 import { longLogs } from "./figures/long-logs.ts";
 import { memory } from "./figures/memory.ts";
 import { readRuns } from "./figures/read-runs.ts";
+import { runPage } from "./figures/run-page.ts";
 import { startTime } from "./figures/start-time.ts";
 import { viewers } from "./figures/viewers.ts";
 
@@ -24,4 +25,5 @@ export const FIGURES: readonly Figure[] = [
   equalRefusals,
   longLogs,
   cliStart,
+  runPage,
 ];

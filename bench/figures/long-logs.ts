@@ -69,7 +69,8 @@ export const longLogs: Figure = {
   },
 };
 
-async function addRun({ headers, url }: Service, databaseUrl: string, turns: number): Promise<string> {
+/** Adds an ended run whose log has this number of turns, of 10 events each. */
+export async function addRun({ headers, url }: Service, databaseUrl: string, turns: number): Promise<string> {
   const response = await fetch(`${url}/api/v1/agent/runs`, {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },

@@ -7,10 +7,10 @@ import { type Service, startService } from "./service.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 /** Debian's Chromium, unless the variable names another one. */
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 /** Without these, Chromium tries to reach hosts on the internet. */
-const QUIET = [
+export const QUIET = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-background-networking",
