@@ -42,7 +42,8 @@ export class RunLog {
   #waiting: (readonly RunEvent[])[] = [];
   #before: number | undefined;
   #readLength = 0;
-  #isReading = false;
+  #reading: Promise<void> | undefined;
+  #readsInIdleTime = false;
   #stop: AbortController | undefined;
   #stream: AbortController | undefined;
   #isDrawing = false;
@@ -122,11 +123,16 @@ export class RunLog {
   }
 
   /** Shows the log back to the entry of this key, if it exists. */
-  async loadUntil(key: string): Promise<boolean> {
-    while (this.#timeline.conversation.find(key) === undefined && this.#view.hasEarlier) {
-      await this.loadEarlier();
+  async loadUntil(key: string): Promise<void> {
+    while (this.find(key) === undefined && this.#view.hasEarlier) {
+      const before = this.#before;
+      await this.#readEarlier();
+      this.#foldDoubled();
+      if (this.#before === before) {
+        // The page could not be read.
+        return;
+      }
     }
-    return this.#timeline.conversation.find(key) !== undefined;
   }
 
   async #start(signal: AbortSignal): Promise<void> {
@@ -140,7 +146,6 @@ export class RunLog {
         this.#changed();
       }
       this.#follow();
-      void this.#readInIdleTime(signal);
     } catch (error) {
       if (!signal.aborted) {
         this.#error = error;
@@ -152,6 +157,9 @@ export class RunLog {
   /** Opens the stream when there is something to follow and somebody to see it, and closes it otherwise. */
   #follow(phase: Phase = "first"): void {
     const { facts } = this.#timeline.conversation;
+    if (this.#isLoaded && document.visibilityState === "visible") {
+      void this.#readInIdleTime();
+    }
     const hasEnded = phase === "first" && facts.state !== undefined && ENDED.has(facts.state);
     if (document.visibilityState !== "visible") {
       this.#stream?.abort();
@@ -166,11 +174,16 @@ export class RunLog {
     const isContinued = phase === "continued";
     try {
       const after = this.#timeline.conversation.last;
+      if (!this.#isConnected) {
+        // A stream says nothing before its first event.
+        await client.runs.storedEvents(this.#runId, { after, limit: 1 }, { signal });
+        this.#isConnected = true;
+        this.#changed();
+      }
       for await (const event of client.runs.events(this.#runId, { after, follow: isContinued }, { signal })) {
         if (event.kind === "reset") {
           continue;
         }
-        this.#isConnected = true;
         this.#append(event);
         // A stream that follows a continued run has no end of its own.
         if (isContinued && event.kind === "run.state" && ENDED.has(event.to)) {
@@ -183,7 +196,7 @@ export class RunLog {
         this.#stream = undefined;
         this.#isConnected = false;
         this.#changed();
-        setTimeout(() => this.#follow(), RECONNECT_MS);
+        setTimeout(() => this.#follow(phase), RECONNECT_MS);
       }
     }
   }
@@ -204,40 +217,58 @@ export class RunLog {
     });
   }
 
-  async #readInIdleTime(signal: AbortSignal): Promise<void> {
-    while (this.#before !== undefined && this.#readLength < IDLE_LENGTH_MAX && !signal.aborted) {
-      await idle();
-      if (signal.aborted || document.visibilityState !== "visible") {
-        return;
-      }
-      await this.#readEarlier();
-      // Folding is dear with many entries, so the known part at least doubles each time.
-      const waiting = this.#waiting.reduce((sum, page) => sum + page.length, 0);
-      const { first, last } = this.#timeline.conversation;
-      if (waiting >= last - first || this.#before === undefined) {
-        await idle();
-        this.#foldWaiting();
-      }
-    }
-  }
-
-  async #readEarlier(): Promise<void> {
-    const before = this.#before;
-    if (before === undefined || this.#isReading) {
+  async #readInIdleTime(): Promise<void> {
+    const signal = this.#stop?.signal;
+    if (this.#readsInIdleTime || signal === undefined) {
       return;
     }
-    this.#isReading = true;
+    this.#readsInIdleTime = true;
+    while (this.#before !== undefined && this.#readLength < IDLE_LENGTH_MAX) {
+      const before = this.#before;
+      await idle();
+      if (signal.aborted || document.visibilityState !== "visible") {
+        break;
+      }
+      await this.#readEarlier();
+      await idle();
+      this.#foldDoubled();
+      if (this.#before === before) {
+        break;
+      }
+    }
+    this.#readsInIdleTime = false;
+  }
+
+  /** Reads the page before the first event. Only one is read at a time. */
+  #readEarlier(): Promise<void> {
+    this.#reading ??= this.#readPage().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readPage(): Promise<void> {
+    const before = this.#before;
+    if (before === undefined) {
+      return;
+    }
     try {
       const signal = this.#stop?.signal;
-      const query = { before, limit: PAGE };
-      const page = await client.runs.storedEvents(this.#runId, query, signal && { signal });
+      const page = await client.runs.storedEvents(this.#runId, { before, limit: PAGE }, signal && { signal });
       this.#waiting.unshift(page.events);
       this.#before = page.next_before;
       this.#readLength += JSON.stringify(page.events).length;
     } catch {
-      // The reader scrolls again, or the next idle time comes.
-    } finally {
-      this.#isReading = false;
+      // The reader scrolls again, or the page becomes visible again.
+    }
+  }
+
+  /** Folding is dear with many entries, so the known part at least doubles each time. */
+  #foldDoubled(): void {
+    const waiting = this.#waiting.reduce((sum, page) => sum + page.length, 0);
+    const { first, last } = this.#timeline.conversation;
+    if (waiting > last - first || this.#before === undefined) {
+      this.#foldWaiting();
     }
   }
 

@@ -223,7 +223,10 @@ function panel(
 }
 
 function TabPanel({ children }: { readonly children: ReactNode }) {
-  useEffect(() => window.scrollTo(0, 0), []);
+  useEffect(() => {
+    // It returns a promise in newer browsers, which is no clean-up of an effect.
+    window.scrollTo(0, 0);
+  }, []);
   return (
     <div className="tab-panel">
       <Suspense fallback={<Loading what="the tab" />}>{children}</Suspense>

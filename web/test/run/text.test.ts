@@ -64,6 +64,18 @@ describe("diffs", () => {
     expect(marked).toEqual([[], ["safeNext(", ")"]]);
   });
 
+  test("a changed line is compared with the added line that is most like it", () => {
+    const [hunk] = hunksOf(
+      "setSession(session)\n",
+      "// Store it first, then leave.\nawait setSession(session)\n",
+    );
+    const marked = hunk?.lines.map(({ text, marks }) =>
+      marks.map(({ start, end }) => text.slice(start, end)),
+    );
+
+    expect(marked).toEqual([[], [], ["await "]]);
+  });
+
   test("a patch of git is read with its files, numbers and headings", () => {
     const files = parsePatch(
       [

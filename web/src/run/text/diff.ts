@@ -236,23 +236,51 @@ const MARKED_LENGTH_MAX = 500;
 /** Lines that share less than this part of their words are different lines, not a changed one. */
 const SHARED_MIN = 0.3;
 
-/** Marks the words that differ between a removed line and the added line in its place. */
+/** Longer runs of changed lines are compared line by line only near their place. */
+const COMPARED_LINES = 20;
+
+/** Marks the words that differ between a removed line and the added line that is most like it. */
 function withMarks(lines: readonly DiffLine[]): readonly DiffLine[] {
   const marked = [...lines];
   for (let index = 0; index < lines.length; ) {
     const removed = runOf(lines, index, "-");
     const added = runOf(lines, index + removed, "+");
-    for (let pair = 0; pair < Math.min(removed, added); pair += 1) {
-      const [old, young] = [lines[index + pair], lines[index + removed + pair]];
-      const marks = old && young && marksOf(old.text, young.text);
-      if (marks) {
-        marked[index + pair] = { ...old, marks: marks.removed };
-        marked[index + removed + pair] = { ...young, marks: marks.added };
+    const firstAdded = index + removed;
+    let next = firstAdded;
+    for (let old = index; old < firstAdded; old += 1) {
+      const best = mostAlike(lines, old, next, Math.min(firstAdded + added, next + COMPARED_LINES));
+      const [before, after] = [lines[old], best && lines[best.place]];
+      if (best !== undefined && before && after) {
+        marked[old] = { ...before, marks: best.marks.removed };
+        marked[best.place] = { ...after, marks: best.marks.added };
+        next = best.place + 1;
       }
     }
     index += Math.max(1, removed + added);
   }
   return marked;
+}
+
+interface Likeness {
+  readonly shared: number;
+  readonly removed: readonly Mark[];
+  readonly added: readonly Mark[];
+}
+
+function mostAlike(
+  lines: readonly DiffLine[],
+  old: number,
+  from: number,
+  to: number,
+): { readonly place: number; readonly marks: Likeness } | undefined {
+  let best: { readonly place: number; readonly marks: Likeness } | undefined;
+  for (let place = from; place < to; place += 1) {
+    const marks = marksOf(lines[old]?.text ?? "", lines[place]?.text ?? "");
+    if (marks !== undefined && marks.shared > (best?.marks.shared ?? 0)) {
+      best = { place, marks };
+    }
+  }
+  return best;
 }
 
 function runOf(lines: readonly DiffLine[], start: number, sign: DiffLine["sign"]): number {
@@ -263,19 +291,16 @@ function runOf(lines: readonly DiffLine[], start: number, sign: DiffLine["sign"]
   return end - start;
 }
 
-function marksOf(
-  before: string,
-  after: string,
-): { readonly removed: readonly Mark[]; readonly added: readonly Mark[] } | undefined {
+function marksOf(before: string, after: string): Likeness | undefined {
   if (before.length > MARKED_LENGTH_MAX || after.length > MARKED_LENGTH_MAX) {
     return undefined;
   }
   const edits = editsOf(wordsOf(before), wordsOf(after));
-  const shared = edits.reduce((sum, { sign, text }) => sum + (sign === " " ? text.trim().length : 0), 0);
-  const length = Math.max(before.trim().length, after.trim().length);
-  return length === 0 || shared / length < SHARED_MIN
+  const same = edits.reduce((sum, { sign, text }) => sum + (sign === " " ? text.trim().length : 0), 0);
+  const shared = same / Math.max(before.trim().length, after.trim().length, 1);
+  return shared < SHARED_MIN
     ? undefined
-    : { removed: placesOf(edits, "-"), added: placesOf(edits, "+") };
+    : { shared, removed: placesOf(edits, "-"), added: placesOf(edits, "+") };
 }
 
 function wordsOf(text: string): readonly string[] {
