@@ -73,10 +73,10 @@ describe.skipIf(skipped !== undefined)("signing in with a browser", () => {
   });
 
   test("GitHub signs a person in who may write to a repository of the App", async () => {
-    // The first event makes the installation known.
-    const delivery = await github.openIssue("wendy", { title: "An issue", body: "Without a mention" });
-    await github.sendWebhook(`${harness.service.url}/webhooks/github`, delivery);
     github.setPermission("wendy", "write");
+    // The first event makes the installation known.
+    const delivery = await github.openIssue("wendy", { title: "An issue", body: "@errand say hello" });
+    await github.sendWebhook(`${harness.service.url}/webhooks/github`, delivery);
     github.oauth.codes.next = "wendy";
     const isKnown = async () => {
       const response = await fetch(`${harness.service.url}/api/v1/agent/installations`, {
