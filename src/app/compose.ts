@@ -133,6 +133,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     runs,
     policies: rules.policies,
     adapters: threadAdapters,
+    blobs: blobStore,
     clock,
     log,
   });

@@ -24,6 +24,8 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     runId: row.runId as RunId,
     seq: row.seq,
     message: row.message,
+    context: row.context,
+    messageRef: row.messageRef,
     mode: row.mode as RunMode | null,
     delivery: row.delivery as FollowUpDelivery,
     private: row.private,

@@ -99,6 +99,7 @@ export class CoreHarness {
       runs: this.runs,
       policies: rules.policies,
       adapters,
+      blobs: this.blobs,
       clock,
       log,
     });

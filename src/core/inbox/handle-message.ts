@@ -1,9 +1,11 @@
 import { AppError } from "../errors.ts";
+import { storeInputs } from "../inputs/run-input.ts";
 import type { Run } from "../runs/run.ts";
 import type { TransactionExtras } from "../runs/run-service.ts";
 import { STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
+import { contextText } from "./gather-context.ts";
 import type { Disposition } from "./inbox-result.ts";
 import {
   type AuthorizedContext,
@@ -37,9 +39,15 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
   }
 }
 
-async function create(context: AuthorizedContext, { runs }: InboxDeps, prompt: string): Promise<Disposition> {
-  const { adapter, author, message, proven, thread } = context;
-  const { context: surroundings, permalink, subject } = message;
+async function create(
+  context: AuthorizedContext,
+  { blobs, runs }: InboxDeps,
+  prompt: string,
+): Promise<Disposition> {
+  const { adapter, author, gathered, message, proven, thread } = context;
+  const { permalink, subject } = message;
+  const surroundings = contextText(message.context, gathered);
+  const inputs = await storeInputs(blobs, gathered.files ?? []);
   const request = {
     prompt,
     source: adapter.traits.source,
@@ -47,6 +55,7 @@ async function create(context: AuthorizedContext, { runs }: InboxDeps, prompt: s
     // An account's first message creates its principal, so there is always one.
     provenance: { ...message.provenance, ...proven, linked_account: author.id },
     ...(surroundings === undefined ? {} : { context: surroundings }),
+    ...(inputs.length === 0 ? {} : { inputs }),
     ...(subject === undefined ? {} : { title: subject }),
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),
   };
@@ -56,9 +65,16 @@ async function create(context: AuthorizedContext, { runs }: InboxDeps, prompt: s
 }
 
 async function followUp(context: AuthorizedContext, { runs }: InboxDeps): Promise<Disposition> {
-  const input = { message: context.message.text, authorId: context.author.id };
+  const { author, gathered, message } = context;
+  const surroundings = contextText(message.context, gathered);
+  const input = {
+    message: message.text,
+    messageRef: message.messageRef,
+    authorId: author.id,
+    ...(surroundings === undefined ? {} : { context: surroundings }),
+  };
   const extras = { ...completing(context, "follow_up"), saysIfQuestionOpen: QUESTION_OPEN };
-  await runs.followUp(currentRun(context), context.author, input, extras);
+  await runs.followUp(currentRun(context), author, input, extras);
   return "follow_up";
 }
 
@@ -139,7 +155,7 @@ async function statusText({ author, thread }: AuthorizedContext, { runs }: Inbox
 
 /** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
 function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
-  const says = { threadId: context.thread.id, notices: seenNotice(context) };
+  const says = { threadId: context.thread.id, notices: [...seenNotice(context), ...unreadNotice(context)] };
   return {
     from: requestOriginOf(context),
     inboxResult: { ...resultOf(context), disposition },
@@ -150,6 +166,11 @@ function completing(context: AuthorizedContext, disposition: Disposition): Trans
 /** A button stands on a message of the bot's own, which needs no 👀. */
 function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
   return buttonAction === undefined ? [{ kind: "seen", messageRef } as const] : [];
+}
+
+/** Says in the thread what the agent does not know. */
+function unreadNotice({ gathered: { unread = [] } }: AuthorizedContext): readonly Notice[] {
+  return unread.length === 0 ? [] : [{ kind: "message", purpose: "reply", text: unread.join("\n") }];
 }
 
 function currentRun({ thread }: MessageContext): Run["id"] {

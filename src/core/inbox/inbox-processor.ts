@@ -5,6 +5,7 @@ import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
+import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxStore } from "./inbox-store.ts";
@@ -113,7 +114,8 @@ export class InboxProcessor {
       return this.#refuse(context, DISABLED);
     }
     const proven = { ...authorization.provenance, permission: authorization.permission };
-    return this.#decide({ ...context, author, proven, roles });
+    const gathered = await gatherContext(context, this.#deps);
+    return this.#decide({ ...context, author, proven, roles, gathered });
   }
 
   /** Decides again with the thread as it is now if another change took the thread first. */

@@ -1,4 +1,5 @@
 import type { RunId, ThreadKey } from "../ids.ts";
+import type { RequestFile } from "../inputs/run-input.ts";
 import type { Role } from "../policies/policy.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
@@ -12,6 +13,11 @@ export interface ThreadAdapter {
   translate(event: InboxEvent): Promise<Translation>;
   /** Asks the platform now what the author is in this place. Throws if it gives no answer. */
   authorize(message: InboundMessage): Promise<Authorization>;
+  /**
+   * Reads what stands around an authorized message that asks for work: earlier messages, files. Bounded in time and
+   * size, and repeatable. When it fails, the work begins without it.
+   */
+  gather?(message: InboundMessage, about: GatherPurpose): Promise<GatheredContext>;
   /**
    * Shows a notice and returns where. If `maybeShown` is set, an earlier try may have posted it and lost the answer:
    * the adapter first looks for a post with `delivery.id`. Throws an AppError with `retryable` and, if the platform
@@ -74,6 +80,21 @@ export interface InboundMessage extends ThreadAddress {
    * `installation`, `actor`, `message_ids` and `content_hash` of it.
    */
   readonly provenance: Readonly<Record<string, unknown>>;
+}
+
+export interface GatherPurpose {
+  /** The thread has a run already, whose agent knows what was said to it. */
+  readonly isFollowUp: boolean;
+}
+
+/** What an adapter read around a message. */
+export interface GatheredContext {
+  /** Text by any author. It is untrusted: the agent receives it fenced, as data. */
+  readonly context?: string;
+  /** Files that the author attached. */
+  readonly files?: readonly RequestFile[];
+  /** What was not read, and why: one sentence each, for the author and the agent. */
+  readonly unread?: readonly string[];
 }
 
 export type ButtonAction =

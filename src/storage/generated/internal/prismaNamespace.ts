@@ -3402,6 +3402,8 @@ export const FollowUpScalarFieldEnum = {
   runId: 'runId',
   seq: 'seq',
   message: 'message',
+  context: 'context',
+  messageRef: 'messageRef',
   mode: 'mode',
   delivery: 'delivery',
   private: 'private',

@@ -278,6 +278,8 @@ export const FollowUpScalarFieldEnum = {
   runId: 'runId',
   seq: 'seq',
   message: 'message',
+  context: 'context',
+  messageRef: 'messageRef',
   mode: 'mode',
   delivery: 'delivery',
   private: 'private',
