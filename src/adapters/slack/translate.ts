@@ -137,7 +137,7 @@ function messageOf(
   incoming: IncomingMessage & { readonly userId: string },
   { addressed, bot, eventId }: MessageFacts,
 ): InboundMessage {
-  const { action, botId, channel, text: content, threadTs, ts, userId, version } = incoming;
+  const { action, botId, channel, files, text: content, threadTs, ts, userId, version } = incoming;
   const { teamId, workspaceUrl } = bot;
   const location = { teamId, channel, ts, threadTs };
   const permalink = permalinkOf(location, workspaceUrl);
@@ -150,6 +150,7 @@ function messageOf(
     addressed,
     author: authorOf(teamId, { botId, userId }),
     text: withoutMention(content, bot.userId),
+    ...(files.length === 0 ? {} : { files }),
     messageRef: ts,
     ...(permalink === undefined ? {} : { permalink }),
     provenance: provenanceOf(location, { userId, content, eventId, action, version }),

@@ -69,6 +69,8 @@ export interface InboundMessage extends ThreadAddress {
   readonly context?: string;
   /** A title for a run that this message starts, if the thread has one (an issue's title). */
   readonly subject?: string;
+  /** Files that the author attached. `gather` reads them. */
+  readonly files?: readonly MessageFile[];
   readonly messageRef: string;
   readonly permalink?: string;
   /** The channel or repository that the thread belongs to, as rules name it. */
@@ -80,6 +82,14 @@ export interface InboundMessage extends ThreadAddress {
    * `installation`, `actor`, `message_ids` and `content_hash` of it.
    */
   readonly provenance: Readonly<Record<string, unknown>>;
+}
+
+export interface MessageFile {
+  readonly name: string;
+  readonly mimeType?: string;
+  readonly sizeBytes?: number;
+  /** Where the adapter can read it. */
+  readonly address?: string;
 }
 
 export interface GatherPurpose {
