@@ -30,7 +30,9 @@ export async function deliver(delivery: Delivery, { client, posts }: DeliveryDep
 async function react({ thread }: Delivery, ts: string, client: WebClient): Promise<Shown> {
   const { channel } = parseThreadKey(thread.key);
   const call = client.reactions.add({ channel, timestamp: ts, name: SEEN });
-  await callSlack("reactions.add", call).catch(ignoreCode("already_reacted"));
+  await callSlack("reactions.add", call)
+    .catch(ignoreCode("already_reacted"))
+    .catch(ignoreCode("missing_scope"));
   return { channel, ts };
 }
 

@@ -1,5 +1,5 @@
 import { cleaned } from "../clean-text.ts";
-import { AppError, StorageUnavailable } from "../errors.ts";
+import { AppError, Misconfigured, StorageUnavailable } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
 import { UniqueConflict } from "../storage.ts";
@@ -174,6 +174,12 @@ export class InboxProcessor {
       this.#deps.log.warn("inbox.retried", facts);
       throw error;
     }
+    // Not counted either: the event waits for an operator, and the queue tries again with a growing pause.
+    if (error instanceof Misconfigured) {
+      this.#deps.log.error("inbox.misconfigured", facts);
+      await inbox.noteFailure(event.id, error.message);
+      throw error;
+    }
     const isFinal = error instanceof AppError && !error.retryable;
     const failures = isFinal ? FAILURES_MAX : await inbox.countFailure(event.id, String(error));
     if (failures < FAILURES_MAX) {
@@ -224,12 +230,14 @@ export class InboxProcessor {
   }
 }
 
+/** Said once, although a platform may deliver a message as several events. */
 function apologyIn({ message, thread }: MessageContext, reason: string) {
   if (!isAnswered({ message })) {
     return undefined;
   }
   const text = `I could not take this up: ${reason}`;
-  return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
+  const notices = [{ kind: "message", purpose: "reply", text }] as const;
+  return { thread, notices, once: `failed ${message.dedupeKey}` };
 }
 
 /** An author who did not address the bot gets no public refusal, and a program gets no answer. */
