@@ -137,7 +137,12 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     clock,
     log,
   });
-  const outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters: threadAdapters, log });
+  const outboxDispatcher = new OutboxDispatcher({
+    outbox: storage.outbox,
+    adapters: threadAdapters,
+    runs,
+    log,
+  });
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
   return {
     database,

@@ -103,7 +103,7 @@ export class CoreHarness {
       clock,
       log,
     });
-    this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, log });
+    this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, runs: this.runs, log });
     const { secretBox } = this;
     const settings = { ...LIMITS, pullRequests: "draft" } as const;
     const worker = {

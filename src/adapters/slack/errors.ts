@@ -73,6 +73,18 @@ export function slackCodeOf(error: unknown): string | undefined {
   return error.cause.data.error;
 }
 
+const BLOCKS_REFUSED = new Set([
+  "invalid_blocks",
+  "invalid_blocks_format",
+  "msg_blocks_too_long",
+  "msg_too_long",
+]);
+
+/** Slack refused how a message is built. The same words without blocks may pass. */
+export function isBlocksRefused(error: unknown): boolean {
+  return BLOCKS_REFUSED.has(slackCodeOf(error) ?? "");
+}
+
 /** For `catch`: the failure with this code is expected and gives undefined. Any other failure is thrown again. */
 export function ignoreCode(code: string): (error: unknown) => undefined {
   return (error) => {

@@ -50,7 +50,7 @@ import {
   type FollowUpInput,
   requireOption,
 } from "./decide-follow-up.ts";
-import type { RunEvent, RunEventKind } from "./events.ts";
+import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { layeredConfig } from "./layered-config.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
@@ -441,6 +441,18 @@ export class RunService {
   /** The last events before `before`, in order. The caller must already have checked that the viewer may see the run. */
   async readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]> {
     return this.#deps.storage.runs.readEventsBefore(id, before, limit);
+  }
+
+  /** Says in the log of the run that a message to its thread was given up. A deleted run has no log. */
+  async recordDeadNotice(
+    id: RunId,
+    notice: Omit<Extract<RunEventBody, { readonly kind: "notice.dead" }>, "kind">,
+  ): Promise<void> {
+    await this.#deps.storage.runs.change(id, (subject) => {
+      const edit = this.#edit(subject);
+      edit.record({ kind: "notice.dead", ...notice });
+      return edit.done();
+    });
   }
 
   /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */

@@ -136,6 +136,42 @@ describe("refusals by Slack", () => {
     },
   );
 
+  test.each(["invalid_blocks", "msg_blocks_too_long"])(
+    "an answer whose blocks Slack refuses with %s is posted as plain text",
+    async (error) => {
+      const message = await fixture.mentioned();
+      fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error });
+      const answer: Notice = {
+        kind: "message",
+        purpose: "answer",
+        text: `Done. <!channel> ${"long ".repeat(2_000)}`,
+        sessionLink: "https://errand.example/sessions/1",
+      };
+
+      await fixture.deliver(message, answer);
+      await fixture.deliver(message, answer, { maybeShown: true });
+
+      const [shown, ...others] = fixture.repliesTo(message);
+      expect(others).toEqual([]);
+      expect(shown?.text).toMatch(/^The agent's answer:\nDone\. /);
+      expect(shown?.text).toMatch(/<https:\/\/errand.example\/sessions\/1>$/);
+      expect(shown?.text).not.toContain("<!channel>");
+      expect(shown?.text.length).toBeLessThanOrEqual(3_900);
+    },
+  );
+
+  test("a card whose blocks Slack refuses is shown as plain text", async () => {
+    const message = await fixture.mentioned();
+    const shownAt = await fixture.deliver(message, aCard());
+    fixture.slack.faults.next({ method: "chat.update", kind: "ok-false", error: "invalid_blocks" });
+
+    await fixture.deliver(message, aCard({ state: "FAILED", message: "It broke." }), { shownAt });
+
+    const [card] = fixture.repliesTo(message);
+    expect(card?.text).toMatch(/Failed\nIt broke\.\n<https/);
+    expect(card?.blocks).toEqual([]);
+  });
+
   test("a missing scope for reactions does not hold up the messages of a thread", async () => {
     const message = await fixture.mentioned();
     fixture.slack.faults.next({ method: "reactions.add", kind: "ok-false", error: "missing_scope" });
