@@ -39,6 +39,21 @@ export class Posts {
     return shown;
   }
 
+  /**
+   * Posts a message that only one user sees. It cannot be found again, so a repeated try may post it twice. Undefined if
+   * Slack cannot show it to the user.
+   */
+  async createFor(user: string, delivery: Delivery, { blocks, text }: Rendered): Promise<Shown | undefined> {
+    const { channel, threadTs } = parseThreadKey(delivery.thread.key);
+    if (channel.startsWith("D")) {
+      return undefined;
+    }
+    const message = { channel, user, thread_ts: threadTs, text, blocks: [...blocks] };
+    const call = this.#client.chat.postEphemeral({ ...message, parse: "none", link_names: false });
+    const answer = await callSlack("chat.postEphemeral", call).catch(ignoreCode("user_not_in_channel"));
+    return answer && { channel, ts: answer.message_ts ?? "" };
+  }
+
   /** Returns false if the message no longer exists. */
   async update(shown: Shown, delivery: Delivery, rendered: Rendered): Promise<boolean> {
     const update = (message: MarkedMessage) =>

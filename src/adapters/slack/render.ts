@@ -2,7 +2,7 @@ import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
-import { approvalButtons, cancelButton, optionButtons } from "./buttons.ts";
+import { approvalButtons, cancelButton, optionButtons, retryButton } from "./buttons.ts";
 import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
 
 /** What a message shows. `text` is for notifications and screen readers. */
@@ -151,7 +151,9 @@ function actions(card: RunCard): types.ActionsBlock | undefined {
   const decisions = hash === undefined ? [] : approvalButtons(runId, hash);
   const options = question === undefined ? [] : optionButtons(runId, question);
   const shown = [...options.slice(0, MAX_ACTIONS - decisions.length - 1), ...decisions];
-  const elements = isEnded(state) ? decisions : [...shown, cancelButton(runId)];
+  const mayRetry = state === "FAILED" || state === "ERROR" || state === "CANCELLED";
+  const ended = mayRetry ? [...decisions, retryButton(runId)] : decisions;
+  const elements = isEnded(state) ? ended : [...shown, cancelButton(runId)];
   return elements.length === 0 ? undefined : { type: "actions", elements };
 }
 

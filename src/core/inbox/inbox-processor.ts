@@ -2,6 +2,7 @@ import { cleaned } from "../clean-text.ts";
 import { AppError, Misconfigured, StorageUnavailable } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
+import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
@@ -16,6 +17,7 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
+import { parseCommand } from "./parse-command.ts";
 
 const FAILURES_MAX = 10;
 /** Another change can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
@@ -85,6 +87,15 @@ export class InboxProcessor {
       const reason = "Not addressed to the bot, in a thread without a run.";
       return this.#store({ inboxId, disposition: "ignored", reason, teamId });
     }
+    if (parseCommand(message.text).kind === "aside") {
+      return this.#store({ inboxId, disposition: "ignored", reason: "An aside.", teamId });
+    }
+    if (message.addressed === "reply") {
+      const ignored = await this.#ignoreReply(context);
+      if (ignored !== undefined) {
+        return ignored;
+      }
+    }
     try {
       return await this.#authorizeAndDecide(context);
     } catch (error) {
@@ -96,13 +107,38 @@ export class InboxProcessor {
     }
   }
 
+  /**
+   * A reply without a mention is for the bot only if nobody but the participants writes in the thread. Others never
+   * become principals by it, and the platform is not asked about them.
+   */
+  async #ignoreReply(context: MessageContext): Promise<Disposition | undefined> {
+    const { adapter, inboxId, installation, message, thread } = context;
+    const { needsMention = false, participants = [], verbosity } = thread;
+    const ignored = { inboxId, disposition: "ignored", teamId: installation.teamId } as const;
+    if (!participants.includes(message.author.subject)) {
+      await this.#deps.storage.threads.setNeedsMention(thread.id, true);
+      return this.#store({ ...ignored, reason: "A reply of somebody who does not take part in the run." });
+    }
+    if (!needsMention) {
+      return undefined;
+    }
+    const reason = "A reply without a mention, in a thread where others write too.";
+    if (verbosity === "quiet") {
+      return this.#store({ ...ignored, reason });
+    }
+    const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;
+    const notices = [{ kind: "message", purpose: "reply", text, onlyFor: message.author.subject }] as const;
+    return this.#store({ ...ignored, reason }, { thread, notices, once: `mention-needed ${thread.id}` });
+  }
+
   async #authorizeAndDecide(context: MessageContext): Promise<Disposition> {
     const { adapter, installation, message } = context;
     const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
     if (!authorization.allowed) {
       return this.#refuse(context, authorization.reason);
     }
-    const { refusal = NO_ACCESS, roles = [] } = authorization;
+    const { refusal = NO_ACCESS } = authorization;
+    const roles = rolesIn(context, authorization.roles);
     const from = requestOriginOf({ adapter, message, roles });
     // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
     if (isOutsider(from) && !mayAdmit(await this.#deps.policies.of(installation.teamId), from)) {
@@ -160,7 +196,8 @@ export class InboxProcessor {
   }
 
   async #replyRefused(context: MessageContext, reason: string, once?: string): Promise<Disposition> {
-    const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
+    const onlyFor = context.message.author.subject;
+    const notices = [{ kind: "message", purpose: "reply", text: reason, onlyFor }] as const;
     const says = { thread: context.thread, notices, ...(once === undefined ? {} : { once }) };
     return this.#store({ ...resultOf(context), disposition: "refused", reason }, says);
   }
@@ -228,6 +265,12 @@ export class InboxProcessor {
   #logResult({ id, adapter }: InboxEvent, disposition: Disposition): void {
     this.#deps.log.info("inbox.completed", { inboxId: id, adapter, disposition });
   }
+}
+
+/** The roles that the platform proved, and what the author is in the thread. */
+function rolesIn({ message, thread }: MessageContext, proven: readonly Role[] = []): readonly Role[] {
+  const isParticipant = thread.participants?.includes(message.author.subject) === true;
+  return isParticipant ? [...proven, "participant"] : proven;
 }
 
 /** Said once, although a platform may deliver a message as several events. */

@@ -13,7 +13,10 @@ import type { GatheredContext, InboundMessage, ThreadAdapter } from "../threads/
 import type { InboxResult } from "./inbox-result.ts";
 
 export interface InboxDeps {
-  readonly storage: Pick<Storage, "inbox" | "installations" | "people" | "threads">;
+  readonly storage: Pick<
+    Storage,
+    "environments" | "files" | "inbox" | "installations" | "namedAgents" | "people" | "runs" | "threads"
+  >;
   readonly runs: RunService;
   readonly policies: Pick<RuleBook<Policy>, "of">;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;

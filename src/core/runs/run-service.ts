@@ -352,6 +352,13 @@ export class RunService {
     });
   }
 
+  /** Throws `not_authorized` unless the policies let the viewer stop the run, which is what steering it needs. */
+  async requireControl(id: RunId, viewer: Viewer, from?: RequestOrigin): Promise<Run> {
+    const run = await this.get({ id }, viewer);
+    requireAllowed((await this.#judge(viewer, from))("cancel", run));
+    return run;
+  }
+
   /** Cancels several runs, in one transaction if this service is inside one. An id may occur twice. */
   async cancelMany(ids: readonly RunId[], viewer: Viewer): Promise<ReadonlyMap<RunId, CancelStatus>> {
     const statuses = new Map<RunId, CancelStatus>();

@@ -63,6 +63,8 @@ export interface InboundMessage extends ThreadAddress {
   /** `mention`: names the bot. `direct`: the bot is the only other member. `reply`: in a thread that may have a run. */
   readonly addressed: "mention" | "direct" | "reply";
   readonly author: Author;
+  /** The subjects of other people whom the text mentions together with the bot. */
+  readonly mentions?: readonly string[];
   /** The text, without the mention of the bot. */
   readonly text: string;
   /** Text around the message, such as an issue's title and body. It is untrusted. */
@@ -109,6 +111,7 @@ export interface GatheredContext {
 
 export type ButtonAction =
   | { readonly kind: "cancel"; readonly runId: RunId }
+  | { readonly kind: "retry"; readonly runId: RunId }
   | {
       readonly kind: "answer";
       readonly runId: RunId;

@@ -305,6 +305,8 @@ export const ThreadScalarFieldEnum = {
   key: 'key',
   runId: 'runId',
   verbosity: 'verbosity',
+  participants: 'participants',
+  needsMention: 'needsMention',
   createdAt: 'createdAt'
 } as const
 
