@@ -3,6 +3,7 @@ import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import {
   adaptersCheck,
   agentsCheck,
+  deadNoticesCheck,
   publicUrlCheck,
   queueCheck,
   sandboxCheck,
@@ -49,6 +50,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     sandboxCheck(storage),
     agentsCheck(catalogueView),
     adaptersCheck(names, storage),
+    deadNoticesCheck(storage),
     publicUrlCheck(publicUrl, names),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),

@@ -133,10 +133,16 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     runs,
     policies: rules.policies,
     adapters: threadAdapters,
+    blobs: blobStore,
     clock,
     log,
   });
-  const outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters: threadAdapters, log });
+  const outboxDispatcher = new OutboxDispatcher({
+    outbox: storage.outbox,
+    adapters: threadAdapters,
+    runs,
+    log,
+  });
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
   return {
     database,

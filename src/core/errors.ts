@@ -84,6 +84,16 @@ export class StorageUnavailable extends AppError {
   }
 }
 
+/**
+ * An outside system refuses the server itself: its token is bad, or a permission is missing. Only an operator can
+ * repair that, so what was acknowledged waits, however long it takes.
+ */
+export class Misconfigured extends AppError {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(code, message, { ...options, retryable: true });
+  }
+}
+
 /** For a request with an invalid member. `path` names it as the caller does, and `message` continues the sentence. */
 export function invalidMember(path: string, message: string): AppError {
   return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });

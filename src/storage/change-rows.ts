@@ -13,13 +13,14 @@ import { toJson } from "./rows.ts";
  * statement waits for the other transaction, and a conflict becomes a `UniqueConflict` instead of a failed
  * transaction.
  */
-export async function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): Promise<void> {
+export async function bindThread(tx: Tx, runId: RunId, binding: ThreadBinding): Promise<void> {
+  const { expected, participants = [], thread } = binding;
   if (expected === undefined) {
     await makeThread(tx, { ...thread });
   }
   const { count } = await tx.thread.updateMany({
     where: { id: thread.id, runId: expected ?? null },
-    data: { runId },
+    data: { runId, participants: [...participants] },
   });
   if (count !== 1) {
     throw new UniqueConflict("thread");

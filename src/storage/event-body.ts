@@ -47,6 +47,7 @@ const REQUIRED: { readonly [Kind in RunEventKind]: MembersOf<BodyOf<Kind>> } = {
   "permission.answered": { permissionId: "string", optionId: "any" },
   "approval.requested": { policyId: "string", reason: "string" },
   "approval.decided": { approved: "boolean", decidedBy: "string" },
+  "notice.dead": { adapter: "string", threadId: "string", noticeId: "string", reason: "string" },
   "thread.bound": { adapter: "string", threadId: "string" },
   "artifact.added": { artifactId: "string", version: "number", artifact: "object" },
   "artifact.left_out": { files: "array" },

@@ -83,6 +83,11 @@ export class PrismaInboxStore implements InboxStore {
     return row.failures;
   }
 
+  async noteFailure(id: string, error: string): Promise<void> {
+    const change = { where: { id }, data: { reason: error } };
+    await this.#deps.database.query((client) => client.inboxEvent.update(change));
+  }
+
   async listOpenOrderingKeys(limit: number): Promise<readonly string[]> {
     const rows = await this.#deps.database.query(
       (client) => client.$queryRaw<{ orderingKey: string }[]>`

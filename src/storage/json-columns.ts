@@ -278,6 +278,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     purpose: z.enum(["answer", "outcome", "question", "reply"]),
     text: z.string(),
     sessionLink: text,
+    onlyFor: text,
   }),
 ]);
 

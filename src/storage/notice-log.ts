@@ -73,6 +73,16 @@ export class PrismaNoticeLog implements NoticeLog {
     return threadId !== undefined;
   }
 
+  async countDead(days: number): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#deps.database.query(
+      (client) => client.$queryRaw<{ adapter: string; count: bigint }[]>`
+        SELECT t.adapter, count(*) FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
+        WHERE d.state = 'dead' AND d.created_at > now() - ${days}::int * interval '1 day'
+        GROUP BY t.adapter ORDER BY t.adapter`,
+    );
+    return new Map(rows.map(({ adapter, count }) => [adapter, Number(count)]));
+  }
+
   /** A notice belongs to the team of its run, or of the installation that its thread is in. */
   async #select(
     teamId: TeamId,

@@ -1,4 +1,4 @@
-import type { ThreadKey } from "../core/ids.ts";
+import type { RunId, ThreadKey } from "../core/ids.ts";
 import type { OutboxStore, TakenDelivery } from "../core/outbox/outbox-store.ts";
 import type { Receipt } from "../core/threads/thread-adapter.ts";
 import type { Tx } from "./database.ts";
@@ -127,6 +127,7 @@ function deliveryOf(
     }),
     maybeShown,
     tries: row.tries - row.earlierTries,
+    ...(row.runId === null ? {} : { runId: row.runId as RunId }),
     ...(receipt === undefined ? {} : { shownAt: receipt }),
   };
 }

@@ -24,6 +24,8 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     runId: row.runId as RunId,
     seq: row.seq,
     message: row.message,
+    context: row.context,
+    messageRef: row.messageRef,
     mode: row.mode as RunMode | null,
     delivery: row.delivery as FollowUpDelivery,
     private: row.private,
@@ -44,7 +46,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
 }
 
 export function threadOf(row: ThreadRow): StoredThread {
-  const { id, adapter, createdAt, installation } = row;
+  const { id, adapter, createdAt, installation, needsMention, participants } = row;
   return withoutNulls<StoredThread>({
     id,
     adapter,
@@ -52,6 +54,8 @@ export function threadOf(row: ThreadRow): StoredThread {
     key: row.key as ThreadKey,
     runId: row.runId as RunId | null,
     verbosity: row.verbosity as Verbosity,
+    participants,
+    needsMention,
     createdAt,
   });
 }

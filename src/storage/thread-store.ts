@@ -27,6 +27,20 @@ export class PrismaThreadStore implements ThreadStore {
     return rows.map(threadOf);
   }
 
+  async addParticipants(id: string, subjects: readonly string[]): Promise<void> {
+    await this.#database.query(
+      (client) => client.$executeRaw`
+        UPDATE threads SET participants = (SELECT array_agg(DISTINCT one) FROM unnest(participants || ${[...subjects]}::text[]) AS one)
+        WHERE id = ${id}::uuid`,
+    );
+  }
+
+  async setNeedsMention(id: string, needsMention: boolean): Promise<void> {
+    await this.#database.query((client) =>
+      client.thread.updateMany({ where: { id }, data: { needsMention } }),
+    );
+  }
+
   async setVerbosity(id: string, verbosity: Verbosity): Promise<void> {
     await this.#database.query((client) => client.thread.updateMany({ where: { id }, data: { verbosity } }));
   }

@@ -239,7 +239,7 @@ describe("a mention in Slack (step 3)", () => {
     const thread = await SlackThread.open(fixture, "write notes.txt first words");
     await thread.untilAnswers(1);
 
-    await thread.reply("read notes.txt", fixture.slack.bob);
+    await thread.reply("read notes.txt");
     const answers = await thread.untilAnswers(2);
     await thread.untilCard("Succeeded");
 
@@ -276,10 +276,10 @@ describe("stopping a run (step 4)", () => {
     const thread = await SlackThread.open(fixture, "sleep 60");
     await thread.untilCard("Working");
 
-    await thread.press("Cancel", fixture.slack.bob);
+    await thread.press("Cancel");
     await thread.untilCard("Cancelled");
 
-    expect((await untilFree(thread.runId)).status_message?.message).toBe("Cancelled by bob.");
+    expect((await untilFree(thread.runId)).status_message?.message).toBe("Cancelled by alice.");
     expect(thread.cards).toHaveLength(1);
   });
 

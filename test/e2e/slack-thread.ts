@@ -66,7 +66,7 @@ export class SlackThread {
   }
 
   /** Presses the button with this label on the newest card. */
-  async press(label: string, user = this.#fixture.slack.bob): Promise<void> {
+  async press(label: string, user = this.#fixture.slack.alice): Promise<void> {
     const card = this.cards.at(-1);
     const button = buttonsOf(card).find(({ text }) => asRecord(text).text === label);
     if (card === undefined || button === undefined) {

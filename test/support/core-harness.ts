@@ -99,10 +99,11 @@ export class CoreHarness {
       runs: this.runs,
       policies: rules.policies,
       adapters,
+      blobs: this.blobs,
       clock,
       log,
     });
-    this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, log });
+    this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, runs: this.runs, log });
     const { secretBox } = this;
     const settings = { ...LIMITS, pullRequests: "draft" } as const;
     const worker = {

@@ -87,6 +87,7 @@ export class EmulatedSlack {
   readonly #front: FrontServer;
   readonly #api: SlackApi;
   readonly #workspaces: readonly SlackWorkspace[];
+  readonly #files = new Map<string, { readonly mimetype: string; readonly bytes: Buffer }>();
   readonly #responses: { readonly url: string; readonly body: JsonRecord }[] = [];
 
   constructor(front: FrontServer, app: SlackApp, workspaces: readonly [SlackWorkspace, SlackWorkspace]) {
@@ -243,6 +244,23 @@ export class EmulatedSlack {
     return sendSlackJson(url, events.urlVerification(challenge), this.#signed(options));
   }
 
+  /** Stores a file as Slack does. Returns what the event of its message says about it. */
+  addFile(name: string, mimetype: string, bytes: Buffer): JsonRecord {
+    const path = `/files-pri/${randomUUID()}/download/${name}`;
+    this.#files.set(path, { mimetype, bytes });
+    const address = `${this.#front.url}${path}`;
+    return { id: "F1", name, mimetype, size: bytes.length, mode: "hosted", url_private_download: address };
+  }
+
+  #download({ headers, path }: FrontRequest): FrontOutcome {
+    const file = this.#files.get(path);
+    const token = headers.get("authorization")?.replace("Bearer ", "") ?? "";
+    if (file === undefined || !this.workspace.knowsToken(token)) {
+      return { status: 200, headers: { "content-type": "text/html" }, body: "<p>Sign in to Slack</p>" };
+    }
+    return { status: 200, headers: { "content-type": file.mimetype }, body: file.bytes };
+  }
+
   /** Answers requests to the address of the emulator. */
   async answer(request: FrontRequest): Promise<FrontOutcome> {
     const signIn = this.openid.answer(request);
@@ -251,6 +269,9 @@ export class EmulatedSlack {
     }
     if (request.path.startsWith("/api/")) {
       return this.#api.answer(request);
+    }
+    if (request.path.startsWith("/files-pri/")) {
+      return this.#download(request);
     }
     if (!request.path.startsWith("/actions/")) {
       return this.workspace.call(request);

@@ -5,6 +5,7 @@ import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
 import { defuseLine } from "./defuse.ts";
 
 const CANCEL = "errand_cancel";
+const RETRY = "errand_retry";
 const PERMISSION = "errand_permission";
 const APPROVE = "errand_approve";
 const REFUSE = "errand_refuse";
@@ -14,6 +15,10 @@ const MAX_VALUE = 2_000;
 
 export function cancelButton(runId: RunId): types.Button {
   return { type: "button", action_id: CANCEL, text: label("Cancel"), value: runId, style: "danger" };
+}
+
+export function retryButton(runId: RunId): types.Button {
+  return { type: "button", action_id: RETRY, text: label("Retry"), value: runId };
 }
 
 /** The buttons decide only about the words that the message shows. */
@@ -53,6 +58,9 @@ export function parseButton(actionId: string, value: string): ButtonAction | und
   }
   if (actionId === CANCEL) {
     return { kind: "cancel", runId };
+  }
+  if (actionId === RETRY) {
+    return { kind: "retry", runId };
   }
   if (actionId === APPROVE || actionId === REFUSE) {
     return subject

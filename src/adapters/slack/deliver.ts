@@ -5,7 +5,7 @@ import { ignoreCode } from "./errors.ts";
 import type { Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { type Rendered, render } from "./render.ts";
-import { parseThreadKey } from "./thread-key.ts";
+import { parseThreadKey, userIdOf } from "./thread-key.ts";
 
 const SEEN = "eyes";
 
@@ -22,15 +22,21 @@ export async function deliver(delivery: Delivery, { client, posts }: DeliveryDep
       return receiptOf(await react(delivery, notice.messageRef, client));
     case "card":
       return receiptOf(await showCard(delivery, render({ id, notice }), posts));
-    case "message":
-      return receiptOf(await say(delivery, render({ id, notice }), posts));
+    case "message": {
+      const rendered = render({ id, notice });
+      const only = notice.onlyFor === undefined ? undefined : userIdOf(notice.onlyFor);
+      const shown = only === undefined ? undefined : await posts.createFor(only, delivery, rendered);
+      return receiptOf(shown ?? (await say(delivery, rendered, posts)));
+    }
   }
 }
 
 async function react({ thread }: Delivery, ts: string, client: WebClient): Promise<Shown> {
   const { channel } = parseThreadKey(thread.key);
   const call = client.reactions.add({ channel, timestamp: ts, name: SEEN });
-  await callSlack("reactions.add", call).catch(ignoreCode("already_reacted"));
+  await callSlack("reactions.add", call)
+    .catch(ignoreCode("already_reacted"))
+    .catch(ignoreCode("missing_scope"));
   return { channel, ts };
 }
 

@@ -1,5 +1,5 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api";
-import { AppError, type ErrorCode } from "../../core/errors.ts";
+import { AppError, type ErrorCode, Misconfigured } from "../../core/errors.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -12,14 +12,14 @@ const TRANSIENT = new Set(
 );
 
 const TOKEN_REFUSED = "account_inactive invalid_auth not_authed token_expired token_revoked".split(" ");
-const NOT_ALLOWED = "ekm_access_denied missing_scope no_permission not_in_channel restricted_action".split(
-  " ",
-);
+const SCOPE_MISSING = "missing_scope no_permission not_allowed_token_type".split(" ");
+const MISCONFIGURED = new Set([...TOKEN_REFUSED, ...SCOPE_MISSING]);
+const NOT_ALLOWED = "ekm_access_denied not_in_channel restricted_action".split(" ");
 const NOT_FOUND = "channel_not_found message_not_found thread_not_found user_not_found".split(" ");
 
 const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ...TOKEN_REFUSED.map((name) => [name, "external_authentication_required"] as const),
-  ...NOT_ALLOWED.map((name) => [name, "not_authorized"] as const),
+  ...[...SCOPE_MISSING, ...NOT_ALLOWED].map((name) => [name, "not_authorized"] as const),
   ...NOT_FOUND.map((name) => [name, "resource_not_found"] as const),
   ["is_archived", "operation_not_supported"],
 ]);
@@ -56,13 +56,13 @@ export function toAppError(error: unknown, method: string): AppError {
 function refusal(method: string, cause: WebAPIPlatformError): AppError {
   const name = cause.data.error;
   const remedy = REMEDIES[name];
+  const help = remedy === undefined ? {} : { remedy };
   const retryable = TRANSIENT.has(name);
   const code = retryable ? "resource_unavailable" : (CODES.get(name) ?? "invalid_request");
-  return new AppError(code, `Slack refused ${method}: ${name}.`, {
-    cause,
-    retryable,
-    ...(remedy === undefined ? {} : { remedy }),
-  });
+  const message = `Slack refused ${method}: ${name}.`;
+  return MISCONFIGURED.has(name)
+    ? new Misconfigured(code, message, { cause, ...help })
+    : new AppError(code, message, { cause, retryable, ...help });
 }
 
 /** Slack's own code of a failed call, such as `message_not_found`. */
@@ -71,6 +71,18 @@ export function slackCodeOf(error: unknown): string | undefined {
     return undefined;
   }
   return error.cause.data.error;
+}
+
+const BLOCKS_REFUSED = new Set([
+  "invalid_blocks",
+  "invalid_blocks_format",
+  "msg_blocks_too_long",
+  "msg_too_long",
+]);
+
+/** Slack refused how a message is built. The same words without blocks may pass. */
+export function isBlocksRefused(error: unknown): boolean {
+  return BLOCKS_REFUSED.has(slackCodeOf(error) ?? "");
 }
 
 /** For `catch`: the failure with this code is expected and gives undefined. Any other failure is thrown again. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { MessageFile } from "../../core/threads/thread-adapter.ts";
 
 /** A message that a user posted or edited, in the same shape for `app_mention` and `message` events. */
 export interface IncomingMessage {
@@ -16,13 +17,25 @@ export interface IncomingMessage {
   readonly botId: string | undefined;
   /** As Slack signed it. */
   readonly text: string;
+  readonly files: readonly MessageFile[];
   /** The text that an edit replaced. */
   readonly textBefore: string | undefined;
   /** Slack repeats `app_mention` for each edit of a message that has the mention. */
   readonly isRepeatedMention: boolean;
 }
 
+const text = z.string().optional().catch(undefined);
+const fileSchema = z
+  .object({
+    name: text,
+    mimetype: text,
+    size: z.number().optional().catch(undefined),
+    mode: text,
+    url_private_download: text,
+  })
+  .catch({});
 const messageSchema = z.object({
+  files: z.array(fileSchema).optional().catch(undefined),
   type: z.string().optional(),
   subtype: z.string().optional(),
   ts: z.string(),
@@ -82,5 +95,23 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
     userId: message.user,
     botId: message.bot_id || undefined,
     text: message.text ?? "",
+    files: (message.files ?? []).map(fileOf),
+  };
+}
+
+/** A file that Slack does not store, or no longer stores, has no address. */
+function fileOf({
+  mimetype,
+  mode,
+  name,
+  size,
+  url_private_download: address,
+}: z.infer<typeof fileSchema>): MessageFile {
+  const isStored = mode !== "external" && mode !== "tombstone" && mode !== "hidden_by_limit";
+  return {
+    name: name || "without a name",
+    ...(mimetype === undefined ? {} : { mimeType: mimetype }),
+    ...(size === undefined ? {} : { sizeBytes: size }),
+    ...(address === undefined || !isStored ? {} : { address }),
   };
 }

@@ -9,10 +9,12 @@ import type { SlackConfig } from "./config.ts";
 import { TRIGGER } from "./defuse.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
+import { readFiles } from "./message-files.ts";
 import { Posts } from "./posts.ts";
 import { parseReceipt } from "./receipt.ts";
 import { webhookRoutes } from "./routes.ts";
 import { slackSignIn } from "./sign-in.ts";
+import { readThread } from "./thread-context.ts";
 import { locationOf, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
 
@@ -42,6 +44,11 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     traits: { source: "SLACK", closingWords: "message", trigger: TRIGGER },
     translate: async (event) => translate(event, await identity.get()),
     authorize: (message) => authorize(client, message),
+    gather: async (message, purpose) => {
+      const { files, unread } = await readFiles(message.files ?? [], { ...config, ...deps });
+      const thread = await readThread(client, await identity.get(), message, purpose);
+      return { ...thread, files, unread: [...(thread.unread ?? []), ...unread] };
+    },
     deliver: (delivery) => deliver(delivery, { client, posts }),
     permalinkOf: async ({ key }, receipt) => {
       const { teamId, workspaceUrl } = await identity.get();

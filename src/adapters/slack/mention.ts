@@ -10,6 +10,11 @@ export function hasMention(text: string, userId: string): boolean {
   return [...text.matchAll(USER_MENTION)].some(([, id]) => id === userId);
 }
 
+/** The ids of the users whom the text mentions, once each. */
+export function mentionedUsers(text: string): readonly string[] {
+  return [...new Set(Array.from(text.matchAll(USER_MENTION), ([, id = ""]) => id))];
+}
+
 /** True when the text begins with a mention of another user. */
 export function startsWithOtherMention(text: string, userId: string): boolean {
   const addressed = LEADING_USER_MENTION.exec(text)?.[1];

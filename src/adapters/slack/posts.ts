@@ -3,7 +3,7 @@ import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import { callSlack } from "./client.ts";
-import { ignoreCode } from "./errors.ts";
+import { ignoreCode, isBlocksRefused } from "./errors.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
 import type { Shown } from "./receipt.ts";
 import { blockIdOf, metadataOf, type Rendered } from "./render.ts";
@@ -24,16 +24,14 @@ export class Posts {
     this.#identity = identity;
   }
 
+  /** A message whose blocks Slack refuses is posted as plain text. */
   async create(delivery: Delivery, rendered: Rendered): Promise<Shown> {
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
-    const call = this.#client.chat.postMessage({
-      channel,
-      thread_ts: threadTs,
-      ...messageOf(delivery, rendered),
-      unfurl_links: false,
-      unfurl_media: false,
-    });
-    const answer = await callSlack("chat.postMessage", call);
+    const post = (message: MarkedMessage) => {
+      const place = { channel, thread_ts: threadTs, unfurl_links: false, unfurl_media: false };
+      return callSlack("chat.postMessage", this.#client.chat.postMessage({ ...place, ...message }));
+    };
+    const answer = await inPlainTextIfRefused(delivery, rendered, post);
     const shown = { channel: answer.channel ?? channel, ts: answer.ts ?? "" };
     if (answer.message !== undefined && answer.message.thread_ts === undefined) {
       await this.#delete(shown);
@@ -41,10 +39,28 @@ export class Posts {
     return shown;
   }
 
+  /**
+   * Posts a message that only one user sees. It cannot be found again, so a repeated try may post it twice. Undefined if
+   * Slack cannot show it to the user.
+   */
+  async createFor(user: string, delivery: Delivery, { blocks, text }: Rendered): Promise<Shown | undefined> {
+    const { channel, threadTs } = parseThreadKey(delivery.thread.key);
+    if (channel.startsWith("D")) {
+      return undefined;
+    }
+    const message = { channel, user, thread_ts: threadTs, text, blocks: [...blocks] };
+    const call = this.#client.chat.postEphemeral({ ...message, parse: "none", link_names: false });
+    const answer = await callSlack("chat.postEphemeral", call).catch(ignoreCode("user_not_in_channel"));
+    return answer && { channel, ts: answer.message_ts ?? "" };
+  }
+
   /** Returns false if the message no longer exists. */
   async update(shown: Shown, delivery: Delivery, rendered: Rendered): Promise<boolean> {
-    const call = this.#client.chat.update({ ...shown, ...messageOf(delivery, rendered) });
-    const answer = await callSlack("chat.update", call).catch(ignoreCode("message_not_found"));
+    const update = (message: MarkedMessage) =>
+      callSlack("chat.update", this.#client.chat.update({ ...shown, ...message }));
+    const answer = await inPlainTextIfRefused(delivery, rendered, update).catch(
+      ignoreCode("message_not_found"),
+    );
     return answer !== undefined;
   }
 
@@ -84,6 +100,22 @@ export class Posts {
     throw new AppError("resource_not_found", "The thread is gone: its first message was deleted.", {
       retryable: false,
     });
+  }
+}
+
+async function inPlainTextIfRefused<Answer>(
+  delivery: Delivery,
+  rendered: Rendered,
+  send: (message: MarkedMessage) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await send(messageOf(delivery, rendered));
+  } catch (error) {
+    if (!isBlocksRefused(error)) {
+      throw error;
+    }
+    // Without blocks, an update also removes those that the message had.
+    return send(messageOf(delivery, { text: rendered.plainText, blocks: [], plainText: rendered.plainText }));
   }
 }
 

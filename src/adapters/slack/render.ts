@@ -2,13 +2,15 @@ import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
-import { approvalButtons, cancelButton, optionButtons } from "./buttons.ts";
+import { approvalButtons, cancelButton, optionButtons, retryButton } from "./buttons.ts";
 import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
 
 /** What a message shows. `text` is for notifications and screen readers. */
 export interface Rendered {
   readonly text: string;
   readonly blocks: readonly types.KnownBlock[];
+  /** The whole message for a workspace that refuses the blocks. */
+  readonly plainText: string;
 }
 
 type ShownNotice = Exclude<Notice, { readonly kind: "seen" }>;
@@ -23,6 +25,8 @@ const MAX_REPLY = 2_300;
 const MAX_ACTIONS = 25;
 const MAX_MARKDOWN = 11_000;
 const MAX_FALLBACK = 1_000;
+/** chat.update refuses longer texts, although chat.postMessage accepts them. */
+const MAX_PLAIN_TEXT = 3_900;
 
 const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words: string }>> = {
   QUEUED: { emoji: "⏳", words: "Queued" },
@@ -78,9 +82,11 @@ function renderCard(card: RunCard, blockId: string): Rendered {
     ...approvalBlocks(card),
     actions(card),
   ];
+  const said = [card.message, card.question?.title, card.approval?.text].filter((text) => text !== undefined);
   return {
     text: defuseMrkdwn(`${title} · ${words}`, MAX_FALLBACK),
     blocks: blocks.filter((block) => block !== undefined),
+    plainText: plainText(`${title} · ${words}`, said.join("\n"), card.sessionLink),
   };
 }
 
@@ -94,11 +100,26 @@ function renderMessage(notice: MessageNotice, blockId: string): Rendered {
   const linked = sessionLink === undefined ? "" : link(sessionLink, "Session");
   if (purpose === "reply") {
     const said = { ...mrkdwnSection(withLinks(defuseMrkdwn(text, MAX_REPLY))), block_id: blockId };
-    return { text: fallback, blocks: linked ? [said, context(linked)] : [said] };
+    const blocks = linked ? [said, context(linked)] : [said];
+    return { text: fallback, blocks, plainText: plainText("", text, sessionLink) };
   }
   const heading = [`*${HEADINGS[purpose]}*`, linked].filter(Boolean).join(" · ");
   const words = purpose === "outcome" ? plainSection(text) : markdown(text, sessionLink);
-  return { text: fallback, blocks: [context(heading, blockId), words] };
+  return {
+    text: fallback,
+    blocks: [context(heading, blockId), words],
+    plainText: plainText(`${HEADINGS[purpose]}:`, text, sessionLink),
+  };
+}
+
+/** The words without markup, and where the rest of them is. */
+function plainText(heading: string, text: string, sessionLink: string | undefined): string {
+  const link = sessionLink === undefined ? "" : `<${safeUrl(sessionLink)}>`;
+  const room = MAX_PLAIN_TEXT - heading.length - link.length - 2;
+  const words = text === "" ? "" : defuseMrkdwn(text, room);
+  return [heading === "" ? "" : defuseMrkdwn(heading, MAX_HEADER + MAX_HEADER), words, link]
+    .filter((part) => part !== "")
+    .join("\n");
 }
 
 /** Slack renders Markdown itself. A translation to mrkdwn would lose tables, headings and nested lists. */
@@ -130,7 +151,9 @@ function actions(card: RunCard): types.ActionsBlock | undefined {
   const decisions = hash === undefined ? [] : approvalButtons(runId, hash);
   const options = question === undefined ? [] : optionButtons(runId, question);
   const shown = [...options.slice(0, MAX_ACTIONS - decisions.length - 1), ...decisions];
-  const elements = isEnded(state) ? decisions : [...shown, cancelButton(runId)];
+  const mayRetry = state === "FAILED" || state === "ERROR" || state === "CANCELLED";
+  const ended = mayRetry ? [...decisions, retryButton(runId)] : decisions;
+  const elements = isEnded(state) ? ended : [...shown, cancelButton(runId)];
   return elements.length === 0 ? undefined : { type: "actions", elements };
 }
 

@@ -5,7 +5,7 @@ import type { Author, InboundMessage, InboxEvent, Translation } from "../../core
 import { parseButton } from "./buttons.ts";
 import type { Bot } from "./identity.ts";
 import { type IncomingMessage, readIncomingMessage } from "./incoming-message.ts";
-import { hasMention, startsWithOtherMention, withoutMention } from "./mention.ts";
+import { hasMention, mentionedUsers, startsWithOtherMention, withoutMention } from "./mention.ts";
 import { provenanceOf } from "./provenance.ts";
 import { authorSubject, permalinkOf, threadKeyOf } from "./thread-key.ts";
 
@@ -137,10 +137,12 @@ function messageOf(
   incoming: IncomingMessage & { readonly userId: string },
   { addressed, bot, eventId }: MessageFacts,
 ): InboundMessage {
-  const { action, botId, channel, text: content, threadTs, ts, userId, version } = incoming;
+  const { action, botId, channel, files, text: content, threadTs, ts, userId, version } = incoming;
   const { teamId, workspaceUrl } = bot;
   const location = { teamId, channel, ts, threadTs };
   const permalink = permalinkOf(location, workspaceUrl);
+  const others = mentionedUsers(content).filter((id) => id !== bot.userId && id !== userId);
+  const isInvitation = addressed === "mention" && others.length > 0;
   return {
     adapter: "slack",
     installation: teamId,
@@ -149,7 +151,9 @@ function messageOf(
     dedupeKey: `slack:${teamId}/${channel}/${ts}:${action}:${version}`,
     addressed,
     author: authorOf(teamId, { botId, userId }),
+    ...(isInvitation ? { mentions: others.map((id) => authorSubject(teamId, id)) } : {}),
     text: withoutMention(content, bot.userId),
+    ...(files.length === 0 ? {} : { files }),
     messageRef: ts,
     ...(permalink === undefined ? {} : { permalink }),
     provenance: provenanceOf(location, { userId, content, eventId, action, version }),

@@ -71,6 +71,9 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
     ...{ kind, approved, decidedBy: HIDDEN },
     ...(followUpId === undefined ? {} : { followUpId }),
   }),
+  "notice.dead": ({ kind, adapter }) => ({
+    ...{ kind, adapter, threadId: HIDDEN, noticeId: HIDDEN, reason: HIDDEN },
+  }),
   "thread.bound": ({ kind, adapter }) => ({ kind, adapter, threadId: HIDDEN }),
   "artifact.added": whole,
   "artifact.left_out": whole,

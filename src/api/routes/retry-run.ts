@@ -1,10 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { AppError } from "../../core/errors.ts";
-import type { RunId } from "../../core/ids.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import type { NewRun } from "../../core/runs/new-run.ts";
-import { retryOf } from "../../core/runs/retry-of.ts";
-import type { Run } from "../../core/runs/run.ts";
+import { retriedRun } from "../../core/runs/retried-run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
@@ -37,7 +32,7 @@ export function retryRunRoutes(deps: RetryDeps, idempotency: Idempotency): Fasti
         operation: "runs.retry",
         target: id,
         perform: async (extras) => {
-          const newRun = await newRunOf(deps, id, { creator: viewerOf(request), source });
+          const newRun = await retriedRun(deps, id, { creator: viewerOf(request), source });
           return { run: await deps.runs.create(newRun, extras), followUpId: undefined };
         },
         answer: (result) => ({
@@ -47,40 +42,4 @@ export function retryRunRoutes(deps: RetryDeps, idempotency: Idempotency): Fasti
       });
     });
   };
-}
-
-async function newRunOf(
-  { runs, storage }: Pick<ApiDeps, "runs" | "storage">,
-  id: RunId,
-  { creator, source }: { readonly creator: Viewer; readonly source: NewRun["source"] },
-): Promise<NewRun> {
-  const run = await runs.get({ id }, creator);
-  const inputs = await storage.files.inputsOf(id);
-  const agent = await storage.namedAgents.find(run.teamId, run.executorId ?? run.creatorId);
-  if (run.secretNames !== undefined && agent === undefined) {
-    throw new AppError("resource_not_found", "The agent of this run was deleted.", {
-      remedy: "Start a new run. A retry would get secrets that the agent did not have.",
-    });
-  }
-  return {
-    ...retryOf(run, {
-      creator,
-      source,
-      inputs,
-      ...(await continuedRunOf({ runs, storage }, run, creator)),
-    }),
-    ...(agent === undefined ? {} : { agentUid: agent.id }),
-  };
-}
-
-async function continuedRunOf(
-  { runs, storage }: RetryDeps,
-  { continuesId }: Run,
-  viewer: Viewer,
-): Promise<Pick<NewRun, "continues">> {
-  // If the continued run was deleted, the new run begins a conversation of its own.
-  if (continuesId === undefined || (await storage.runs.find({ id: continuesId })) === undefined) {
-    return {};
-  }
-  return { continues: await runs.get({ id: continuesId }, viewer) };
 }

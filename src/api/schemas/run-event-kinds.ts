@@ -289,6 +289,15 @@ export const RUN_EVENT_KINDS: Kinds = {
       comment: maybe("A comment on the decision."),
     },
   },
+  "notice.dead": {
+    says: "A message to a thread of the run was given up.",
+    members: {
+      adapter: text("The adapter of the thread."),
+      thread_id: text("The thread's id."),
+      notice_id: text("The id by which an administrator can send it again."),
+      ...REASON,
+    },
+  },
   "thread.bound": {
     says: "The run was bound to a thread.",
     members: { adapter: text("The adapter of the thread."), thread_id: text("The thread's id.") },

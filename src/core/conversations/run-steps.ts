@@ -140,6 +140,7 @@ export class RunSteps {
       case "workspace.stored":
       case "workspace.not_stored":
       case "agent.started":
+      case "notice.dead":
       case "thread.bound":
         break;
       default:

@@ -21,6 +21,7 @@ const IS_TOLD: Readonly<Record<RunEventKind, boolean>> = {
   "permission.answered": true,
   "approval.requested": true,
   "approval.decided": true,
+  "notice.dead": true,
   "thread.bound": true,
   "artifact.added": true,
   "artifact.left_out": true,

@@ -152,6 +152,26 @@ export function adaptersCheck(
   };
 }
 
+const DEAD_DAYS = 7;
+
+/** Messages to threads that were given up. */
+export function deadNoticesCheck({ noticeLog }: Pick<Storage, "noticeLog">): Check {
+  return {
+    name: "dead_notices",
+    async run() {
+      const dead = [...(await noticeLog.countDead(DEAD_DAYS))];
+      if (dead.length === 0) {
+        return ok(`No message to a thread was given up in the last ${DEAD_DAYS} days.`);
+      }
+      const counts = dead.map(([adapter, count]) => `${adapter}: ${count}`).join(", ");
+      return warn(
+        `Messages to threads were given up in the last ${DEAD_DAYS} days (${counts}).`,
+        "GET /api/v1/agent/notices?state=dead names the reasons. Repair them, then retry each notice.",
+      );
+    },
+  };
+}
+
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 export function publicUrlCheck(publicUrl: () => string, adapters: readonly string[]): Check {

@@ -1,9 +1,13 @@
 import { AppError } from "../errors.ts";
+import { storeInputs } from "../inputs/run-input.ts";
+import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
 import type { TransactionExtras } from "../runs/run-service.ts";
-import { STATE_PHRASES } from "../runs/states.ts";
+import { isEnded, STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
+import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
+import { contextText } from "./gather-context.ts";
 import type { Disposition } from "./inbox-result.ts";
 import {
   type AuthorizedContext,
@@ -13,6 +17,7 @@ import {
   resultOf,
 } from "./message-context.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
+import { parseOptions, type RequestOptions } from "./parse-options.ts";
 
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
 export async function handleMessage(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
@@ -30,6 +35,15 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
       return reply(context, deps, helpText(adapter.traits.trigger));
     case "new":
       return create(context, deps, command.prompt);
+    case "retry":
+      return context.thread.runId === undefined
+        ? reply(context, deps, "There is no run here that I could repeat.")
+        : retry(context, deps, currentRun(context));
+    case "mute":
+    case "unmute":
+      return mute(context, deps, command.kind === "mute");
+    case "aside":
+      throw new Error("An aside is ignored before its author is authorized.");
     case "work":
       return thread.runId === undefined ? create(context, deps, message.text) : followUp(context, deps);
     default:
@@ -37,28 +51,98 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
   }
 }
 
-async function create(context: AuthorizedContext, { runs }: InboxDeps, prompt: string): Promise<Disposition> {
-  const { adapter, author, message, proven, thread } = context;
-  const { context: surroundings, permalink, subject } = message;
+async function create(context: AuthorizedContext, deps: InboxDeps, text: string): Promise<Disposition> {
+  const { blobs, runs, storage } = deps;
+  let options: RequestOptions;
+  try {
+    options = await parseOptions(text, () => storage.environments.list(context.author.teamId));
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+  const { config, prompt } = options;
+  const { adapter, author, gathered, message, proven } = context;
+  const { permalink, subject } = message;
+  const surroundings = contextText(message.context, gathered);
+  const inputs = await storeInputs(blobs, gathered.files ?? []);
   const request = {
     prompt,
+    ...(Object.keys(config).length === 0 ? {} : { config }),
     source: adapter.traits.source,
     creator: author,
     // An account's first message creates its principal, so there is always one.
     provenance: { ...message.provenance, ...proven, linked_account: author.id },
     ...(surroundings === undefined ? {} : { context: surroundings }),
+    ...(inputs.length === 0 ? {} : { inputs }),
     ...(subject === undefined ? {} : { title: subject }),
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),
   };
-  const binds = { thread, expected: thread.runId };
-  await runs.create(request, { ...completing(context, "run_created"), binding: binds });
+  await runs.create(request, { ...completing(context, "run_created"), binding: bindingOf(context) });
   return "run_created";
 }
 
-async function followUp(context: AuthorizedContext, { runs }: InboxDeps): Promise<Disposition> {
-  const input = { message: context.message.text, authorId: context.author.id };
+/** The thread's next run is the author's, and of the people whom the author mentions. */
+function bindingOf({ message, thread }: AuthorizedContext): ThreadBinding {
+  const participants = [...new Set([message.author.subject, ...(message.mentions ?? [])])];
+  return { thread, participants, expected: thread.runId };
+}
+
+/** Repeats an ended run in the same thread. */
+async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
+  const { adapter, author } = context;
+  const run = await deps.runs.requireControl(runId, author, requestOriginOf(context));
+  if (!isEnded(run.state)) {
+    return reply(context, deps, "The run is not over yet.");
+  }
+  try {
+    const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
+    await deps.runs.create(again, { ...completing(context, "run_created"), binding: bindingOf(context) });
+    return "run_created";
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+}
+
+/** In a muted thread, the bot takes only mentions, and the card changes only for a question and at the end. */
+async function mute(context: AuthorizedContext, deps: InboxDeps, isMuted: boolean): Promise<Disposition> {
+  const { author, thread } = context;
+  if (thread.runId === undefined) {
+    return reply(context, deps, "There is no run here yet.");
+  }
+  await deps.runs.requireControl(thread.runId, author, requestOriginOf(context));
+  const { threads } = deps.storage;
+  await threads.setNeedsMention(thread.id, isMuted);
+  await threads.setVerbosity(thread.id, isMuted ? "quiet" : "normal");
+  return reply(context, deps, isMuted ? MUTED : UNMUTED);
+}
+
+const MUTED = "I take only messages that mention me now, and I show only questions and the end.";
+const UNMUTED = "I take replies in this thread again, and I show what the run does.";
+
+/** Whom the author of a run mentions may steer it as well. */
+async function invite(context: AuthorizedContext, { runs, storage }: InboxDeps): Promise<void> {
+  const { author, message, thread } = context;
+  const { mentions = [] } = message;
+  if (mentions.length === 0) {
+    return;
+  }
+  const { creatorId, requesterId } = await runs.get({ id: currentRun(context) }, author);
+  if (author.id === (requesterId ?? creatorId)) {
+    await storage.threads.addParticipants(thread.id, mentions);
+  }
+}
+
+async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  const { author, gathered, message } = context;
+  const surroundings = contextText(message.context, gathered);
+  const input = {
+    message: message.text,
+    messageRef: message.messageRef,
+    authorId: author.id,
+    ...(surroundings === undefined ? {} : { context: surroundings }),
+  };
   const extras = { ...completing(context, "follow_up"), saysIfQuestionOpen: QUESTION_OPEN };
-  await runs.followUp(currentRun(context), context.author, input, extras);
+  await invite(context, deps);
+  await deps.runs.followUp(currentRun(context), author, input, extras);
   return "follow_up";
 }
 
@@ -90,6 +174,9 @@ async function applyButton(
   }
   if (action.kind === "cancel") {
     return cancel(context, deps, action.runId);
+  }
+  if (action.kind === "retry") {
+    return retry(context, deps, action.runId);
   }
   const extras = completing(context, "answered");
   try {
@@ -139,7 +226,7 @@ async function statusText({ author, thread }: AuthorizedContext, { runs }: Inbox
 
 /** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
 function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
-  const says = { threadId: context.thread.id, notices: seenNotice(context) };
+  const says = { threadId: context.thread.id, notices: [...seenNotice(context), ...unreadNotice(context)] };
   return {
     from: requestOriginOf(context),
     inboxResult: { ...resultOf(context), disposition },
@@ -150,6 +237,11 @@ function completing(context: AuthorizedContext, disposition: Disposition): Trans
 /** A button stands on a message of the bot's own, which needs no 👀. */
 function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
   return buttonAction === undefined ? [{ kind: "seen", messageRef } as const] : [];
+}
+
+/** Says in the thread what the agent does not know. */
+function unreadNotice({ gathered: { unread = [] } }: AuthorizedContext): readonly Notice[] {
+  return unread.length === 0 ? [] : [{ kind: "message", purpose: "reply", text: unread.join("\n") }];
 }
 
 function currentRun({ thread }: MessageContext): Run["id"] {

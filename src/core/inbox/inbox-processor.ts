@@ -1,10 +1,12 @@
 import { cleaned } from "../clean-text.ts";
-import { AppError, StorageUnavailable } from "../errors.ts";
+import { AppError, Misconfigured, StorageUnavailable } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
+import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
+import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxStore } from "./inbox-store.ts";
@@ -15,6 +17,7 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
+import { parseCommand } from "./parse-command.ts";
 
 const FAILURES_MAX = 10;
 /** Another change can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
@@ -84,6 +87,15 @@ export class InboxProcessor {
       const reason = "Not addressed to the bot, in a thread without a run.";
       return this.#store({ inboxId, disposition: "ignored", reason, teamId });
     }
+    if (parseCommand(message.text).kind === "aside") {
+      return this.#store({ inboxId, disposition: "ignored", reason: "An aside.", teamId });
+    }
+    if (message.addressed === "reply") {
+      const ignored = await this.#ignoreReply(context);
+      if (ignored !== undefined) {
+        return ignored;
+      }
+    }
     try {
       return await this.#authorizeAndDecide(context);
     } catch (error) {
@@ -95,13 +107,38 @@ export class InboxProcessor {
     }
   }
 
+  /**
+   * A reply without a mention is for the bot only if nobody but the participants writes in the thread. Others never
+   * become principals by it, and the platform is not asked about them.
+   */
+  async #ignoreReply(context: MessageContext): Promise<Disposition | undefined> {
+    const { adapter, inboxId, installation, message, thread } = context;
+    const { needsMention = false, participants = [], verbosity } = thread;
+    const ignored = { inboxId, disposition: "ignored", teamId: installation.teamId } as const;
+    if (!participants.includes(message.author.subject)) {
+      await this.#deps.storage.threads.setNeedsMention(thread.id, true);
+      return this.#store({ ...ignored, reason: "A reply of somebody who does not take part in the run." });
+    }
+    if (!needsMention) {
+      return undefined;
+    }
+    const reason = "A reply without a mention, in a thread where others write too.";
+    if (verbosity === "quiet") {
+      return this.#store({ ...ignored, reason });
+    }
+    const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;
+    const notices = [{ kind: "message", purpose: "reply", text, onlyFor: message.author.subject }] as const;
+    return this.#store({ ...ignored, reason }, { thread, notices, once: `mention-needed ${thread.id}` });
+  }
+
   async #authorizeAndDecide(context: MessageContext): Promise<Disposition> {
     const { adapter, installation, message } = context;
     const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
     if (!authorization.allowed) {
       return this.#refuse(context, authorization.reason);
     }
-    const { refusal = NO_ACCESS, roles = [] } = authorization;
+    const { refusal = NO_ACCESS } = authorization;
+    const roles = rolesIn(context, authorization.roles);
     const from = requestOriginOf({ adapter, message, roles });
     // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
     if (isOutsider(from) && !mayAdmit(await this.#deps.policies.of(installation.teamId), from)) {
@@ -113,7 +150,8 @@ export class InboxProcessor {
       return this.#refuse(context, DISABLED);
     }
     const proven = { ...authorization.provenance, permission: authorization.permission };
-    return this.#decide({ ...context, author, proven, roles });
+    const gathered = await gatherContext(context, this.#deps);
+    return this.#decide({ ...context, author, proven, roles, gathered });
   }
 
   /** Decides again with the thread as it is now if another change took the thread first. */
@@ -158,7 +196,8 @@ export class InboxProcessor {
   }
 
   async #replyRefused(context: MessageContext, reason: string, once?: string): Promise<Disposition> {
-    const notices = [{ kind: "message", purpose: "reply", text: reason }] as const;
+    const onlyFor = context.message.author.subject;
+    const notices = [{ kind: "message", purpose: "reply", text: reason, onlyFor }] as const;
     const says = { thread: context.thread, notices, ...(once === undefined ? {} : { once }) };
     return this.#store({ ...resultOf(context), disposition: "refused", reason }, says);
   }
@@ -170,6 +209,12 @@ export class InboxProcessor {
     // Not counted: the event is not the cause, and the job is tried again until the storage is back.
     if (error instanceof StorageUnavailable) {
       this.#deps.log.warn("inbox.retried", facts);
+      throw error;
+    }
+    // Not counted either: the event waits for an operator, and the queue tries again with a growing pause.
+    if (error instanceof Misconfigured) {
+      this.#deps.log.error("inbox.misconfigured", facts);
+      await inbox.noteFailure(event.id, error.message);
       throw error;
     }
     const isFinal = error instanceof AppError && !error.retryable;
@@ -222,12 +267,20 @@ export class InboxProcessor {
   }
 }
 
+/** The roles that the platform proved, and what the author is in the thread. */
+function rolesIn({ message, thread }: MessageContext, proven: readonly Role[] = []): readonly Role[] {
+  const isParticipant = thread.participants?.includes(message.author.subject) === true;
+  return isParticipant ? [...proven, "participant"] : proven;
+}
+
+/** Said once, although a platform may deliver a message as several events. */
 function apologyIn({ message, thread }: MessageContext, reason: string) {
   if (!isAnswered({ message })) {
     return undefined;
   }
   const text = `I could not take this up: ${reason}`;
-  return { thread, notices: [{ kind: "message", purpose: "reply", text }] } as const;
+  const notices = [{ kind: "message", purpose: "reply", text }] as const;
+  return { thread, notices, once: `failed ${message.dedupeKey}` };
 }
 
 /** An author who did not address the bot gets no public refusal, and a program gets no answer. */

@@ -18,6 +18,8 @@ export interface InboxStore {
   retry(id: string): Promise<boolean>;
   /** Counts a failed try; how many there were. */
   countFailure(id: string, error: string): Promise<number>;
+  /** Says why an event waits, without counting it. */
+  noteFailure(id: string, error: string): Promise<void>;
   /** Ordering keys with an event that has had no result for a while. */
   listOpenOrderingKeys(limit: number): Promise<readonly string[]>;
 }

@@ -1,6 +1,7 @@
 import type { Installation } from "../people/installation.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Policy, Role } from "../policies/policy.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { RuleBook } from "../rules/rule-book.ts";
@@ -8,14 +9,19 @@ import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Storage } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
-import type { InboundMessage, ThreadAdapter } from "../threads/thread-adapter.ts";
+import type { GatheredContext, InboundMessage, ThreadAdapter } from "../threads/thread-adapter.ts";
 import type { InboxResult } from "./inbox-result.ts";
 
 export interface InboxDeps {
-  readonly storage: Pick<Storage, "inbox" | "installations" | "people" | "threads">;
+  readonly storage: Pick<
+    Storage,
+    "environments" | "files" | "inbox" | "installations" | "namedAgents" | "people" | "runs" | "threads"
+  >;
   readonly runs: RunService;
   readonly policies: Pick<RuleBook<Policy>, "of">;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
+  /** Files of requests. */
+  readonly blobs: Pick<BlobStore, "put">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,6 +42,7 @@ export interface AuthorizedContext extends MessageContext {
   /** What the platform confirmed: the author's permission, and more about the channel or repository. */
   readonly proven: Readonly<Record<string, unknown>>;
   readonly roles: readonly Role[];
+  readonly gathered: GatheredContext;
 }
 
 /** Where the message comes from, as policies and routing rules match it. */

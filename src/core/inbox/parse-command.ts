@@ -3,10 +3,17 @@ export type Command =
   | { readonly kind: "stop" }
   | { readonly kind: "status" }
   | { readonly kind: "help" }
+  | { readonly kind: "retry" }
+  | { readonly kind: "mute" | "unmute" }
+  | { readonly kind: "aside" }
   | { readonly kind: "new"; readonly prompt: string }
   | { readonly kind: "work" };
 
 const STOP = /^(stop|cancel|abort|halt)\s*[.!]*$/i;
+const RETRY = /^(retry|try again)\s*[.!]*$/i;
+const MUTE = /^(mute|unmute)\s*[.!]*$/i;
+/** People talk to each other in the thread of a run. */
+const ASIDE = /^\(aside\)/i;
 const STATUS = /^status\s*[?.!]*$/i;
 /** `new` without a prompt asks for help as well. */
 const HELP = /^(help|new|new\s+run)?\s*[?.!:,]*$/i;
@@ -20,6 +27,16 @@ export function parseCommand(text: string): Command {
   if (STATUS.test(trimmed)) {
     return { kind: "status" };
   }
+  if (ASIDE.test(trimmed)) {
+    return { kind: "aside" };
+  }
+  if (RETRY.test(trimmed)) {
+    return { kind: "retry" };
+  }
+  const [, mute] = MUTE.exec(trimmed) ?? [];
+  if (mute !== undefined) {
+    return { kind: mute.toLowerCase() === "mute" ? "mute" : "unmute" };
+  }
   if (HELP.test(trimmed)) {
     return { kind: "help" };
   }
@@ -31,6 +48,9 @@ export function helpText(trigger: string): string {
   return [
     `I run a coding agent for you. Tell me what to do: \`${trigger} add a test for the parser\`.`,
     `This thread has one run: \`${trigger} …\` continues it, \`${trigger} status\` shows its state,`,
-    `\`${trigger} stop\` stops it, and \`${trigger} new …\` starts another one.`,
+    `\`${trigger} stop\` stops it, \`${trigger} retry\` does it again, and \`${trigger} new …\` starts another one.`,
+    "I take these words only if a message says nothing else.",
+    `Replies of the person who asked need no mention, unless others write here too. \`${trigger} mute\` makes me read mentions only,`,
+    "and a message that begins with `(aside)` is never for me.",
   ].join("\n");
 }

@@ -12,6 +12,8 @@ export interface NoticeLog {
    * stay. False when the notice was not given up.
    */
   retry(id: string): Promise<boolean>;
+  /** How many notices of the last `days` days were given up, over all teams, by adapter. */
+  countDead(days: number): Promise<ReadonlyMap<string, number>>;
 }
 
 export interface NoticeQuery {

@@ -1,11 +1,13 @@
 import { AppError } from "../errors.ts";
 import type { Log } from "../ports/log.ts";
+import type { RunService } from "../runs/run-service.ts";
 import type { Receipt, ThreadAdapter } from "../threads/thread-adapter.ts";
 import type { OutboxStore, TakenDelivery } from "./outbox-store.ts";
 
 export interface OutboxDispatcherDeps {
   readonly outbox: OutboxStore;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
+  readonly runs: Pick<RunService, "recordDeadNotice">;
   readonly log: Log;
 }
 
@@ -78,7 +80,22 @@ export class OutboxDispatcher {
     }
     log.error("delivery.dead", facts);
     await outbox.failed(delivery.id, String(error));
+    await this.#recordDead(delivery, error);
     return true;
+  }
+
+  /** The notice has its end already, so a failure here changes nothing about it. */
+  async #recordDead({ adapter, id: noticeId, runId, thread }: TakenDelivery, error: unknown): Promise<void> {
+    const { log, runs } = this.#deps;
+    if (runId === undefined) {
+      return;
+    }
+    const reason = error instanceof AppError ? error.message : "Something broke while it was posted.";
+    try {
+      await runs.recordDeadNotice(runId, { adapter, threadId: thread.id, noticeId, reason });
+    } catch (failure) {
+      log.warn("delivery.not_recorded", { deliveryId: noticeId, runId, error: failure });
+    }
   }
 
   #adapterOf({ adapter: name }: TakenDelivery): ThreadAdapter {

@@ -1,3 +1,4 @@
+import type { RunId } from "../ids.ts";
 import type { Delivery, Receipt } from "../threads/thread-adapter.ts";
 
 /** The deliveries to threads. A notice is stored with the change that causes it, and is delivered in order. */
@@ -20,6 +21,8 @@ export interface OutboxStore {
 
 export interface TakenDelivery extends Delivery {
   readonly adapter: string;
+  /** Absent: the notice belongs to no run. */
+  readonly runId?: RunId;
   /** The number of earlier tries, since the last retry on request. */
   readonly tries: number;
 }

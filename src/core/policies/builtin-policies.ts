@@ -1,12 +1,15 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
-import { INTEGRATION_SOURCES } from "../runs/sources.ts";
-import { OUTSIDER_ROLES, POLICY_ACTIONS, type Policy } from "./policy.ts";
+import { CHAT_SOURCES, INTEGRATION_SOURCES } from "../runs/sources.ts";
+import { OUTSIDER_ROLES, POLICY_ACTIONS, type Policy, type PolicyAction } from "./policy.ts";
 
 /** Policies of a team have a lower number, so that each of them is evaluated before the built-in ones. */
 const PRIORITY = 1_000_001;
 const BUILT_IN_AT = new Date(0);
 const ONLY_ADMINISTRATORS = "Without a policy that allows it by name, only administrators approve.";
+
+/** What changes the course of a run. A follow-up only waits for its turn. */
+const STEERING = ["steer", "cancel", "answer"] as const satisfies readonly PolicyAction[];
 
 /** What applies where no policy of the team matches, in order. They are the same in every team. */
 export const BUILTIN_POLICIES: readonly Policy[] = [
@@ -15,6 +18,19 @@ export const BUILTIN_POLICIES: readonly Policy[] = [
     effect: "deny",
     match: { sources: INTEGRATION_SOURCES, roles: OUTSIDER_ROLES },
     reason: "Only members of the workspace and people who can write to the repository may do this.",
+  }),
+  builtin(5, {
+    name: "Built in: in a chat, administrators and the people whom the author mentioned steer a run",
+    effect: "allow",
+    match: { sources: CHAT_SOURCES, actions: STEERING, roles: ["administrator", "participant"] },
+    reason: "The author of the run mentioned this person, or it is an administrator.",
+  }),
+  builtin(6, {
+    name: "Built in: in a chat, nobody else steers the run of another person",
+    effect: "deny",
+    match: { sources: CHAT_SOURCES, actions: STEERING, relation: "others" },
+    reason:
+      "Only the person who asked, the people whom that person mentioned with me in this thread, and administrators may stop, retry or answer a run here.",
   }),
   builtin(1, {
     name: "Built in: everything but approving is allowed",

@@ -12,7 +12,8 @@ export const ACTIONS_WITH_WORDS = ["create", "follow_up", "steer"] as const sati
 
 /**
  * What a caller is in the channel or repository of the request. Adapters prove all of them except `administrator`, which is an
- * administrator of the team, and `guest`, which is also the guest of a share link.
+ * administrator of the team, `participant`, whom the author of a run in a thread mentioned, and `guest`, which is also the
+ * guest of a share link.
  */
 export const ROLES = [
   "write",
@@ -22,6 +23,7 @@ export const ROLES = [
   "external",
   "bot",
   "outside",
+  "participant",
   "administrator",
 ] as const;
 export type Role = (typeof ROLES)[number];

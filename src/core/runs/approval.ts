@@ -68,8 +68,14 @@ export function wordsOfRequest(
   return [{ text: requestOf(run), attachments }, ...texts.map((text = "") => ({ text, attachments: [] }))];
 }
 
-export function inputOf({ id, message }: Pick<FollowUp, "id" | "message">): ApprovalInput {
-  return { followUpId: id, text: message, attachments: [] };
+/** The words of a follow-up, with the text around them. */
+export function inputOf({
+  context,
+  id,
+  message,
+}: Pick<FollowUp, "context" | "id" | "message">): ApprovalInput {
+  const text = context === undefined ? message : `${message}\n\n${context}`;
+  return { followUpId: id, text, attachments: [] };
 }
 
 /** Whether the run may not start or restart before it is approved. */

@@ -40,7 +40,7 @@ export function decideRewrite(edit: RunEdit, id: string, rewrite: Rewrite, tools
     });
   }
   requireFree(edit, followUp);
-  const inputs = [inputOf({ id, message })];
+  const inputs = [inputOf({ ...followUp, message })];
   const authorIds = [followUp.authorId, ...tools.authorIds];
   const approval = newApproval(edit.newId(), required, inputs, { ...tools, authorIds });
   const rewritten = edit.rewriteFollowUp(followUp, { ...rewrite, approval });
@@ -56,12 +56,14 @@ function approvalBefore({ approval }: Run, followUp: FollowUp): RequiredApproval
 
 /** An open approval keeps its id and gets the new text. */
 function changedApproval(
-  { approval, id }: FollowUp,
+  followUp: FollowUp,
   message: string,
   { authorIds, digest }: ApprovalTools,
 ): Approval | undefined {
+  const { approval } = followUp;
   const authors = new Set([...(approval?.authorIds ?? []), ...authorIds]);
-  return approval && { ...approval, ...hashed([inputOf({ id, message })], digest), authorIds: [...authors] };
+  const inputs = [inputOf({ ...followUp, message })];
+  return approval && { ...approval, ...hashed(inputs, digest), authorIds: [...authors] };
 }
 
 /** Withdraws a follow-up that is held or waits for approval. A run that has nothing else to do is cancelled. */

@@ -17,6 +17,9 @@ import { isEnded } from "./states.ts";
 
 export interface FollowUpInput {
   readonly message: string;
+  /** Text around the message by any author. */
+  readonly context?: string;
+  readonly messageRef?: string;
   readonly mode?: RunMode;
   readonly delivery?: FollowUpDelivery;
   readonly private?: boolean;
@@ -87,7 +90,7 @@ function holdWith(edit: RunEdit, input: HeldFollowUp, { required, ...tools }: Fo
     return hold(edit, input);
   }
   const id = edit.newId();
-  const inputs = [inputOf({ id, message: input.message })];
+  const inputs = [inputOf({ ...input, id })];
   return hold(edit, input, { id, approval: newApproval(edit.newId(), required, inputs, tools) });
 }
 

@@ -95,6 +95,14 @@ export type RunEventBody =
       readonly decidedBy: string;
       readonly comment?: string;
     } & ApprovalSubject)
+  /** A message to a thread of the run was given up. */
+  | {
+      readonly kind: "notice.dead";
+      readonly adapter: string;
+      readonly threadId: string;
+      readonly noticeId: string;
+      readonly reason: string;
+    }
   | { readonly kind: "thread.bound"; readonly adapter: string; readonly threadId: string }
   | {
       readonly kind: "artifact.added";

@@ -50,7 +50,7 @@ import {
   type FollowUpInput,
   requireOption,
 } from "./decide-follow-up.ts";
-import type { RunEvent, RunEventKind } from "./events.ts";
+import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { layeredConfig } from "./layered-config.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
@@ -352,6 +352,13 @@ export class RunService {
     });
   }
 
+  /** Throws `not_authorized` unless the policies let the viewer stop the run, which is what steering it needs. */
+  async requireControl(id: RunId, viewer: Viewer, from?: RequestOrigin): Promise<Run> {
+    const run = await this.get({ id }, viewer);
+    requireAllowed((await this.#judge(viewer, from))("cancel", run));
+    return run;
+  }
+
   /** Cancels several runs, in one transaction if this service is inside one. An id may occur twice. */
   async cancelMany(ids: readonly RunId[], viewer: Viewer): Promise<ReadonlyMap<RunId, CancelStatus>> {
     const statuses = new Map<RunId, CancelStatus>();
@@ -441,6 +448,18 @@ export class RunService {
   /** The last events before `before`, in order. The caller must already have checked that the viewer may see the run. */
   async readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]> {
     return this.#deps.storage.runs.readEventsBefore(id, before, limit);
+  }
+
+  /** Says in the log of the run that a message to its thread was given up. A deleted run has no log. */
+  async recordDeadNotice(
+    id: RunId,
+    notice: Omit<Extract<RunEventBody, { readonly kind: "notice.dead" }>, "kind">,
+  ): Promise<void> {
+    await this.#deps.storage.runs.change(id, (subject) => {
+      const edit = this.#edit(subject);
+      edit.record({ kind: "notice.dead", ...notice });
+      return edit.done();
+    });
   }
 
   /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */

@@ -242,6 +242,10 @@ export interface FollowUp {
   readonly runId: RunId;
   readonly seq: number;
   readonly message: string;
+  /** Text around the message by any author. The agent receives it fenced, as data. */
+  readonly context?: string;
+  /** The message in the thread that it came from, as the thread's adapter names it. */
+  readonly messageRef?: string;
   readonly mode?: RunMode;
   readonly delivery: FollowUpDelivery;
   /** Neither the follow-up nor its answer is posted to the run's threads. */

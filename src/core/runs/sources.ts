@@ -24,5 +24,8 @@ export const INTEGRATION_SOURCES = [
   "GITLAB_WEBHOOK",
 ] as const satisfies readonly RunSource[];
 
+/** Sources of conversations in which many people write, so that being a member there does not mean to steer every run. */
+export const CHAT_SOURCES = ["SLACK"] as const satisfies readonly RunSource[];
+
 /** Sources that callers of the API may claim. Nobody can prove them. */
 export const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);

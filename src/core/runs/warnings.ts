@@ -19,6 +19,8 @@ export function warningOf(body: RunEventBody): string | undefined {
       return `The workspace could not be stored: ${body.reason}`;
     case "workspace.stored":
       return body.leftOut && `Files were not stored with the workspace: ${listOf(body.leftOut)}`;
+    case "notice.dead":
+      return `A message to a thread (${body.adapter}) could not be posted: ${body.reason}`;
     case "artifact.left_out":
       return `Files were not kept: ${listOf(body.files)}`;
     case "agent.notice":

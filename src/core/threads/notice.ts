@@ -17,6 +17,8 @@ export type Notice =
       readonly purpose: "answer" | "outcome" | "question" | "reply";
       readonly text: string;
       readonly sessionLink?: string;
+      /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
+      readonly onlyFor?: string;
     };
 
 export interface RunCard {

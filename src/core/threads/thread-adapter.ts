@@ -1,4 +1,5 @@
 import type { RunId, ThreadKey } from "../ids.ts";
+import type { RequestFile } from "../inputs/run-input.ts";
 import type { Role } from "../policies/policy.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
@@ -12,6 +13,11 @@ export interface ThreadAdapter {
   translate(event: InboxEvent): Promise<Translation>;
   /** Asks the platform now what the author is in this place. Throws if it gives no answer. */
   authorize(message: InboundMessage): Promise<Authorization>;
+  /**
+   * Reads what stands around an authorized message that asks for work: earlier messages, files. Bounded in time and
+   * size, and repeatable. When it fails, the work begins without it.
+   */
+  gather?(message: InboundMessage, about: GatherPurpose): Promise<GatheredContext>;
   /**
    * Shows a notice and returns where. If `maybeShown` is set, an earlier try may have posted it and lost the answer:
    * the adapter first looks for a post with `delivery.id`. Throws an AppError with `retryable` and, if the platform
@@ -57,12 +63,16 @@ export interface InboundMessage extends ThreadAddress {
   /** `mention`: names the bot. `direct`: the bot is the only other member. `reply`: in a thread that may have a run. */
   readonly addressed: "mention" | "direct" | "reply";
   readonly author: Author;
+  /** The subjects of other people whom the text mentions together with the bot. */
+  readonly mentions?: readonly string[];
   /** The text, without the mention of the bot. */
   readonly text: string;
   /** Text around the message, such as an issue's title and body. It is untrusted. */
   readonly context?: string;
   /** A title for a run that this message starts, if the thread has one (an issue's title). */
   readonly subject?: string;
+  /** Files that the author attached. `gather` reads them. */
+  readonly files?: readonly MessageFile[];
   readonly messageRef: string;
   readonly permalink?: string;
   /** The channel or repository that the thread belongs to, as rules name it. */
@@ -76,8 +86,32 @@ export interface InboundMessage extends ThreadAddress {
   readonly provenance: Readonly<Record<string, unknown>>;
 }
 
+export interface MessageFile {
+  readonly name: string;
+  readonly mimeType?: string;
+  readonly sizeBytes?: number;
+  /** Where the adapter can read it. */
+  readonly address?: string;
+}
+
+export interface GatherPurpose {
+  /** The thread has a run already, whose agent knows what was said to it. */
+  readonly isFollowUp: boolean;
+}
+
+/** What an adapter read around a message. */
+export interface GatheredContext {
+  /** Text by any author. It is untrusted: the agent receives it fenced, as data. */
+  readonly context?: string;
+  /** Files that the author attached. */
+  readonly files?: readonly RequestFile[];
+  /** What was not read, and why: one sentence each, for the author and the agent. */
+  readonly unread?: readonly string[];
+}
+
 export type ButtonAction =
   | { readonly kind: "cancel"; readonly runId: RunId }
+  | { readonly kind: "retry"; readonly runId: RunId }
   | {
       readonly kind: "answer";
       readonly runId: RunId;

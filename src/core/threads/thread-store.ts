@@ -7,5 +7,8 @@ export interface ThreadStore {
   findById(id: string): Promise<StoredThread | undefined>;
   /** All threads that were ever bound to the run. */
   listOf(runId: RunId): Promise<readonly StoredThread[]>;
+  /** People whom the author of the current run mentioned. */
+  addParticipants(id: string, subjects: readonly string[]): Promise<void>;
+  setNeedsMention(id: string, needsMention: boolean): Promise<void>;
   setVerbosity(id: string, verbosity: Verbosity): Promise<void>;
 }

@@ -10,10 +10,16 @@ export interface Thread extends ThreadAddress {
   readonly runId?: RunId;
   /** Default: normal. */
   readonly verbosity?: Verbosity;
+  /** The subjects of the author of the current run and of the people whom that author mentioned. */
+  readonly participants?: readonly string[];
+  /** Others write here too, or the thread is muted: only messages that mention the bot are for it. */
+  readonly needsMention?: boolean;
 }
 
 export interface StoredThread extends Thread {
   readonly verbosity: Verbosity;
+  readonly participants: readonly string[];
+  readonly needsMention: boolean;
   readonly createdAt: Date;
 }
 
@@ -28,5 +34,7 @@ export interface ThreadAddress {
  */
 export interface ThreadBinding {
   readonly thread: ThreadAddress & { readonly id: string };
+  /** The people who may steer the run in the thread. They replace those of the run before. */
+  readonly participants?: readonly string[];
   readonly expected: RunId | undefined;
 }

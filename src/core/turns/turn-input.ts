@@ -29,7 +29,9 @@ export function turnText({
   missing,
   workspace,
 }: TurnInput): string {
-  const words = followUps.map(({ message }) => message);
+  const words = followUps.flatMap(({ context, message }) =>
+    context === undefined ? [message] : [fenced(CONTEXT_LABEL, context), message],
+  );
   if (run.turn === 1) {
     words.unshift(requestOf(run));
   }

@@ -24,6 +24,22 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       expect((await followUps.find(run.id, answer?.id ?? ""))?.isAnswer).toBe(true);
     });
 
+    test("a follow-up keeps the text around it and the message that it came from", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const added = aFollowUp(run, { context: "Bob: no", messageRef: "1.2" });
+      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: [added] }));
+      let waiting: readonly FollowUp[] = [];
+      await runs.change(run.id, (subject) => {
+        waiting = subject.waiting;
+        return aChange(subject.run);
+      });
+
+      const expected = { context: "Bob: no", messageRef: "1.2" };
+      expect(await followUps.find(run.id, added.id)).toMatchObject(expected);
+      expect(waiting).toMatchObject([expected]);
+    });
+
     test("a changed follow-up has its new message, and a withdrawn one is listed but waits no more", async () => {
       const { followUps, runs } = harness().storage;
       const run = await aStoredRun(harness());

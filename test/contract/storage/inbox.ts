@@ -150,6 +150,7 @@ export function describeInbox(harness: () => StorageHarness): void {
       await inbox.put(event);
 
       expect(await inbox.countFailure(event.id, "broken")).toBe(1);
+      await inbox.noteFailure(event.id, "waits for an operator");
       expect(await inbox.countFailure(event.id, "broken")).toBe(2);
       expect(await inbox.next(event.orderingKey)).toMatchObject({ id: event.id });
     });

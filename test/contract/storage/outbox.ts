@@ -125,11 +125,16 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await take(harness(), thread.id)).toMatchObject({ id: first.id, tries: 1 });
     });
 
-    test("after a delivery is given up the next one is taken", async () => {
-      const { outbox } = harness().storage;
-      const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
+    test("after a delivery is given up the next one is taken, and the dead ones are counted", async () => {
+      const { noticeLog, outbox } = harness().storage;
+      const { run, said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
+      const before = (await noticeLog.countDead(7)).get(thread.adapter) ?? 0;
+      const first = await take(harness(), thread.id);
 
-      await outbox.failed((await take(harness(), thread.id)).id, "refused");
+      await outbox.failed(first.id, "refused");
+
+      expect(first.runId).toBe(run.id);
+      expect((await noticeLog.countDead(7)).get(thread.adapter)).toBe(before + 1);
 
       expect(await deliverAll(harness(), thread.id)).toEqual(said.slice(1));
     });

@@ -7,6 +7,7 @@ import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { InMemoryAdapter } from "../../support/memory/in-memory-adapter.ts";
+import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { anInboxEvent } from "../../support/run-builders.ts";
 import { call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -36,6 +37,7 @@ beforeAll(async () => {
     runs,
     policies: runRules({ storage, pubsub, clock }).policies,
     clock,
+    blobs: createInMemoryBlobStore(clock),
     log: SILENT_LOG,
     adapters: new Map([[adapter.name, adapter]]),
   });

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { type FaultHarness, withFaultHarness } from "./fault-harness.ts";
 
-/** A token that was revoked, and a channel that was deleted. */
+/** A channel that was archived, and a channel that was deleted. */
 const FAULTS = [
-  { method: "chat.postMessage", kind: "ok-false", error: "token_revoked" },
+  { method: "chat.postMessage", kind: "ok-false", error: "is_archived" },
   { method: "chat.update", kind: "ok-false", error: "channel_not_found" },
 ] as const;
 

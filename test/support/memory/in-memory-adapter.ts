@@ -6,6 +6,8 @@ import type {
   AdapterTraits,
   Authorization,
   Delivery,
+  GatheredContext,
+  GatherPurpose,
   InboundMessage,
   InboxEvent,
   Receipt,
@@ -39,6 +41,8 @@ export class InMemoryAdapter implements ThreadAdapter {
   readonly deliverFaults: DeliverFault[] = [];
   /** Each one fails one coming translation. */
   readonly translateFaults: unknown[] = [];
+  /** What stands around each message. An error: it cannot be read. */
+  surroundings: ((about: GatherPurpose) => GatheredContext | Promise<GatheredContext>) | undefined;
   /** By thread, oldest first. */
   readonly #posts = new Map<ThreadKey, readonly Post[]>();
 
@@ -64,6 +68,10 @@ export class InMemoryAdapter implements ThreadAdapter {
     return reason === undefined
       ? { allowed: true, permission: "member", roles, author, refusal: "Members only." }
       : { allowed: false, reason };
+  }
+
+  async gather(_message: InboundMessage, about: GatherPurpose): Promise<GatheredContext> {
+    return (await this.surroundings?.(about)) ?? {};
   }
 
   async deliver(delivery: Delivery): Promise<Receipt> {

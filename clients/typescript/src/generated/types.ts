@@ -2296,6 +2296,49 @@ export type ApprovalDecidedEvent = {
 };
 
 /**
+ * A message to a thread of the run was given up.
+ */
+export type NoticeDeadEvent = {
+    /**
+     * 1, 2, 3 …, without gaps.
+     */
+    seq: number;
+    /**
+     * The turn of the event. 0 before the first turn.
+     */
+    turn: number;
+    /**
+     * When the event was committed.
+     */
+    at: string;
+    /**
+     * The run of the event. Present only in the log of all runs.
+     */
+    run_id?: string;
+    /**
+     * The value of `after` that continues behind this event. Present only in the log of all runs.
+     */
+    cursor?: string;
+    kind: 'notice.dead';
+    /**
+     * The adapter of the thread.
+     */
+    adapter: string;
+    /**
+     * The thread's id.
+     */
+    thread_id: string;
+    /**
+     * The id by which an administrator can send it again.
+     */
+    notice_id: string;
+    /**
+     * The reason, for people.
+     */
+    reason: string;
+};
+
+/**
  * The run was bound to a thread.
  */
 export type ThreadBoundEvent = {
@@ -2816,7 +2859,7 @@ export type UnknownRunEvent = {
 /**
  * An event in the log of a run. `kind` names what happened; further members depend on the kind. New kinds may be added: clients should ignore those that they do not know.
  */
-export type RunEvent = RunCreatedEvent | RunStateEvent | RunUpdatedEvent | AttemptStartedEvent | AttemptEndedEvent | WorkspaceStepEvent | WorkspaceReadyEvent | WorkspaceStoredEvent | WorkspaceNotStoredEvent | ChangesNotKeptEvent | AgentStartedEvent | TurnStartedEvent | TurnEndedEvent | FollowupReceivedEvent | FollowupEditedEvent | FollowupWithdrawnEvent | FollowupSteeredEvent | PermissionRequestedEvent | PermissionAnsweredEvent | ApprovalRequestedEvent | ApprovalDecidedEvent | ThreadBoundEvent | ArtifactAddedEvent | ArtifactLeftOutEvent | AgentMessageEvent | AgentThoughtEvent | AgentToolCallEvent | AgentPlanEvent | AgentUsageEvent | AgentTitleEvent | AgentNoticeEvent | AgentPermissionGrantedEvent | AgentOtherEvent;
+export type RunEvent = RunCreatedEvent | RunStateEvent | RunUpdatedEvent | AttemptStartedEvent | AttemptEndedEvent | WorkspaceStepEvent | WorkspaceReadyEvent | WorkspaceStoredEvent | WorkspaceNotStoredEvent | ChangesNotKeptEvent | AgentStartedEvent | TurnStartedEvent | TurnEndedEvent | FollowupReceivedEvent | FollowupEditedEvent | FollowupWithdrawnEvent | FollowupSteeredEvent | PermissionRequestedEvent | PermissionAnsweredEvent | ApprovalRequestedEvent | ApprovalDecidedEvent | NoticeDeadEvent | ThreadBoundEvent | ArtifactAddedEvent | ArtifactLeftOutEvent | AgentMessageEvent | AgentThoughtEvent | AgentToolCallEvent | AgentPlanEvent | AgentUsageEvent | AgentTitleEvent | AgentNoticeEvent | AgentPermissionGrantedEvent | AgentOtherEvent;
 
 /**
  * A page of a run's log.

@@ -3402,6 +3402,8 @@ export const FollowUpScalarFieldEnum = {
   runId: 'runId',
   seq: 'seq',
   message: 'message',
+  context: 'context',
+  messageRef: 'messageRef',
   mode: 'mode',
   delivery: 'delivery',
   private: 'private',
@@ -3427,6 +3429,8 @@ export const ThreadScalarFieldEnum = {
   key: 'key',
   runId: 'runId',
   verbosity: 'verbosity',
+  participants: 'participants',
+  needsMention: 'needsMention',
   createdAt: 'createdAt'
 } as const
 

@@ -278,6 +278,8 @@ export const FollowUpScalarFieldEnum = {
   runId: 'runId',
   seq: 'seq',
   message: 'message',
+  context: 'context',
+  messageRef: 'messageRef',
   mode: 'mode',
   delivery: 'delivery',
   private: 'private',
@@ -303,6 +305,8 @@ export const ThreadScalarFieldEnum = {
   key: 'key',
   runId: 'runId',
   verbosity: 'verbosity',
+  participants: 'participants',
+  needsMention: 'needsMention',
   createdAt: 'createdAt'
 } as const
 

@@ -41,6 +41,8 @@ export type FollowUpMinAggregateOutputType = {
   runId: string | null
   seq: number | null
   message: string | null
+  context: string | null
+  messageRef: string | null
   mode: string | null
   delivery: string | null
   private: boolean | null
@@ -60,6 +62,8 @@ export type FollowUpMaxAggregateOutputType = {
   runId: string | null
   seq: number | null
   message: string | null
+  context: string | null
+  messageRef: string | null
   mode: string | null
   delivery: string | null
   private: boolean | null
@@ -79,6 +83,8 @@ export type FollowUpCountAggregateOutputType = {
   runId: number
   seq: number
   message: number
+  context: number
+  messageRef: number
   mode: number
   delivery: number
   private: number
@@ -111,6 +117,8 @@ export type FollowUpMinAggregateInputType = {
   runId?: true
   seq?: true
   message?: true
+  context?: true
+  messageRef?: true
   mode?: true
   delivery?: true
   private?: true
@@ -130,6 +138,8 @@ export type FollowUpMaxAggregateInputType = {
   runId?: true
   seq?: true
   message?: true
+  context?: true
+  messageRef?: true
   mode?: true
   delivery?: true
   private?: true
@@ -149,6 +159,8 @@ export type FollowUpCountAggregateInputType = {
   runId?: true
   seq?: true
   message?: true
+  context?: true
+  messageRef?: true
   mode?: true
   delivery?: true
   private?: true
@@ -256,6 +268,8 @@ export type FollowUpGroupByOutputType = {
   runId: string
   seq: number
   message: string
+  context: string | null
+  messageRef: string | null
   mode: string | null
   delivery: string
   private: boolean
@@ -299,6 +313,8 @@ export type FollowUpWhereInput = {
   runId?: Prisma.UuidFilter<"FollowUp"> | string
   seq?: Prisma.IntFilter<"FollowUp"> | number
   message?: Prisma.StringFilter<"FollowUp"> | string
+  context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
@@ -320,6 +336,8 @@ export type FollowUpOrderByWithRelationInput = {
   runId?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  context?: Prisma.SortOrderInput | Prisma.SortOrder
+  messageRef?: Prisma.SortOrderInput | Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -345,6 +363,8 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   runId?: Prisma.UuidFilter<"FollowUp"> | string
   seq?: Prisma.IntFilter<"FollowUp"> | number
   message?: Prisma.StringFilter<"FollowUp"> | string
+  context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
@@ -366,6 +386,8 @@ export type FollowUpOrderByWithAggregationInput = {
   runId?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  context?: Prisma.SortOrderInput | Prisma.SortOrder
+  messageRef?: Prisma.SortOrderInput | Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -394,6 +416,8 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   runId?: Prisma.UuidWithAggregatesFilter<"FollowUp"> | string
   seq?: Prisma.IntWithAggregatesFilter<"FollowUp"> | number
   message?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
+  context?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
+  messageRef?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
   private?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
@@ -413,6 +437,8 @@ export type FollowUpCreateInput = {
   id: string
   seq: number
   message: string
+  context?: string | null
+  messageRef?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -434,6 +460,8 @@ export type FollowUpUncheckedCreateInput = {
   runId: string
   seq: number
   message: string
+  context?: string | null
+  messageRef?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -453,6 +481,8 @@ export type FollowUpUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -474,6 +504,8 @@ export type FollowUpUncheckedUpdateInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -494,6 +526,8 @@ export type FollowUpCreateManyInput = {
   runId: string
   seq: number
   message: string
+  context?: string | null
+  messageRef?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -513,6 +547,8 @@ export type FollowUpUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -533,6 +569,8 @@ export type FollowUpUncheckedUpdateManyInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -568,6 +606,8 @@ export type FollowUpCountOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  context?: Prisma.SortOrder
+  messageRef?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -593,6 +633,8 @@ export type FollowUpMaxOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  context?: Prisma.SortOrder
+  messageRef?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -612,6 +654,8 @@ export type FollowUpMinOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  context?: Prisma.SortOrder
+  messageRef?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -677,6 +721,8 @@ export type FollowUpCreateWithoutRunInput = {
   id: string
   seq: number
   message: string
+  context?: string | null
+  messageRef?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -696,6 +742,8 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   id: string
   seq: number
   message: string
+  context?: string | null
+  messageRef?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -745,6 +793,8 @@ export type FollowUpScalarWhereInput = {
   runId?: Prisma.UuidFilter<"FollowUp"> | string
   seq?: Prisma.IntFilter<"FollowUp"> | number
   message?: Prisma.StringFilter<"FollowUp"> | string
+  context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
@@ -764,6 +814,8 @@ export type FollowUpCreateManyRunInput = {
   id: string
   seq: number
   message: string
+  context?: string | null
+  messageRef?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -783,6 +835,8 @@ export type FollowUpUpdateWithoutRunInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -802,6 +856,8 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -821,6 +877,8 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -843,6 +901,8 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   runId?: boolean
   seq?: boolean
   message?: boolean
+  context?: boolean
+  messageRef?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -864,6 +924,8 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   runId?: boolean
   seq?: boolean
   message?: boolean
+  context?: boolean
+  messageRef?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -885,6 +947,8 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   runId?: boolean
   seq?: boolean
   message?: boolean
+  context?: boolean
+  messageRef?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -906,6 +970,8 @@ export type FollowUpSelectScalar = {
   runId?: boolean
   seq?: boolean
   message?: boolean
+  context?: boolean
+  messageRef?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -921,7 +987,7 @@ export type FollowUpSelectScalar = {
   approval?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "context" | "messageRef" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -942,6 +1008,14 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     runId: string
     seq: number
     message: string
+    /**
+     * Text around the message, by any author.
+     */
+    context: string | null
+    /**
+     * The message of the thread that it came from, in the words of the thread's adapter.
+     */
+    messageRef: string | null
     mode: string | null
     delivery: string
     /**
@@ -1404,6 +1478,8 @@ export interface FollowUpFieldRefs {
   readonly runId: Prisma.FieldRef<"FollowUp", 'String'>
   readonly seq: Prisma.FieldRef<"FollowUp", 'Int'>
   readonly message: Prisma.FieldRef<"FollowUp", 'String'>
+  readonly context: Prisma.FieldRef<"FollowUp", 'String'>
+  readonly messageRef: Prisma.FieldRef<"FollowUp", 'String'>
   readonly mode: Prisma.FieldRef<"FollowUp", 'String'>
   readonly delivery: Prisma.FieldRef<"FollowUp", 'String'>
   readonly private: Prisma.FieldRef<"FollowUp", 'Boolean'>

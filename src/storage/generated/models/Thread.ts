@@ -31,6 +31,7 @@ export type ThreadMinAggregateOutputType = {
   key: string | null
   runId: string | null
   verbosity: string | null
+  needsMention: boolean | null
   createdAt: Date | null
 }
 
@@ -41,6 +42,7 @@ export type ThreadMaxAggregateOutputType = {
   key: string | null
   runId: string | null
   verbosity: string | null
+  needsMention: boolean | null
   createdAt: Date | null
 }
 
@@ -51,6 +53,8 @@ export type ThreadCountAggregateOutputType = {
   key: number
   runId: number
   verbosity: number
+  participants: number
+  needsMention: number
   createdAt: number
   _all: number
 }
@@ -63,6 +67,7 @@ export type ThreadMinAggregateInputType = {
   key?: true
   runId?: true
   verbosity?: true
+  needsMention?: true
   createdAt?: true
 }
 
@@ -73,6 +78,7 @@ export type ThreadMaxAggregateInputType = {
   key?: true
   runId?: true
   verbosity?: true
+  needsMention?: true
   createdAt?: true
 }
 
@@ -83,6 +89,8 @@ export type ThreadCountAggregateInputType = {
   key?: true
   runId?: true
   verbosity?: true
+  participants?: true
+  needsMention?: true
   createdAt?: true
   _all?: true
 }
@@ -166,6 +174,8 @@ export type ThreadGroupByOutputType = {
   key: string
   runId: string | null
   verbosity: string
+  participants: string[]
+  needsMention: boolean
   createdAt: Date
   _count: ThreadCountAggregateOutputType | null
   _min: ThreadMinAggregateOutputType | null
@@ -197,6 +207,8 @@ export type ThreadWhereInput = {
   key?: Prisma.StringFilter<"Thread"> | string
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
   verbosity?: Prisma.StringFilter<"Thread"> | string
+  participants?: Prisma.StringNullableListFilter<"Thread">
+  needsMention?: Prisma.BoolFilter<"Thread"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
   run?: Prisma.XOR<Prisma.RunNullableScalarRelationFilter, Prisma.RunWhereInput> | null
   runs?: Prisma.ThreadRunListRelationFilter
@@ -210,6 +222,8 @@ export type ThreadOrderByWithRelationInput = {
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
   verbosity?: Prisma.SortOrder
+  participants?: Prisma.SortOrder
+  needsMention?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
   runs?: Prisma.ThreadRunOrderByRelationAggregateInput
@@ -227,6 +241,8 @@ export type ThreadWhereUniqueInput = Prisma.AtLeast<{
   key?: Prisma.StringFilter<"Thread"> | string
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
   verbosity?: Prisma.StringFilter<"Thread"> | string
+  participants?: Prisma.StringNullableListFilter<"Thread">
+  needsMention?: Prisma.BoolFilter<"Thread"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
   run?: Prisma.XOR<Prisma.RunNullableScalarRelationFilter, Prisma.RunWhereInput> | null
   runs?: Prisma.ThreadRunListRelationFilter
@@ -240,6 +256,8 @@ export type ThreadOrderByWithAggregationInput = {
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
   verbosity?: Prisma.SortOrder
+  participants?: Prisma.SortOrder
+  needsMention?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.ThreadCountOrderByAggregateInput
   _max?: Prisma.ThreadMaxOrderByAggregateInput
@@ -256,6 +274,8 @@ export type ThreadScalarWhereWithAggregatesInput = {
   key?: Prisma.StringWithAggregatesFilter<"Thread"> | string
   runId?: Prisma.UuidNullableWithAggregatesFilter<"Thread"> | string | null
   verbosity?: Prisma.StringWithAggregatesFilter<"Thread"> | string
+  participants?: Prisma.StringNullableListFilter<"Thread">
+  needsMention?: Prisma.BoolWithAggregatesFilter<"Thread"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Thread"> | Date | string
 }
 
@@ -265,6 +285,8 @@ export type ThreadCreateInput = {
   installation: string
   key: string
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   run?: Prisma.RunCreateNestedOneWithoutCurrentInput
   runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
@@ -278,6 +300,8 @@ export type ThreadUncheckedCreateInput = {
   key: string
   runId?: string | null
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
@@ -289,6 +313,8 @@ export type ThreadUpdateInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
   runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
@@ -302,6 +328,8 @@ export type ThreadUncheckedUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
@@ -314,6 +342,8 @@ export type ThreadCreateManyInput = {
   key: string
   runId?: string | null
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
 }
 
@@ -323,6 +353,8 @@ export type ThreadUpdateManyMutationInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -333,6 +365,8 @@ export type ThreadUncheckedUpdateManyInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -359,6 +393,8 @@ export type ThreadCountOrderByAggregateInput = {
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrder
   verbosity?: Prisma.SortOrder
+  participants?: Prisma.SortOrder
+  needsMention?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -369,6 +405,7 @@ export type ThreadMaxOrderByAggregateInput = {
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrder
   verbosity?: Prisma.SortOrder
+  needsMention?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -379,6 +416,7 @@ export type ThreadMinOrderByAggregateInput = {
   key?: Prisma.SortOrder
   runId?: Prisma.SortOrder
   verbosity?: Prisma.SortOrder
+  needsMention?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -429,6 +467,15 @@ export type ThreadUncheckedUpdateManyWithoutRunNestedInput = {
   deleteMany?: Prisma.ThreadScalarWhereInput | Prisma.ThreadScalarWhereInput[]
 }
 
+export type ThreadCreateparticipantsInput = {
+  set: string[]
+}
+
+export type ThreadUpdateparticipantsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 export type ThreadCreateNestedOneWithoutRunsInput = {
   create?: Prisma.XOR<Prisma.ThreadCreateWithoutRunsInput, Prisma.ThreadUncheckedCreateWithoutRunsInput>
   connectOrCreate?: Prisma.ThreadCreateOrConnectWithoutRunsInput
@@ -463,6 +510,8 @@ export type ThreadCreateWithoutRunInput = {
   installation: string
   key: string
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryCreateNestedManyWithoutThreadInput
@@ -474,6 +523,8 @@ export type ThreadUncheckedCreateWithoutRunInput = {
   installation: string
   key: string
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
@@ -515,6 +566,8 @@ export type ThreadScalarWhereInput = {
   key?: Prisma.StringFilter<"Thread"> | string
   runId?: Prisma.UuidNullableFilter<"Thread"> | string | null
   verbosity?: Prisma.StringFilter<"Thread"> | string
+  participants?: Prisma.StringNullableListFilter<"Thread">
+  needsMention?: Prisma.BoolFilter<"Thread"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Thread"> | Date | string
 }
 
@@ -524,6 +577,8 @@ export type ThreadCreateWithoutRunsInput = {
   installation: string
   key: string
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   run?: Prisma.RunCreateNestedOneWithoutCurrentInput
   deliveries?: Prisma.OutboxDeliveryCreateNestedManyWithoutThreadInput
@@ -536,6 +591,8 @@ export type ThreadUncheckedCreateWithoutRunsInput = {
   key: string
   runId?: string | null
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   deliveries?: Prisma.OutboxDeliveryUncheckedCreateNestedManyWithoutThreadInput
 }
@@ -562,6 +619,8 @@ export type ThreadUpdateWithoutRunsInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
   deliveries?: Prisma.OutboxDeliveryUpdateManyWithoutThreadNestedInput
@@ -574,6 +633,8 @@ export type ThreadUncheckedUpdateWithoutRunsInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
 }
@@ -584,6 +645,8 @@ export type ThreadCreateWithoutDeliveriesInput = {
   installation: string
   key: string
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   run?: Prisma.RunCreateNestedOneWithoutCurrentInput
   runs?: Prisma.ThreadRunCreateNestedManyWithoutThreadInput
@@ -596,6 +659,8 @@ export type ThreadUncheckedCreateWithoutDeliveriesInput = {
   key: string
   runId?: string | null
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
   runs?: Prisma.ThreadRunUncheckedCreateNestedManyWithoutThreadInput
 }
@@ -622,6 +687,8 @@ export type ThreadUpdateWithoutDeliveriesInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   run?: Prisma.RunUpdateOneWithoutCurrentNestedInput
   runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
@@ -634,6 +701,8 @@ export type ThreadUncheckedUpdateWithoutDeliveriesInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
 }
@@ -644,6 +713,8 @@ export type ThreadCreateManyRunInput = {
   installation: string
   key: string
   verbosity?: string
+  participants?: Prisma.ThreadCreateparticipantsInput | string[]
+  needsMention?: boolean
   createdAt?: Date | string
 }
 
@@ -653,6 +724,8 @@ export type ThreadUpdateWithoutRunInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUpdateManyWithoutThreadNestedInput
@@ -664,6 +737,8 @@ export type ThreadUncheckedUpdateWithoutRunInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   runs?: Prisma.ThreadRunUncheckedUpdateManyWithoutThreadNestedInput
   deliveries?: Prisma.OutboxDeliveryUncheckedUpdateManyWithoutThreadNestedInput
@@ -675,6 +750,8 @@ export type ThreadUncheckedUpdateManyWithoutRunInput = {
   installation?: Prisma.StringFieldUpdateOperationsInput | string
   key?: Prisma.StringFieldUpdateOperationsInput | string
   verbosity?: Prisma.StringFieldUpdateOperationsInput | string
+  participants?: Prisma.ThreadUpdateparticipantsInput | string[]
+  needsMention?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -725,6 +802,8 @@ export type ThreadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   key?: boolean
   runId?: boolean
   verbosity?: boolean
+  participants?: boolean
+  needsMention?: boolean
   createdAt?: boolean
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
   runs?: boolean | Prisma.Thread$runsArgs<ExtArgs>
@@ -739,6 +818,8 @@ export type ThreadSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   key?: boolean
   runId?: boolean
   verbosity?: boolean
+  participants?: boolean
+  needsMention?: boolean
   createdAt?: boolean
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
 }, ExtArgs["result"]["thread"]>
@@ -750,6 +831,8 @@ export type ThreadSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   key?: boolean
   runId?: boolean
   verbosity?: boolean
+  participants?: boolean
+  needsMention?: boolean
   createdAt?: boolean
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
 }, ExtArgs["result"]["thread"]>
@@ -761,10 +844,12 @@ export type ThreadSelectScalar = {
   key?: boolean
   runId?: boolean
   verbosity?: boolean
+  participants?: boolean
+  needsMention?: boolean
   createdAt?: boolean
 }
 
-export type ThreadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "adapter" | "installation" | "key" | "runId" | "verbosity" | "createdAt", ExtArgs["result"]["thread"]>
+export type ThreadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "adapter" | "installation" | "key" | "runId" | "verbosity" | "participants" | "needsMention" | "createdAt", ExtArgs["result"]["thread"]>
 export type ThreadInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.Thread$runArgs<ExtArgs>
   runs?: boolean | Prisma.Thread$runsArgs<ExtArgs>
@@ -795,6 +880,14 @@ export type $ThreadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * normal, or quiet: the card changes only for a question and when the run ends.
      */
     verbosity: string
+    /**
+     * The subjects of the person who asked for the current run, and of the people whom they mentioned.
+     */
+    participants: string[]
+    /**
+     * Only messages that mention the bot are for it: others write here too, or the thread is muted.
+     */
+    needsMention: boolean
     createdAt: Date
   }, ExtArgs["result"]["thread"]>
   composites: {}
@@ -1228,6 +1321,8 @@ export interface ThreadFieldRefs {
   readonly key: Prisma.FieldRef<"Thread", 'String'>
   readonly runId: Prisma.FieldRef<"Thread", 'String'>
   readonly verbosity: Prisma.FieldRef<"Thread", 'String'>
+  readonly participants: Prisma.FieldRef<"Thread", 'String[]'>
+  readonly needsMention: Prisma.FieldRef<"Thread", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Thread", 'DateTime'>
 }
     

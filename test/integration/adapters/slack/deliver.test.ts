@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Misconfigured } from "../../../../src/core/errors.ts";
 import type { Notice } from "../../../../src/core/threads/notice.ts";
 import { aCard, aReply, messageOf, SlackFixture } from "./slack-fixture.ts";
 
@@ -109,22 +110,75 @@ describe("refusals by Slack", () => {
     expect(fixture.slack.calls("chat.postMessage")).toHaveLength(1);
   });
 
-  test.each([
-    "channel_not_found",
-    "not_in_channel",
-    "is_archived",
-    "token_revoked",
-    "account_inactive",
-    "invalid_auth",
-    "missing_scope",
-  ])("the refusal %s by Slack is a failure that is not retryable", async (name) => {
+  test.each(["channel_not_found", "not_in_channel", "is_archived"])(
+    "the refusal %s by Slack is a failure that is not retryable",
+    async (name) => {
+      const message = await fixture.mentioned();
+      fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+
+      const error = await fixture.failureOf(fixture.deliver(message, aReply()));
+
+      expect(error.retryable).toBe(false);
+      expect(error.message).toContain(name);
+    },
+  );
+
+  test.each(["token_revoked", "account_inactive", "invalid_auth", "not_authed", "missing_scope"])(
+    "the refusal %s by Slack waits for an operator",
+    async (name) => {
+      const message = await fixture.mentioned();
+      fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+
+      const error = await fixture.failureOf(fixture.deliver(message, aReply()));
+
+      expect(error).toBeInstanceOf(Misconfigured);
+      expect(error.retryable).toBe(true);
+    },
+  );
+
+  test.each(["invalid_blocks", "msg_blocks_too_long"])(
+    "an answer whose blocks Slack refuses with %s is posted as plain text",
+    async (error) => {
+      const message = await fixture.mentioned();
+      fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error });
+      const answer: Notice = {
+        kind: "message",
+        purpose: "answer",
+        text: `Done. <!channel> ${"long ".repeat(2_000)}`,
+        sessionLink: "https://errand.example/sessions/1",
+      };
+
+      await fixture.deliver(message, answer);
+      await fixture.deliver(message, answer, { maybeShown: true });
+
+      const [shown, ...others] = fixture.repliesTo(message);
+      expect(others).toEqual([]);
+      expect(shown?.text).toMatch(/^The agent's answer:\nDone\. /);
+      expect(shown?.text).toMatch(/<https:\/\/errand.example\/sessions\/1>$/);
+      expect(shown?.text).not.toContain("<!channel>");
+      expect(shown?.text.length).toBeLessThanOrEqual(3_900);
+    },
+  );
+
+  test("a card whose blocks Slack refuses is shown as plain text", async () => {
     const message = await fixture.mentioned();
-    fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: name });
+    const shownAt = await fixture.deliver(message, aCard());
+    fixture.slack.faults.next({ method: "chat.update", kind: "ok-false", error: "invalid_blocks" });
 
-    const error = await fixture.failureOf(fixture.deliver(message, aReply()));
+    await fixture.deliver(message, aCard({ state: "FAILED", message: "It broke." }), { shownAt });
 
-    expect(error.retryable).toBe(false);
-    expect(error.message).toContain(name);
+    const [card] = fixture.repliesTo(message);
+    expect(card?.text).toMatch(/Failed\nIt broke\.\n<https/);
+    expect(card?.blocks).toEqual([]);
+  });
+
+  test("a missing scope for reactions does not hold up the messages of a thread", async () => {
+    const message = await fixture.mentioned();
+    fixture.slack.faults.next({ method: "reactions.add", kind: "ok-false", error: "missing_scope" });
+
+    await fixture.deliver(message, { kind: "seen", messageRef: message.messageRef });
+
+    expect(fixture.slack.calls("reactions.add")).toHaveLength(1);
   });
 
   test.each(["internal_error", "fatal_error", "service_unavailable", "ratelimited"])(

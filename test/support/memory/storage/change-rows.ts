@@ -14,7 +14,11 @@ import type { Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 
 /** Rows that a change writes beside the run. */
-export function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBinding): void {
+export function bindThread(
+  tx: Tx,
+  runId: RunId,
+  { thread, expected, participants = [] }: ThreadBinding,
+): void {
   if (expected === undefined) {
     makeThread(tx, thread);
   }
@@ -22,7 +26,7 @@ export function bindThread(tx: Tx, runId: RunId, { thread, expected }: ThreadBin
   if (row === undefined || row.runId !== expected) {
     throw new UniqueConflict("thread");
   }
-  tx.tables.threads.set(row.id, { ...row, runId });
+  tx.tables.threads.set(row.id, { ...row, runId, participants });
   const bound = tx.tables.threadRuns.get(runId) ?? [];
   if (!bound.includes(row.id)) {
     tx.tables.threadRuns.set(runId, [...bound, row.id]);
@@ -42,7 +46,12 @@ export function makeThread({ now, tables }: Tx, { id, adapter, installation, key
   if (findThread(tables, { adapter, installation, key }) !== undefined) {
     throw new UniqueConflict("thread");
   }
-  const stored = { verbosity: "normal", createdAt: new Date(now) } as const;
+  const stored = {
+    verbosity: "normal",
+    participants: [],
+    needsMention: false,
+    createdAt: new Date(now),
+  } as const;
   tables.threads.set(id, { id, adapter, installation, key, ...stored });
 }
 

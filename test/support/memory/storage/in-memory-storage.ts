@@ -79,6 +79,21 @@ function storageOn(database: InMemoryStatements): Storage {
       find: (address) => database.read((tables) => findThread(tables, address)),
       findById: (id) => database.read(({ threads }) => threads.get(id)),
       listOf: (runId) => database.read((tables) => threadsOf(tables, runId)),
+      addParticipants: (id, subjects) =>
+        database.transaction(({ tables: { threads } }) => {
+          const thread = threads.get(id);
+          if (thread !== undefined) {
+            const participants = [...new Set([...thread.participants, ...subjects])].sort();
+            threads.set(id, { ...thread, participants });
+          }
+        }),
+      setNeedsMention: (id, needsMention) =>
+        database.transaction(({ tables: { threads } }) => {
+          const thread = threads.get(id);
+          if (thread !== undefined) {
+            threads.set(id, { ...thread, needsMention });
+          }
+        }),
       setVerbosity: (id, verbosity) =>
         database.transaction(({ tables: { threads } }) => {
           const thread = threads.get(id);

@@ -83,6 +83,15 @@ export class InMemoryInboxStore implements InboxStore {
     });
   }
 
+  noteFailure(id: string, error: string): Promise<void> {
+    return this.#database.transaction(({ tables }) => {
+      const row = tables.inbox.get(id);
+      if (row !== undefined) {
+        tables.inbox.set(id, { ...row, reason: error });
+      }
+    });
+  }
+
   listOpenOrderingKeys(limit: number): Promise<readonly string[]> {
     return this.#database.read(({ inbox }, now) => {
       const open = [...inbox.values()].filter(({ disposition }) => disposition === undefined);

@@ -19,6 +19,12 @@ export function createInMemoryNoticeLog(database: InMemoryStatements): NoticeLog
       ),
     find: (teamId, id) =>
       database.read((tables) => noticesOf(tables, teamId).find((notice) => notice.id === id)),
+    countDead: () =>
+      database.read(({ deliveries, threads }) => {
+        const dead = [...deliveries.values()].filter(({ state }) => state === "dead");
+        const byAdapter = Map.groupBy(dead, ({ threadId }) => threads.get(threadId)?.adapter ?? "");
+        return new Map(Array.from(byAdapter, ([adapter, rows]) => [adapter, rows.length]));
+      }),
     retry: (id) =>
       database.transaction(({ jobs, now, tables }) => {
         const row = tables.deliveries.get(id);

@@ -106,6 +106,7 @@ function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {
     notice: row.notice,
     maybeShown: row.tries > 0 || (shownAt === undefined && wasSlotTried(tables, row)),
     tries: row.tries - row.earlierTries,
+    ...(row.runId === undefined ? {} : { runId: row.runId }),
     ...(shownAt === undefined ? {} : { shownAt }),
   };
 }

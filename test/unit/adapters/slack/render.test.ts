@@ -33,7 +33,7 @@ describe("rendering", () => {
     const read = (file: string): unknown =>
       JSON.parse(readFileSync(new URL(`${name}/${file}`, CASES), "utf8"));
 
-    const rendered = render(read("notice.json") as Notice);
+    const { plainText: _plain, ...rendered } = render(read("notice.json") as Notice);
 
     expect(rendered).toEqual(read("message.json"));
     expect(slackLimitError("chat.update", rendered.text, rendered.blocks)).toBeUndefined();

@@ -53,6 +53,7 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
   "permission.answered": { permissionId: "p", optionId: null },
   "approval.requested": { policyId: "p", reason: "r" },
   "approval.decided": { approved: false, decidedBy: "p", comment: "c" },
+  "notice.dead": { adapter: "issues", threadId: "t", noticeId: "n", reason: "r" },
   "thread.bound": { adapter: "issues", threadId: "t" },
   "artifact.added": { artifactId: "a", version: 1, artifact: { type: "PLAN", documentUid: "d", title: "t" } },
   "artifact.left_out": { files: [{ path: "p", reason: "r" }] },

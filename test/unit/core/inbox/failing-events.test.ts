@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AppError, StorageUnavailable } from "../../../../src/core/errors.ts";
+import { AppError, Misconfigured, StorageUnavailable } from "../../../../src/core/errors.ts";
+import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { anInboxEvent } from "../../../support/run-builders.ts";
 import { IntakeHarness, KEY } from "./inbox-harness.ts";
@@ -56,6 +57,38 @@ describe("an event that cannot be handled", () => {
     await harness.clock.advance(1_200_000);
 
     expect(harness.settled()).toEqual(["run_created"]);
+  });
+
+  test("an event that an outside system refuses for our configuration waits until it is repaired", async () => {
+    const refusal = () => new Misconfigured("external_authentication_required", "The token is bad.");
+    harness.adapter.translateFaults.push(...Array.from({ length: 30 }, refusal));
+    await harness.put({ text: "one" }, "key-1");
+    const event = await harness.storage.inbox.next("key-1");
+
+    await harness.clock.advance(600_000);
+    expect(harness.settled()).toEqual([]);
+    expect(harness.logged.map(({ message }) => message)).toContain("inbox.misconfigured");
+    expect(
+      await harness.storage.inboxList.find({ teamId: FIRST_TEAM, withUnknownTeam: true }, event?.id ?? ""),
+    ).toMatchObject({
+      reason: "The token is bad.",
+    });
+    await harness.clock.advance(3_600_000);
+
+    expect(harness.settled()).toEqual(["run_created"]);
+    expect(harness.repliesShown()).toEqual([]);
+  });
+
+  test("the failure of a message that came as two events is said once", async () => {
+    const refusal = () => new AppError("not_authorized", "No.");
+    harness.adapter.translateFaults.push(refusal());
+    await harness.put({ dedupeKey: "one" }, "key-1");
+    await quiet();
+    harness.adapter.translateFaults.push(refusal());
+    await harness.put({ dedupeKey: "one" }, "key-1");
+    await quiet();
+
+    expect(harness.repliesShown()).toEqual(["I could not take this up: No."]);
   });
 
   test("an event that fails and does not address the bot ends without a reply", async () => {

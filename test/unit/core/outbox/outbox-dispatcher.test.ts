@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { deadNoticesCheck } from "../../../../src/core/doctor/checks.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { Notice } from "../../../../src/core/threads/notice.ts";
 import type { ThreadBinding } from "../../../../src/core/threads/thread.ts";
@@ -89,6 +90,35 @@ describe("the outbox dispatcher", () => {
 
     expect(shown()).toEqual([aReply("two")]);
     expect(harness.logged.map(({ message }) => message)).toContain("delivery.dead");
+  });
+
+  test("a notice of a run that is given up is an event and a warning of the run", async () => {
+    await harness.start();
+    const intake = { dedupeKey: "d", inboxId: "", disposition: "run_created" } as const;
+    const event = anInboxEvent();
+    await harness.storage.inbox.put(event);
+    const creator = await harness.person();
+    harness.adapter.deliverFaults.push({ error: NEVER });
+    const run = await harness.runs.create(
+      { prompt: "Fix it", source: "API", creator },
+      { inboxResult: { ...intake, inboxId: event.id }, binding: { thread, expected: undefined } },
+    );
+    await harness.clock.advance(1_000);
+
+    const [dead] = (await harness.events(run.id)).filter(({ body }) => body.kind === "notice.dead");
+    expect(dead?.body).toMatchObject({
+      ...{ adapter: "memory", threadId: thread.id, reason: "Thrown out of the channel." },
+      noticeId: expect.any(String),
+    });
+    expect(await harness.run(run.id)).toMatchObject({
+      state: "SUCCEEDED",
+      warnings: ["A message to a thread (memory) could not be posted: Thrown out of the channel."],
+    });
+    expect(await harness.storage.noticeLog.countDead(7)).toEqual(new Map([["memory", 1]]));
+    expect(await deadNoticesCheck(harness.storage).run()).toMatchObject({
+      status: "warn",
+      message: expect.stringContaining("memory: 1"),
+    });
   });
 
   test("the dispatcher gives up a notice after about a day", async () => {

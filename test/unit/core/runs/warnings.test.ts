@@ -10,6 +10,10 @@ test.each<[RunEventBody, string | undefined]>([
   ],
   [{ kind: "workspace.stored", checkpoint: "c" }, undefined],
   [
+    { kind: "notice.dead", adapter: "memory", threadId: "t", noticeId: "n", reason: "It is archived." },
+    "A message to a thread (memory) could not be posted: It is archived.",
+  ],
+  [
     {
       kind: "workspace.stored",
       checkpoint: "c",

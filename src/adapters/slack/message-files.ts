@@ -1,0 +1,78 @@
+import type { WebClientOptions } from "@slack/web-api";
+import type { RequestFile } from "../../core/inputs/run-input.ts";
+import type { GatheredContext, MessageFile } from "../../core/threads/thread-adapter.ts";
+
+/** The limits of a request over the API. */
+const FILES_MAX = 5;
+const FILE_BYTES_MAX = 10 * 1024 * 1024;
+const DOWNLOAD_TIMEOUT_MS = 10_000;
+const IMAGES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+export interface DownloadDeps {
+  readonly apiUrl: string;
+  readonly botToken: string;
+  readonly fetch?: WebClientOptions["fetch"];
+}
+
+/** Downloads the files of a message with the bot's token. What is not read is named with the reason. */
+export async function readFiles(
+  files: readonly MessageFile[],
+  deps: DownloadDeps,
+): Promise<Pick<Required<GatheredContext>, "files" | "unread">> {
+  const read: RequestFile[] = [];
+  const unread: string[] = [];
+  for (const [index, file] of files.entries()) {
+    const found = index < FILES_MAX ? await download(file, deps) : `only ${FILES_MAX} files are read.`;
+    if (typeof found === "string") {
+      unread.push(`I did not read the file ${file.name}: ${found}`);
+    } else {
+      read.push(found);
+    }
+  }
+  return { files: read, unread };
+}
+
+/** The file, or why it cannot be read. */
+async function download(file: MessageFile, deps: DownloadDeps): Promise<RequestFile | string> {
+  const { address, mimeType = "application/octet-stream", name, sizeBytes = 0 } = file;
+  if (address === undefined || !isOfSlack(address, deps.apiUrl)) {
+    return "Slack does not store it.";
+  }
+  if (sizeBytes > FILE_BYTES_MAX) {
+    return TOO_LARGE;
+  }
+  const { fetch = globalThis.fetch } = deps;
+  try {
+    const answer = await fetch(address, {
+      headers: { authorization: `Bearer ${deps.botToken}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS),
+    });
+    // Without the scope, Slack answers with its sign-in page.
+    const isPage = answer.headers.get("content-type")?.startsWith("text/html") === true;
+    if (!answer.ok || (isPage && mimeType !== "text/html")) {
+      return "Slack did not give it. The app may lack the scope files:read.";
+    }
+    const declared = Number(answer.headers.get("content-length") ?? 0);
+    const bytes = declared > FILE_BYTES_MAX ? undefined : new Uint8Array(await answer.arrayBuffer());
+    return bytes === undefined || bytes.length > FILE_BYTES_MAX
+      ? TOO_LARGE
+      : { kind: IMAGES.has(mimeType) ? "image" : "attachment", fileName: name, mimeType, bytes };
+  } catch {
+    return "Slack gave no answer.";
+  }
+}
+
+const TOO_LARGE = `it is larger than ${FILE_BYTES_MAX / 1024 / 1024} MB.`;
+
+/** The token goes to Slack only: to the host of the API, and to other hosts of Slack's domains. */
+function isOfSlack(address: string, apiUrl: string): boolean {
+  if (!URL.canParse(address)) {
+    return false;
+  }
+  const [file, api] = [new URL(address), new URL(apiUrl)];
+  if (file.host === api.host && file.protocol === api.protocol) {
+    return true;
+  }
+  return file.protocol === "https:" && /(^|\.)slack(-gov|-files)?\.com$/.test(file.hostname);
+}

@@ -1,0 +1,53 @@
+import { cleaned } from "../clean-text.ts";
+import { AppError } from "../errors.ts";
+import type { GatheredContext } from "../threads/thread-adapter.ts";
+import { withTimeout } from "../with-timeout.ts";
+import type { InboxDeps, MessageContext } from "./message-context.ts";
+import { parseCommand } from "./parse-command.ts";
+
+/** The author waits meanwhile. */
+const GATHER_TIMEOUT_MS = 30_000;
+const FILES = "A message to a run that exists cannot bring files yet.";
+
+/** Asks the adapter for what stands around a message. A failure is named and stops nothing. */
+export async function gatherContext(
+  { adapter, inboxId, message, thread }: MessageContext,
+  { clock, log }: Pick<InboxDeps, "clock" | "log">,
+): Promise<GatheredContext> {
+  const command = parseCommand(message.text);
+  const isWork = message.buttonAction === undefined && (command.kind === "new" || command.kind === "work");
+  if (adapter.gather === undefined || !isWork) {
+    return {};
+  }
+  const isFollowUp = command.kind === "work" && thread.runId !== undefined;
+  try {
+    const reading = adapter.gather(message, { isFollowUp });
+    const read = await withTimeout(reading, GATHER_TIMEOUT_MS, { clock, onTimeout: failSlowly });
+    const { files = [], ...texts } = read;
+    const gathered = cleaned(texts, (text) => text);
+    return isFollowUp ? withoutFiles(gathered, files) : { ...gathered, files };
+  } catch (error) {
+    log.warn("inbox.context_not_gathered", { inboxId, adapter: adapter.name, error });
+    const why = error instanceof AppError ? ` ${error.message}` : "";
+    return { unread: [`I could not read what stands around this message.${why}`] };
+  }
+}
+
+/** The text around a message as the agent receives it, with what is missing in it. */
+export function contextText(own: string | undefined, { context, unread = [] }: GatheredContext) {
+  const gaps = unread.length === 0 ? undefined : ["Not read:", ...unread.map((gap) => `- ${gap}`)].join("\n");
+  const parts = [own, context, gaps].filter((part) => part !== undefined && part !== "");
+  return parts.length === 0 ? undefined : parts.join("\n\n");
+}
+
+function withoutFiles(gathered: GatheredContext, files: NonNullable<GatheredContext["files"]>) {
+  const { unread = [] } = gathered;
+  const unreadFiles = files.map(({ fileName }) => `The file ${fileName}: ${FILES}`);
+  return { ...gathered, unread: [...unread, ...unreadFiles] };
+}
+
+function failSlowly(): never {
+  throw new AppError("resource_unavailable", `It took longer than ${GATHER_TIMEOUT_MS / 1_000} seconds.`, {
+    retryable: true,
+  });
+}

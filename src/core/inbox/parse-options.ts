@@ -1,0 +1,61 @@
+import type { Environment } from "../environments/environment.ts";
+import { AppError } from "../errors.ts";
+import { PULL_REQUEST_SETTINGS, type RunConfig } from "../runs/run.ts";
+
+/** What a request says about its run before its words: `repo=acme/web env=Backend fix the parser`. */
+export interface RequestOptions {
+  readonly config: RunConfig;
+  /** The words without the options. */
+  readonly prompt: string;
+}
+
+const NAMES = ["repo", "ref", "env", "model", "agent", "pr"] as const;
+type Name = (typeof NAMES)[number];
+const OPTION = new RegExp(`^\\s*(${NAMES.join("|")})=("[^"\\n]*"|\\S+)(?=\\s|$)`, "i");
+
+/** Reads the options at the front of a request. Throws `invalid_request` for a value that is impossible. */
+export async function parseOptions(
+  text: string,
+  listEnvironments: () => Promise<readonly Pick<Environment, "id" | "config">[]>,
+): Promise<RequestOptions> {
+  let rest = text;
+  const options = new Map<Name, string>();
+  for (let found = OPTION.exec(rest); found !== null; found = OPTION.exec(rest)) {
+    const [whole, name = "", value = ""] = found;
+    options.set(name.toLowerCase() as Name, value.replaceAll('"', ""));
+    rest = rest.slice(whole.length);
+  }
+  const environment = options.get("env");
+  const id = environment === undefined ? undefined : environmentIn(await listEnvironments(), environment);
+  const [agent, model, ref, repository] = (["agent", "model", "ref", "repo"] as const).map((name) =>
+    options.get(name),
+  );
+  const pullRequest = pullRequestOf(options.get("pr"));
+  const config: RunConfig = {
+    ...(id === undefined ? {} : { environment_id: id }),
+    ...(repository === undefined ? {} : { repository }),
+    ...(ref === undefined ? {} : { ref }),
+    ...(model === undefined ? {} : { model_id: model }),
+    ...(agent === undefined ? {} : { harness: { type: agent } }),
+    ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
+  };
+  return { config, prompt: rest.trim() };
+}
+
+function environmentIn(environments: readonly Pick<Environment, "id" | "config">[], name: string): string {
+  const wanted = name.toLowerCase();
+  const found = environments.find(({ config, id }) => id === wanted || config.name.toLowerCase() === wanted);
+  if (found !== undefined) {
+    return found.id;
+  }
+  const names = environments.map(({ config }) => config.name).join(", ") || "none";
+  throw new AppError("invalid_request", `There is no environment ${name}. There are: ${names}.`);
+}
+
+function pullRequestOf(value: string | undefined) {
+  const setting = PULL_REQUEST_SETTINGS.find((one) => one === value?.toLowerCase());
+  if (value !== undefined && setting === undefined) {
+    throw new AppError("invalid_request", `pr=${value}: it must be ${PULL_REQUEST_SETTINGS.join(", ")}.`);
+  }
+  return setting;
+}
