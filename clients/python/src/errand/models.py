@@ -2254,6 +2254,50 @@ class ApprovalDecidedEvent(Model):
     """
 
 
+class NoticeDeadEvent(Model):
+    """
+    A message to a thread of the run was given up.
+    """
+
+    seq: int
+    """
+    1, 2, 3 …, without gaps.
+    """
+    turn: int
+    """
+    The turn of the event. 0 before the first turn.
+    """
+    at: datetime
+    """
+    When the event was committed.
+    """
+    run_id: str | None = None
+    """
+    The run of the event. Present only in the log of all runs.
+    """
+    cursor: str | None = None
+    """
+    The value of `after` that continues behind this event. Present only in the log of all runs.
+    """
+    kind: Literal["notice.dead"]
+    adapter: str
+    """
+    The adapter of the thread.
+    """
+    thread_id: str
+    """
+    The thread's id.
+    """
+    notice_id: str
+    """
+    The id by which an administrator can send it again.
+    """
+    reason: str
+    """
+    The reason, for people.
+    """
+
+
 class ThreadBoundEvent(Model):
     """
     The run was bound to a thread.
@@ -4495,6 +4539,7 @@ PolicyMatchRole = TypeAliasType(
         "external",
         "bot",
         "outside",
+        "participant",
         "administrator",
     ]
     | str,
@@ -4664,6 +4709,7 @@ EvaluatePolicyRequestRole = TypeAliasType(
         "external",
         "bot",
         "outside",
+        "participant",
         "administrator",
     ]
     | str,
@@ -6358,6 +6404,7 @@ RunEvent = TypeAliasType(
     | PermissionAnsweredEvent
     | ApprovalRequestedEvent
     | ApprovalDecidedEvent
+    | NoticeDeadEvent
     | ThreadBoundEvent
     | ArtifactAddedEvent
     | ArtifactLeftOutEvent

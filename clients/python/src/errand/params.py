@@ -875,7 +875,15 @@ An entry of `PolicyMatchPrincipalTypes`.
 
 
 PolicyMatchRole: TypeAlias = Literal[
-    "write", "read", "member", "guest", "external", "bot", "outside", "administrator"
+    "write",
+    "read",
+    "member",
+    "guest",
+    "external",
+    "bot",
+    "outside",
+    "participant",
+    "administrator",
 ]
 """
 Integrations prove one of these about the author of a message. `write`: may push to the repository. `member`: a full member of the workspace. The others are outsiders: `read` (may read the repository; a public one is read by everybody), `guest` (a guest of the workspace), `external` (of another workspace), `bot` (a program) and `outside` (without any permission). A caller of the API has none of these; the guest of a share link is a `guest`. `administrator`: an administrator of the team, wherever the request comes from.
@@ -974,7 +982,15 @@ class PolicyRequest(TypedDict):
 
 
 EvaluatePolicyRequestRole: TypeAlias = Literal[
-    "write", "read", "member", "guest", "external", "bot", "outside", "administrator"
+    "write",
+    "read",
+    "member",
+    "guest",
+    "external",
+    "bot",
+    "outside",
+    "participant",
+    "administrator",
 ]
 """
 Integrations prove one of these about the author of a message. `write`: may push to the repository. `member`: a full member of the workspace. The others are outsiders: `read` (may read the repository; a public one is read by everybody), `guest` (a guest of the workspace), `external` (of another workspace), `bot` (a program) and `outside` (without any permission). A caller of the API has none of these; the guest of a share link is a `guest`. `administrator`: an administrator of the team, wherever the request comes from.

@@ -46,6 +46,12 @@ const READ: { readonly [Kind in RunEvent["kind"]]: Read<Kind> } = {
     problem(event, "warning", withReason("The workspace could not be stored", event.reason)),
   "changes.not_kept": (event) =>
     problem(event, "error", withReason("The changes could not be published", event.reason)),
+  "notice.dead": (event) =>
+    problem(
+      event,
+      "warning",
+      withReason(`A message to the ${event.adapter} thread could not be delivered`, event.reason),
+    ),
   "agent.started": (event) =>
     line(event, "agent", `${[event.agent, event.version].filter(Boolean).join(" ")} started`),
   "turn.started": (event) => [
