@@ -4822,7 +4822,7 @@ export type PolicyMatchPrincipalType = 'user' | 'service_account';
 /**
  * Integrations prove one of these about the author of a message. `write`: may push to the repository. `member`: a full member of the workspace. The others are outsiders: `read` (may read the repository; a public one is read by everybody), `guest` (a guest of the workspace), `external` (of another workspace), `bot` (a program) and `outside` (without any permission). A caller of the API has none of these; the guest of a share link is a `guest`. `administrator`: an administrator of the team, wherever the request comes from.
  */
-export type PolicyMatchRole = 'write' | 'read' | 'member' | 'guest' | 'external' | 'bot' | 'outside' | 'administrator';
+export type PolicyMatchRole = 'write' | 'read' | 'member' | 'guest' | 'external' | 'bot' | 'outside' | 'participant' | 'administrator';
 
 /**
  * All conditions must hold. A list holds if one of its values matches. A condition about an unknown value does not hold. Without conditions, everything matches.
@@ -4973,7 +4973,7 @@ export type ListPoliciesResponse = {
 /**
  * Integrations prove one of these about the author of a message. `write`: may push to the repository. `member`: a full member of the workspace. The others are outsiders: `read` (may read the repository; a public one is read by everybody), `guest` (a guest of the workspace), `external` (of another workspace), `bot` (a program) and `outside` (without any permission). A caller of the API has none of these; the guest of a share link is a `guest`. `administrator`: an administrator of the team, wherever the request comes from.
  */
-export type EvaluatePolicyRequestRole = 'write' | 'read' | 'member' | 'guest' | 'external' | 'bot' | 'outside' | 'administrator';
+export type EvaluatePolicyRequestRole = 'write' | 'read' | 'member' | 'guest' | 'external' | 'bot' | 'outside' | 'participant' | 'administrator';
 
 /**
  * A hypothetical action.
