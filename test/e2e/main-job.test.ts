@@ -253,7 +253,11 @@ describe("a mention in Slack (step 3)", () => {
     const thread = await SlackThread.post(fixture, "say hello");
 
     await thread.deliver({ ...thread.mention.appMention, user: "U0STRANGER" });
-    await thread.untilReply(/This workspace does not know you/);
+    const { slack } = fixture;
+    const refusals = () => slack.ephemeralMessages(slack.channel.id, { ...slack.alice, id: "U0STRANGER" });
+    await waitFor(() => refusals().some(({ text }) => /This workspace does not know you/.test(text)), {
+      what: "the refusal that only its author sees",
+    });
 
     expect(thread.cards).toEqual([]);
     expect(await fixture.runsFrom(thread)).toEqual([]);

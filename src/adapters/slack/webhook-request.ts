@@ -1,12 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
+import { cleaned } from "../../core/clean-text.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 
 /** Older and later requests may be repeated by a stranger. */
 const MAX_AGE_SECONDS = 300;
 const MS_PER_SECOND = 1_000;
+const NAME_LENGTH_MAX = 255;
 
 export type WebhookRequest =
   | { readonly kind: "forged" | "malformed" | "ssl_check" | "command" }
@@ -104,8 +106,16 @@ function eventOf(
   event: Pick<ReceivedEvent, "deliveryId" | "name" | "body">,
   subject: unknown,
 ): WebhookRequest {
-  const orderingKey = orderingKeyOf(subject, event.deliveryId);
-  return { kind: "event", event: { adapter: "slack", orderingKey, ...event } };
+  const { body, deliveryId, name } = event;
+  const orderingKey = storable(orderingKeyOf(subject, deliveryId));
+  const names = { orderingKey, deliveryId: storable(deliveryId), name: storable(name) };
+  return { kind: "event", event: { adapter: "slack", body, ...names } };
+}
+
+/** A name that the database accepts. Otherwise Slack would deliver the event again and again. */
+function storable(name: string): string {
+  const plain = cleaned(name, (text) => text);
+  return plain.length > NAME_LENGTH_MAX ? stableId(plain) : plain;
 }
 
 /** The thread of an event or of a pressed button. An event without a thread has a key of its own. */

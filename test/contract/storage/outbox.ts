@@ -16,12 +16,13 @@ export function describeOutbox(harness: () => StorageHarness): void {
     });
 
     test("a delivery names its destination", async () => {
-      const { said, thread } = await aThreadWith(harness(), [aReply("one")]);
+      const { run, said, thread } = await aThreadWith(harness(), [aReply("one")]);
 
       const { id, adapter, installation, key } = thread;
       expect(await harness().storage.outbox.take(id)).toEqual({
         id: expect.any(String),
         adapter,
+        runId: run.id,
         thread: { id, installation, key },
         notice: said[0],
         maybeShown: false,

@@ -46,6 +46,23 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(await threads.findById(randomUUID())).toBeUndefined();
     });
 
+    test("a thread keeps who takes part in its current run, and whether a mention is needed", async () => {
+      const { threads } = harness().storage;
+      const thread = aThread();
+      const [first, second] = [await aStoredRun(harness()), await aStoredRun(harness())];
+      await bind(harness(), first, { thread, participants: ["a:1", "a:2"], expected: undefined });
+      await threads.addParticipants(thread.id, ["a:2", "a:3"]);
+      await threads.setNeedsMention(thread.id, true);
+      expect(await threads.findById(thread.id)).toMatchObject({
+        participants: ["a:1", "a:2", "a:3"],
+        needsMention: true,
+      });
+
+      await bind(harness(), second, { thread, participants: ["a:4"], expected: first.id });
+
+      expect(await threads.findById(thread.id)).toMatchObject({ participants: ["a:4"], needsMention: true });
+    });
+
     test("a decision about a run gets its threads with their verbosity", async () => {
       const run = await aStoredRun(harness());
       const { id } = await aBoundThread(harness(), run);
@@ -126,5 +143,11 @@ async function countOf({ storage }: StorageHarness, text: string): Promise<numbe
 }
 
 function stored(thread: ThreadBinding["thread"]): object {
-  return { ...thread, verbosity: "normal", createdAt: expect.any(Date) };
+  return {
+    ...thread,
+    verbosity: "normal",
+    participants: [],
+    needsMention: false,
+    createdAt: expect.any(Date),
+  };
 }

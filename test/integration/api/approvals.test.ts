@@ -261,6 +261,12 @@ describe("built-in policies", () => {
     const builtin = policies.slice(1);
     expect(builtin).toMatchObject([
       { builtin: true, effect: "deny", match: { roles: ["read", "guest", "external", "bot", "outside"] } },
+      { builtin: true, effect: "allow", match: { roles: ["administrator", "participant"] } },
+      {
+        builtin: true,
+        effect: "deny",
+        match: { actions: ["steer", "cancel", "answer"], relation: "others" },
+      },
       { builtin: true, effect: "allow", reason: "No policy matches, so it is allowed." },
       { builtin: true, effect: "allow", match: { actions: ["approve"], roles: ["administrator"] } },
       { builtin: true, effect: "deny", match: { actions: ["approve"] } },

@@ -177,14 +177,20 @@ describe("options at the front of a request", () => {
     await harness.storage.environments.add(environment);
 
     await harness.receive({
-      text: `env="${environment.config.name}" ref=dev model=large agent=other pr=off Fix a=b`,
+      text: `env="${environment.config.name}" repo=acme/web ref=dev model=large agent=other pr=off Fix a=b`,
     });
 
     expect(await harness.currentRun()).toMatchObject({
       prompt: "Fix a=b",
       title: "Fix a=b",
       agent: "other",
-      config: { environment_id: environment.id, ref: "dev", model_id: "large", pull_request: "off" },
+      config: {
+        environment_id: environment.id,
+        repository: "acme/web",
+        ref: "dev",
+        model_id: "large",
+        pull_request: "off",
+      },
     });
   });
 
