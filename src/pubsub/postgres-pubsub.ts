@@ -9,7 +9,7 @@ export interface PostgresPubSubOptions {
   readonly log: Log;
 }
 
-const CHANNEL = "errand_news";
+const CHANNEL = "errand_notifications";
 /**
  * A commit with NOTIFY takes a lock of the whole server. So notifications are sent outside of transactions, and those
  * within this period are sent together. The first one is not delayed.
@@ -95,7 +95,7 @@ export class PostgresPubSub implements PubSub {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
-      application_name: "errand news",
+      application_name: "errand notifications",
     });
     client.on("error", (error) => this.#lost(client, error));
     client.on("end", () => this.#lost(client, new Error("connection ended")));

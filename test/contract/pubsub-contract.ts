@@ -3,28 +3,28 @@ import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
 import { CHANNELS, type PubSub } from "../../src/core/ports/pubsub.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-export interface NewsHarness {
+export interface PubSubHarness {
   /** Two processes; where there is only one, both are it. */
   readonly here: PubSub;
   readonly there: PubSub;
   close(): Promise<void>;
 }
 
-/** What every news promises. */
-export function describeNews(name: string, open: () => Promise<NewsHarness>): void {
-  describe(`the ${name} news`, () => {
-    let harness: NewsHarness;
+/** What every implementation of `PubSub` promises. */
+export function describePubSub(name: string, open: () => Promise<PubSubHarness>): void {
+  describe(`the ${name} pub/sub`, () => {
+    let harness: PubSubHarness;
     beforeEach(async () => {
       harness = await open();
     });
     afterEach(() => harness.close());
 
-    test.each(["here", "there"] as const)("are heard %s", async (place) => {
-      const heard = listen(harness[place], "run:1");
+    test.each(["here", "there"] as const)("a notification reaches the listeners %s", async (place) => {
+      const calls = listen(harness[place], "run:1");
 
       harness.here.publish(["run:0", "run:1"]);
 
-      await heard.something();
+      await calls.something();
     });
 
     test("a change of the rules reaches the listeners of its own process before publish returns", () => {
@@ -36,17 +36,17 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       expect(rules.count).toBe(1);
     });
 
-    test("are not heard by listeners of other topics", async () => {
+    test("a notification does not reach the listeners of other channels", async () => {
       const other = listen(harness.there, "run:2");
-      const heard = listen(harness.there, "run:1");
+      const calls = listen(harness.there, "run:1");
 
       harness.here.publish(["run:1"]);
 
-      await heard.something();
+      await calls.something();
       expect(other.count).toBe(0);
     });
 
-    test("reach every listener of a topic, until it listens no more", async () => {
+    test("a notification reaches every listener of a channel until it unsubscribes", async () => {
       const [gone, first, second] = [0, 1, 2].map(() => listen(harness.there, "run:1"));
       gone?.unsubscribe();
 
@@ -57,8 +57,8 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       expect(gone?.count).toBe(0);
     });
 
-    test("a listener may stop listening while it is told, and another may begin", async () => {
-      const heard = listen(harness.there, "run:1");
+    test("a listener may unsubscribe while it is called, and another may subscribe", async () => {
+      const calls = listen(harness.there, "run:1");
       const late: (() => void)[] = [];
       const unsubscribe = harness.there.subscribe("run:1", () => {
         unsubscribe();
@@ -67,14 +67,14 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
 
       harness.here.publish(["run:1"]);
 
-      await heard.something();
+      await calls.something();
       for (const stop of late) {
         stop();
       }
     });
 
-    test("several at once go out as one", async () => {
-      const heard = listen(harness.there, "run:1");
+    test("several notifications at once are sent as one", async () => {
+      const calls = listen(harness.there, "run:1");
       const last = listen(harness.there, "last");
 
       for (let index = 0; index < 500; index += 1) {
@@ -83,12 +83,12 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       harness.here.publish(["last"]);
 
       await last.something();
-      expect(heard.count).toBeGreaterThan(0);
-      expect(heard.count).toBeLessThan(10);
+      expect(calls.count).toBeGreaterThan(0);
+      expect(calls.count).toBeLessThan(10);
     });
 
-    test("are heard once where they were told", async () => {
-      const heard = listen(harness.here, "run:1");
+    test("a notification is delivered once in its own process", async () => {
+      const calls = listen(harness.here, "run:1");
       const [there, back] = [listen(harness.there, "run:1"), listen(harness.here, "back")];
       harness.here.publish(["run:1"]);
       await there.something();
@@ -97,39 +97,39 @@ export function describeNews(name: string, open: () => Promise<NewsHarness>): vo
       harness.there.publish(["back"]);
 
       await back.something();
-      expect(heard.count).toBe(1);
+      expect(calls.count).toBe(1);
     });
 
-    test("any number of topics goes through", async () => {
+    test("any number of channels is delivered", async () => {
       const channels = Array.from({ length: 1_000 }, () => `run:${randomUUID()}`);
-      const heard = channels.map((channel) => listen(harness.there, channel));
+      const calls = channels.map((channel) => listen(harness.there, channel));
 
       harness.here.publish(channels);
 
-      for (const one of heard) {
+      for (const one of calls) {
         await one.something();
       }
     });
 
-    test("told in turn, each is heard", async () => {
-      const heard = listen(harness.there, "run:1");
+    test("notifications one after the other are all delivered", async () => {
+      const calls = listen(harness.there, "run:1");
 
       for (let index = 1; index <= 3; index += 1) {
-        const before = heard.count;
+        const before = calls.count;
         harness.here.publish(["run:1"]);
-        await waitFor(() => heard.count > before, { what: "the next news" });
+        await waitFor(() => calls.count > before, { what: "the next notification" });
       }
     });
   });
 }
 
 export function listen(pubsub: PubSub, channel: string) {
-  const heard = { count: 0, unsubscribe: () => {}, something: async () => {} };
-  heard.unsubscribe = pubsub.subscribe(channel, () => {
-    heard.count += 1;
+  const calls = { count: 0, unsubscribe: () => {}, something: async () => {} };
+  calls.unsubscribe = pubsub.subscribe(channel, () => {
+    calls.count += 1;
   });
-  heard.something = async () => {
-    await waitFor(() => heard.count > 0, { what: `news of ${channel}`, everyMs: 2 });
+  calls.something = async () => {
+    await waitFor(() => calls.count > 0, { what: `a notification on ${channel}`, everyMs: 2 });
   };
-  return heard;
+  return calls;
 }

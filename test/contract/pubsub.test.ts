@@ -5,89 +5,90 @@ import { type RecordedLine, recordingLog } from "../support/logs.ts";
 import { InMemoryPubSub } from "../support/memory/in-memory-pubsub.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { describeNews, listen, type NewsHarness } from "./pubsub-contract.ts";
+import { describePubSub, listen, type PubSubHarness } from "./pubsub-contract.ts";
 
-describeNews("memory", async () => {
+describePubSub("memory", async () => {
   const pubsub = new InMemoryPubSub();
   return { here: pubsub, there: pubsub, close: async () => undefined };
 });
 
-describeNews("PostgreSQL", openPostgres);
+describePubSub("PostgreSQL", openPostgres);
 
-describe("the PostgreSQL news, when their connections break", () => {
+describe("the PostgreSQL pub/sub, when its connections break", () => {
   let harness: Awaited<ReturnType<typeof openPostgres>>;
   beforeEach(async () => {
     harness = await openPostgres();
   });
   afterEach(() => harness.close());
 
-  test("connect again and tell their listeners that they may have missed something", async () => {
-    const heard = listen(harness.there, "run:1");
+  test("it connects again and calls its listeners, because they may have missed something", async () => {
+    const calls = listen(harness.there, "run:1");
 
     await harness.cut();
 
-    await heard.something();
+    await calls.something();
     expect(harness.losses[0]).toMatchObject({ level: "warn", message: "pubsub.connection.lost" });
   });
 
-  test("bring what is told afterwards", async () => {
-    const heard = listen(harness.there, "run:1");
+  test("it delivers what is published afterwards", async () => {
+    const calls = listen(harness.there, "run:1");
     await harness.cut();
-    await heard.something();
+    await calls.something();
     await waitFor(() => harness.countConnections().then((count) => count === 2), {
       what: "both connections",
     });
-    const before = heard.count;
+    const before = calls.count;
 
     harness.here.publish(["run:1"]);
 
-    await waitFor(() => heard.count > before, { what: "news on the new connection" });
+    await waitFor(() => calls.count > before, { what: "a notification on the new connection" });
   });
 
-  test("tell their own process meanwhile", async () => {
-    const heard = listen(harness.here, "run:1");
+  test("it calls the listeners of its own process meanwhile", async () => {
+    const calls = listen(harness.here, "run:1");
     await harness.cut();
 
     harness.here.publish(["run:1"]);
 
-    await heard.something();
+    await calls.something();
   });
 
-  test("break again and again, and heal each time", async () => {
+  test("it survives connections that break again and again", async () => {
     for (let index = 0; index < 3; index += 1) {
-      const heard = listen(harness.there, `run:${index}`);
+      const calls = listen(harness.there, `run:${index}`);
       await harness.cut();
-      await heard.something();
+      await calls.something();
     }
   });
 });
 
-describe("the PostgreSQL news, when somebody else notifies", () => {
-  test.each(["NOTIFY errand_news", "NOTIFY errand_news, 'no list'", "NOTIFY errand_news, '{}'"])(
-    "take no harm from %s",
-    async (sql) => {
-      await using undo = new AsyncDisposableStack();
-      const harness = await openPostgres();
-      undo.defer(() => harness.close());
-      const heard = listen(harness.there, "run:1");
+describe("the PostgreSQL pub/sub, when another program notifies", () => {
+  test.each([
+    "NOTIFY errand_notifications",
+    "NOTIFY errand_notifications, 'no list'",
+    "NOTIFY errand_notifications, '{}'",
+  ])("%s does no harm", async (sql) => {
+    await using undo = new AsyncDisposableStack();
+    const harness = await openPostgres();
+    undo.defer(() => harness.close());
+    const calls = listen(harness.there, "run:1");
 
-      await harness.query(sql);
-      harness.here.publish(["run:1"]);
+    await harness.query(sql);
+    harness.here.publish(["run:1"]);
 
-      await heard.something();
-      expect(harness.losses).toEqual([]);
-    },
-  );
+    await calls.something();
+    expect(harness.losses).toEqual([]);
+  });
 });
 
 const CUT = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-   WHERE datname = current_database() AND application_name = 'errand news'`;
+   WHERE datname = current_database() AND application_name = 'errand notifications'`;
 const COUNT = `
   SELECT count(*)::int AS count FROM pg_stat_activity
-   WHERE datname = current_database() AND application_name = 'errand news' AND query LIKE 'LISTEN%'`;
+   WHERE datname = current_database() AND application_name = 'errand notifications' AND query LIKE 'LISTEN%'`;
 
-interface PostgresHarness extends NewsHarness {
+interface PostgresHarness extends PubSubHarness {
   /** Breaks the connections of all. */
   cut(): Promise<void>;
   countConnections(): Promise<number>;
@@ -102,7 +103,7 @@ async function openPostgres(): Promise<PostgresHarness> {
   const [here, there] = [open(), open()];
   await Promise.all([here.start(), there.start()]);
   const query = (sql: string) =>
-    withConnection(database.url, { applicationName: "news tests", queryLimitMs: 5_000 }, (client) =>
+    withConnection(database.url, { applicationName: "pub/sub tests", queryLimitMs: 5_000 }, (client) =>
       client.query(sql),
     );
   const cut = async () => {

@@ -167,7 +167,7 @@ async function createThroughCut(): Promise<string> {
 }
 
 function newsConnections(): Promise<{ pid: number }[]> {
-  return harness.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'errand news'");
+  return harness.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'errand notifications'");
 }
 
 const CROWD = 16;
