@@ -23,6 +23,32 @@ export function splitMarkdown(markdown: string): MarkdownPart[] {
   return split(markdown, CODE_AND_COMMENTS);
 }
 
+/** HTML in which GitHub shows nothing, or that its author hid. Without an end it reaches to the end of the text. */
+const UNSEEN_ELEMENT =
+  "<(?<element>script|style|template|noscript|iframe|object|svg|math|title|textarea|xmp)(?=[\\s/>])[^]*?(?:<\\/\\k<element>\\s*>|(?![^]))";
+const ATTRIBUTES = "(?:\"[^\"]*\"|'[^']*'|[^<>\"'])*";
+const HIDING =
+  "(?:hidden(?=[\\s=/>])|aria-hidden|style\\s*=[^<>]*(?:display\\s*:\\s*none|visibility|font-size\\s*:\\s*0|opacity\\s*:\\s*0))";
+const HIDDEN_ELEMENT = `<(?<hidden>[a-z][a-z\\d-]*)(?=[^<>]*\\s${HIDING})\\s${ATTRIBUTES}>[^]*?(?:<\\/\\k<hidden>\\s*>|(?![^]))`;
+/** A tag with its attributes. The text between two tags is shown. */
+const TAG = `<\\/?[a-z][a-z\\d-]*(?:\\s${ATTRIBUTES}|\\/?)>|<!\\[CDATA\\[[^]*?(?:\\]\\]>|(?![^]))|<\\?[^]*?(?:\\?>|(?![^]))|<![a-z][^<>]*>`;
+/** Text in brackets that are nested at most four deep. */
+const BRACKETED = [1, 2, 3, 4].reduce((inner) => `\\[(?:[^\\[\\]]|${inner})*\\]`, "\\[[^\\[\\]]*\\]");
+const IMAGE = `!${BRACKETED}(?:\\([^()]*(?:\\([^()]*\\)[^()]*)*\\)|\\[[^\\[\\]]*\\])?`;
+/** `[label]: address "title"` names an address for links elsewhere. A footnote, `[^1]: text`, is shown. */
+const DEFINITION =
+  "^ {0,3}\\[(?!\\^)[^\\[\\]]+\\]:[ \\t]*\\n?[ \\t]*[^\\s]+(?:[ \\t]*\\n?[ \\t]*(?:\"[^\"]*\"|'[^']*'|\\([^()]*\\)))?[ \\t]*$";
+
+const CODE_AND_UNSEEN = new RegExp(
+  [FENCE, SPAN, COMMENT, UNSEEN_ELEMENT, HIDDEN_ELEMENT, TAG, IMAGE, DEFINITION].join("|"),
+  "gim",
+);
+
+/** Splits into text, code, and everything that GitHub's page does not show as text (kind `comment`). */
+export function splitShown(markdown: string): MarkdownPart[] {
+  return split(markdown, CODE_AND_UNSEEN);
+}
+
 /** Splits into text and code only. */
 export function splitCode(markdown: string): MarkdownPart[] {
   return split(markdown, CODE);

@@ -3,10 +3,11 @@ import { AppError } from "../../core/errors.ts";
 import type { InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import { type Account, type IncomingMessage, readIncomingMessage } from "./incoming-message.ts";
-import { hasMention, visibleMarkdown, withoutMention } from "./mention.ts";
+import { hasMention, withoutMention } from "./mention.ts";
 import { messageRefOf } from "./message-ref.ts";
 import { oneLine, visibleText } from "./plain-text.ts";
 import { provenanceOf } from "./provenance.ts";
+import { shownText } from "./shown-text.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 const MAX_CONTEXT_BYTES = 64 * 1024;
@@ -132,7 +133,7 @@ function contextOf({ codeLocation, subject, title }: IncomingMessage): string {
   const heading = `${name} #${subject.number}: ${oneLine(subject.title, MAX_SUBJECT)}`;
   const code = codeLocation && quoted(codeLocation);
   const body = title === undefined ? subject.body : "";
-  const pieces = [heading, visibleText(code ?? ""), visibleMarkdown(body).trim()];
+  const pieces = [heading, visibleText(code ?? ""), shownText(body).trim()];
   return bounded(pieces.filter((piece) => piece !== "").join("\n\n"));
 }
 
