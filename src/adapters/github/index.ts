@@ -8,6 +8,7 @@ import { authorize } from "./authorize.ts";
 import { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
+import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
 import { Posts } from "./posts.ts";
 import { openPullRequests } from "./pull-requests.ts";
@@ -52,6 +53,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     },
     translate: async (event) => translate(event, { name: await identity.name(), appId: identity.appId }),
     authorize: (message) => authorize(message, { client, identity }),
+    gather: (message, about) => gather(message, { ...about, client }),
     deliver: async (delivery) => {
       const name = await identity.name();
       return deliver(delivery, { client, posts, trigger: `@${name}` });
