@@ -108,3 +108,23 @@ test("a review of a fork's pull request brings its inline comments, the branches
   expect(read?.context).not.toContain("lint");
   expect(read?.context).toContain("On a.ts:\n@@ -1 +1 @@\nWrong.");
 });
+
+test("without the permission to read checks, the branches are still read", async () => {
+  const { provenance, ...message } = await messageAfter();
+  const fetch = fetchWith(({ url }) => {
+    const path = new URL(url).pathname;
+    if (path.endsWith("/check-runs")) {
+      return Response.json({ message: "Resource not accessible by integration" }, { status: 403 });
+    }
+    return path.endsWith("/pulls/9") ? Response.json(ANSWERS["/pulls/9"]) : undefined;
+  });
+  const object = { kind: "issue_comment", id: 5, action: "created", in: "pull_request", number: 9 };
+
+  const read = await adapterOn(github, { fetch }).adapter.gather?.(
+    { ...message, provenance: { ...provenance, object } },
+    { isFollowUp: true },
+  );
+
+  expect(read?.context).toContain("Base: main");
+  expect(read?.unread).toEqual([expect.stringContaining("I could not read the checks.")]);
+});
