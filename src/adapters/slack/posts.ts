@@ -50,7 +50,9 @@ export class Posts {
     }
     const message = { channel, user, thread_ts: threadTs, text, blocks: [...blocks] };
     const call = this.#client.chat.postEphemeral({ ...message, parse: "none", link_names: false });
-    const answer = await callSlack("chat.postEphemeral", call).catch(ignoreCode("user_not_in_channel"));
+    const answer = await callSlack("chat.postEphemeral", call)
+      .catch(ignoreCode("user_not_in_channel"))
+      .catch(ignoreCode("user_not_found"));
     return answer && { channel, ts: answer.message_ts ?? "" };
   }
 
