@@ -128,6 +128,21 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     }
   });
 
+  test("the list is not read again for each word of an agent", async () => {
+    const page = await visit("/");
+    await page.locator(".run-title").first().waitFor();
+    let reads = 0;
+    page.on("request", (request) => {
+      reads += new URL(request.url()).pathname === "/api/v1/agent/runs" ? 1 : 0;
+    });
+
+    await createRun("flood 3000\nsleep 3\nflood 3000", { title: "A talkative run" });
+
+    await row(page, "A talkative run").getByText("Done").waitFor();
+    // Each change of the state is one read of three lists.
+    expect(reads).toBeLessThanOrEqual(18);
+  });
+
   test("the list continues after the server was started again", async () => {
     const page = await visit("/");
     await page.getByRole("heading", { name: "All runs" }).waitFor();

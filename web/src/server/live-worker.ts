@@ -3,7 +3,10 @@ import type { LiveMessage } from "./live.ts";
 
 /** Runs once per browser: one event stream for all tabs. A tab learns which runs have changed and reads them itself. */
 
-const COLLECT_MS = 250;
+/** Lists change at most once a second. */
+const COLLECT_MS = 1_000;
+/** What an agent says and does changes no list, and the page of a run reads it from a stream of its own. */
+const OF_THE_AGENT = /^(agent|workspace)\./;
 const RECONNECT_MS = 5_000;
 
 const tabs = new Set<MessagePort>();
@@ -36,7 +39,7 @@ async function read(): Promise<void> {
       for await (const event of client.events.stream({ after })) {
         if (event.kind === "reset") {
           send({ type: "reset" });
-        } else if ("run_id" in event) {
+        } else if ("run_id" in event && !OF_THE_AGENT.test(event.kind)) {
           collect(event.run_id);
         }
       }
