@@ -172,6 +172,26 @@ describe("refusals by Slack", () => {
     expect(card?.blocks).toEqual([]);
   });
 
+  test("a reply for one person is seen by that person alone, and by everybody if Slack does not know them", async () => {
+    const message = await fixture.mentioned();
+    const { alice, channel, teamId } = fixture.slack;
+    const refusal = (userId: string): Notice => {
+      return {
+        kind: "message",
+        purpose: "reply",
+        text: `No, ${userId}.`,
+        onlyFor: `slack:${teamId}:${userId}`,
+      };
+    };
+
+    await fixture.deliver(message, refusal(alice.id));
+    await fixture.deliver(message, refusal("U0STRANGER"));
+
+    const quiet = fixture.slack.ephemeralMessages(channel.id, alice).map(({ text }) => text);
+    expect(quiet).toEqual([`No, ${alice.id}.`]);
+    expect(fixture.repliesTo(message).map(({ text }) => text)).toEqual(["No, U0STRANGER."]);
+  });
+
   test("a missing scope for reactions does not hold up the messages of a thread", async () => {
     const message = await fixture.mentioned();
     fixture.slack.faults.next({ method: "reactions.add", kind: "ok-false", error: "missing_scope" });
