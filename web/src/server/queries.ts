@@ -9,9 +9,20 @@ import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@ta
 import { client } from "./client.ts";
 import { VISITOR } from "./page.ts";
 
-/** An ended session leads to the sign-in page, which leads back here. */
+let leaving = false;
+// The browser may show this page again, as it was, on "back".
+window.addEventListener("pageshow", () => {
+  leaving = false;
+});
+
+/**
+ * An ended session leads to the sign-in page, which leads back here.
+ * Every open query fails then; the page leaves once, because a second
+ * navigation would abort the first.
+ */
 function onError(error: unknown): void {
-  if (error instanceof AuthenticationError && VISITOR === "member") {
+  if (error instanceof AuthenticationError && VISITOR === "member" && !leaving) {
+    leaving = true;
     const here = window.location.pathname + window.location.search;
     window.location.assign(`/signin?next=${encodeURIComponent(here)}`);
   }
