@@ -16,8 +16,10 @@ import {
   CONFIG_LAYERS,
   type McpServerConfig,
   type PendingPermission,
+  type PlanStep,
   type Provenance,
   PULL_REQUEST_SETTINGS,
+  type RunActivity,
   type RunConfig,
   type StatusMessage,
   type WaitingFollowUp,
@@ -25,7 +27,7 @@ import {
 import { RUN_SOURCES } from "../core/runs/sources.ts";
 import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
-import type { CardApproval, Notice, RunCard } from "../core/threads/notice.ts";
+import type { CardApproval, CardWorkspace, Notice, RunCard } from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
 import type { DiskUse } from "../core/workers/worker.ts";
 import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
@@ -106,6 +108,8 @@ export const METADATA: z.ZodType<Readonly<Record<string, string>>> = textByName;
 
 export const PROVENANCE: z.ZodType<Provenance> = z.looseObject({
   config_layers: z.exactOptional(recordOf(z.enum(CONFIG_LAYERS))),
+  routing: z.exactOptional(z.looseObject({ rule: z.exactOptional(z.string().nullable()) })),
+  environment: z.exactOptional(z.looseObject({ name: z.string(), repositories: texts })),
 } satisfies MembersOf<Provenance>);
 
 const REPOSITORY = z.looseObject({ owner: z.string(), name: z.string() });
@@ -176,6 +180,16 @@ export const WAITING_FOLLOW_UP: z.ZodType<WaitingFollowUp> = z.looseObject({
   reason: z.string(),
   since: time,
 } satisfies MembersOf<WaitingFollowUp>);
+
+const PLAN_STEPS: z.ZodType<readonly PlanStep[]> = z.array(
+  z.looseObject({ text: z.string(), status: z.string() } satisfies MembersOf<PlanStep>),
+);
+
+export const RUN_ACTIVITY: z.ZodType<RunActivity> = z.looseObject({
+  since: z.exactOptional(time),
+  plan: z.exactOptional(PLAN_STEPS),
+  step: text,
+} satisfies MembersOf<RunActivity>);
 
 export const ENVIRONMENT_CONFIG: z.ZodType<EnvironmentConfig> = z.looseObject({
   name: z.string(),
@@ -263,6 +277,18 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
       sessionLink: z.string(),
       message: text,
       answer: text,
+      workspace: z.exactOptional(
+        z.looseObject({
+          environment: text,
+          repositories: texts,
+          reason: text,
+        } satisfies MembersOf<CardWorkspace>),
+      ),
+      plan: z.exactOptional(PLAN_STEPS),
+      step: text,
+      elapsedSeconds: count,
+      pullRequest: text,
+      costUsd: count,
       question: z.exactOptional(PERMISSION_REQUEST),
       approval: z.exactOptional(
         z.looseObject({

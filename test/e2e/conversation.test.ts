@@ -65,6 +65,21 @@ describe("commands in a thread", () => {
   });
 });
 
+describe("the card", () => {
+  test("the card in Slack shows the plan, the time and the workspace", async () => {
+    const thread = await SlackThread.open(fixture, "Tidy the readme, please");
+
+    const card = await thread.untilCard("Succeeded");
+
+    const shown = JSON.stringify(card.blocks);
+    expect(shown).toMatch(/Succeeded · turn 1 · \d+ s/);
+    expect(shown).toContain("Empty workspace");
+    expect(shown).toContain("✓");
+    expect(shown).toContain("Open session");
+    expect(shown).not.toMatch(/Now:|"Stop"/);
+  });
+});
+
 describe("messages from programs", () => {
   test("a message from a program starts no run", async () => {
     const thread = await SlackThread.open(fixture, "say hello");

@@ -277,7 +277,7 @@ describe("stopping a run (step 4)", () => {
     const thread = await SlackThread.open(fixture, "sleep 60");
     await thread.untilCard("Working");
 
-    await thread.press("Cancel");
+    await thread.press("Stop");
     await thread.untilCard("Cancelled");
 
     expect((await untilFree(thread.runId)).status_message?.message).toBe("Cancelled by alice.");

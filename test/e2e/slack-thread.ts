@@ -112,7 +112,7 @@ export class SlackThread {
     return messageKeyOf(this.cards.at(-1)).replace("card:", "");
   }
 
-  /** The state texts that the newest card has shown, in order. */
+  /** The state texts that the newest card has shown, in order. Edits within one state count once. */
   get history(): string[] {
     const calls = this.#fixture.slack.calls().filter(({ method, args, outcome }) => {
       return (
@@ -120,7 +120,8 @@ export class SlackThread {
       );
     });
     const cards = calls.filter(({ args }) => args.metadata?.includes("card:"));
-    return cards.map(({ args }) => stateIn(args.text ?? ""));
+    const states = cards.map(({ args }) => stateIn(args.text ?? ""));
+    return states.filter((state, index) => state !== states[index - 1]);
   }
 
   async untilCard(state: string): Promise<SlackMessage> {

@@ -4,6 +4,7 @@ import { parseRunId, type RunId } from "../../core/ids.ts";
 import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
 import { defuseLine } from "./defuse.ts";
 
+const OPEN = "errand_open";
 const CANCEL = "errand_cancel";
 const RETRY = "errand_retry";
 const PERMISSION = "errand_permission";
@@ -13,8 +14,13 @@ const REFUSE = "errand_refuse";
 const MAX_LABEL = 75;
 const MAX_VALUE = 2_000;
 
-export function cancelButton(runId: RunId): types.Button {
-  return { type: "button", action_id: CANCEL, text: label("Cancel"), value: runId, style: "danger" };
+/** Slack opens the address itself, and also reports that the button was pressed. */
+export function openButton(url: string): types.Button {
+  return { type: "button", action_id: OPEN, text: label("Open session"), url };
+}
+
+export function stopButton(runId: RunId): types.Button {
+  return { type: "button", action_id: CANCEL, text: label("Stop"), value: runId, style: "danger" };
 }
 
 export function retryButton(runId: RunId): types.Button {

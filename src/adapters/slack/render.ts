@@ -2,7 +2,7 @@ import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
-import { approvalButtons, cancelButton, optionButtons, retryButton } from "./buttons.ts";
+import { approvalButtons, openButton, optionButtons, retryButton, stopButton } from "./buttons.ts";
 import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
 
 /** What a message shows. `text` is for notifications and screen readers. */
@@ -25,6 +25,9 @@ const MAX_REPLY = 2_300;
 const MAX_ACTIONS = 25;
 const MAX_MARKDOWN = 11_000;
 const MAX_FALLBACK = 1_000;
+const MAX_LINE = 500;
+const MAX_PLAN_STEPS = 12;
+const MAX_STEP = 150;
 /** chat.update refuses longer texts, although chat.postMessage accepts them. */
 const MAX_PLAIN_TEXT = 3_900;
 
@@ -39,6 +42,8 @@ const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words
   ERROR: { emoji: "⚠️", words: "Error" },
   CANCELLED: { emoji: "🚫", words: "Cancelled" },
 };
+
+const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "✓", in_progress: "▸" };
 
 const UNAPPROVED = { emoji: "✋", words: "Waiting for approval" } as const;
 
@@ -72,22 +77,76 @@ export function render({ id, notice }: Pick<Delivery, "id"> & { readonly notice:
 function renderCard(card: RunCard, blockId: string): Rendered {
   const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
   const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
-  const turn = card.turn === 0 ? "" : ` · turn ${card.turn}`;
-  const status = `${words}${turn} · ${link(card.sessionLink, "Session")}`;
+  const plan = planLines(card);
+  const step = stepLine(card);
   const blocks: (types.KnownBlock | undefined)[] = [
     header(title, blockId),
-    context(status),
+    context([words, ...figures(card)].join(" · ")),
+    card.workspace === undefined ? undefined : plainContext(workspaceLine(card)),
+    card.pullRequest === undefined ? undefined : context(link(card.pullRequest, "Pull request")),
+    plan === "" ? undefined : plainSection(plan),
+    step === "" ? undefined : plainContext(step),
     card.message === undefined ? undefined : plainSection(card.message),
     card.question === undefined ? undefined : plainSection(`The agent asks: ${card.question.title}`),
     ...approvalBlocks(card),
     actions(card),
   ];
-  const said = [card.message, card.question?.title, card.approval?.text].filter((text) => text !== undefined);
+  const facts = [figures(card).join(" · "), workspaceLine(card), card.pullRequest, plan, step];
+  const said = [card.message, card.question?.title, card.approval?.text, ...facts].filter(Boolean);
   return {
     text: defuseMrkdwn(`${title} · ${words}`, MAX_FALLBACK),
     blocks: blocks.filter((block) => block !== undefined),
     plainText: plainText(`${title} · ${words}`, said.join("\n"), card.sessionLink),
   };
+}
+
+/** Turn, time and cost. */
+function figures({ costUsd, elapsedSeconds, turn }: RunCard): string[] {
+  return [
+    ...(turn === 0 ? [] : [`turn ${turn}`]),
+    ...(elapsedSeconds === undefined ? [] : [durationWords(elapsedSeconds)]),
+    ...(costUsd === undefined ? [] : [`$${costUsd.toFixed(2)}`]),
+  ];
+}
+
+function durationWords(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) {
+    return `${seconds} s`;
+  }
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function workspaceLine({ workspace }: RunCard): string {
+  if (workspace === undefined) {
+    return "";
+  }
+  const { environment, reason, repositories } = workspace;
+  const names = [...(environment === undefined ? [] : [environment]), ...repositories];
+  if (names.length === 0) {
+    return "Empty workspace: no environment and no repository was chosen.";
+  }
+  return `In ${names.join(", ")}${reason === undefined ? "" : ` (${reason})`}`;
+}
+
+/** The plan around the step that the agent works on. */
+function planLines({ plan = [] }: RunCard): string {
+  const open = plan.findIndex(({ status }) => status !== "completed");
+  const last = Math.max(0, plan.length - MAX_PLAN_STEPS);
+  const first = Math.min(last, Math.max(0, (open === -1 ? plan.length : open) - 2));
+  const shown = plan.slice(first, first + MAX_PLAN_STEPS);
+  const after = plan.length - first - shown.length;
+  return [
+    ...(first === 0 ? [] : [`(${first} steps before)`]),
+    ...shown.map(({ status, text }) => `${PLAN_MARKS[status] ?? "○"} ${defuseLine(text, MAX_STEP)}`),
+    ...(after === 0 ? [] : [`(${after} more steps)`]),
+  ].join("\n");
+}
+
+function stepLine({ step }: RunCard): string {
+  return step === undefined ? "" : `Now: ${defuseLine(step, MAX_STEP)}`;
 }
 
 /**
@@ -145,16 +204,19 @@ function closeFence(text: string): string {
   return open === undefined ? text : `${text}\n${open}`;
 }
 
-function actions(card: RunCard): types.ActionsBlock | undefined {
+function actions(card: RunCard): types.ActionsBlock {
   const { approval, question, runId, state } = card;
   const hash = approval?.inputsHash;
   const decisions = hash === undefined ? [] : approvalButtons(runId, hash);
   const options = question === undefined ? [] : optionButtons(runId, question);
-  const shown = [...options.slice(0, MAX_ACTIONS - decisions.length - 1), ...decisions];
+  const open = openButton(safeUrl(card.sessionLink));
+  const shown = [...options.slice(0, MAX_ACTIONS - decisions.length - 2), ...decisions];
   const mayRetry = state === "FAILED" || state === "ERROR" || state === "CANCELLED";
   const ended = mayRetry ? [...decisions, retryButton(runId)] : decisions;
-  const elements = isEnded(state) ? ended : [...shown, cancelButton(runId)];
-  return elements.length === 0 ? undefined : { type: "actions", elements };
+  return {
+    type: "actions",
+    elements: isEnded(state) ? [...ended, open] : [...shown, open, stopButton(runId)],
+  };
 }
 
 /** The words that wait for approval. Without all of them here, people decide where they can read them. */
@@ -184,6 +246,12 @@ function header(text: string, blockId: string): types.HeaderBlock {
 function context(mrkdwn: string, blockId?: string): types.ContextBlock {
   const id = blockId === undefined ? {} : { block_id: blockId };
   return { type: "context", ...id, elements: [{ type: "mrkdwn", text: mrkdwn, verbatim: true }] };
+}
+
+/** For words that others chose. */
+function plainContext(text: string): types.ContextBlock {
+  const words = defuseLine(text, MAX_LINE);
+  return { type: "context", elements: [{ type: "plain_text", text: words, emoji: false }] };
 }
 
 /** `plain_text` has no mentions and no markup. */

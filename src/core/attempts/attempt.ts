@@ -16,6 +16,7 @@ import { ChangeCollector, type CollectedChanges } from "../workspaces/change-col
 import { InputFiles } from "../workspaces/input-files.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
+import { ActivityReporter } from "./activity-reporter.ts";
 import { type AbortReason, AttemptAbort, runFailureOf } from "./attempt-abort.ts";
 import { type AttemptContext, type AttemptContextRequest, prepareAttemptContext } from "./attempt-context.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
@@ -43,6 +44,7 @@ export class Attempt {
   readonly #secrets: RunSecrets;
   readonly #watch: RunWatch;
   readonly #logLimit: LogLimit;
+  readonly #activity: ActivityReporter;
   #gateway: Gateway | undefined;
   #changes: ChangeCollector | undefined;
   #session: AgentSession | undefined;
@@ -65,6 +67,11 @@ export class Attempt {
       meter: new UsageMeter(),
       clean: (value) => cleaned(value, deps.redact),
     };
+    this.#activity = new ActivityReporter(clock, () => {
+      const shown = lease.write((edit) => edit.showActivity());
+      // Cards show the next change. Every other write of the attempt reports what is wrong.
+      shown.catch(() => undefined);
+    });
     this.#watch = new RunWatch(deps, {
       lost: () => this.#lose(),
       ended: () => abort.abort({ kind: "cancelled" }),
@@ -137,7 +144,10 @@ export class Attempt {
       ...ready.value,
     });
     this.#turns = turns;
-    while (abort.reason === undefined && (await turns.next())) {}
+    this.#activity.beginTurn();
+    while (abort.reason === undefined && (await turns.next())) {
+      this.#activity.beginTurn();
+    }
   }
 
   async #warnOfMissing({ all }: OpenedSecrets): Promise<void> {
@@ -208,6 +218,7 @@ export class Attempt {
    */
   async #cleanUp(): Promise<void> {
     this.#turns?.close();
+    this.#activity.stop();
     try {
       await this.#session?.close();
     } catch (error) {
@@ -296,9 +307,13 @@ export class Attempt {
     this.#turns?.checkBudget();
     const used = meter.take();
     const acceptable = this.#logLimit.acceptable(updates);
+    const activity = this.#activity.onUpdates(acceptable);
     await lease.write((edit) => {
       for (const each of acceptable) {
         edit.record(each);
+      }
+      if (activity !== undefined) {
+        edit.setActivity(activity);
       }
       decideUsage(edit, used);
     });

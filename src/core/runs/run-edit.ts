@@ -17,6 +17,7 @@ import type {
   Approval,
   FollowUp,
   Run,
+  RunActivity,
   RunDetails,
   RunProgress,
   StatusMessage,
@@ -25,7 +26,7 @@ import type {
 import type { LeaseGrant, RunChange } from "./run-change.ts";
 import { runJob } from "./run-job.ts";
 import type { RunSubject } from "./run-store.ts";
-import { isEnded, type RunState, requireTransition } from "./states.ts";
+import { isEnded, isWorkedOn, type RunState, requireTransition } from "./states.ts";
 import { warningOf, withWarning } from "./warnings.ts";
 
 export interface EditTools {
@@ -63,6 +64,7 @@ export class RunEdit {
   readonly #artifacts: Artifact[] = [];
   #changes: readonly RepositoryChanges[] | undefined;
   #showCard = false;
+  #showActivity = false;
 
   constructor(subject: RunSubject, tools: EditTools) {
     this.subject = subject;
@@ -91,6 +93,9 @@ export class RunEdit {
     this.record({ kind: "run.state", from, to, ...why });
     const changed = { state: to, stateSince: this.#tools.now, statusMessage: why.status };
     this.#progress = { ...this.#progress, ...changed, ...this.#stamps(to) };
+    if (!isWorkedOn(to)) {
+      this.#setStep(undefined);
+    }
     this.#showCard = true;
     if (isEnded(to)) {
       this.#postOutcome(why.status);
@@ -102,6 +107,29 @@ export class RunEdit {
     if (!this.isPrivate) {
       this.set({ answer });
     }
+  }
+
+  /** Stores what the agent does now for the cards. Nothing is stored of a private turn. */
+  setActivity({ plan, step }: Pick<RunActivity, "plan" | "step">): void {
+    if (this.isPrivate || !isWorkedOn(this.#progress.state)) {
+      return;
+    }
+    this.set({ activity: { ...this.#progress.activity, ...(plan === undefined ? {} : { plan }) } });
+    this.#setStep(step);
+  }
+
+  /** Posts a card to the threads that show what the agent does now. */
+  showActivity(): void {
+    this.#showActivity = !this.isPrivate && isWorkedOn(this.#progress.state);
+  }
+
+  #setStep(step: string | undefined): void {
+    const { activity } = this.#progress;
+    if (activity?.step === step) {
+      return;
+    }
+    const { step: _before, ...others } = activity ?? {};
+    this.set({ activity: step === undefined ? others : { ...others, step } });
   }
 
   /** Posts the final answer of a turn to every thread that shows it outside of the card. */
@@ -259,6 +287,10 @@ export class RunEdit {
     const artifact = { ...made, id, runId, turn, version: version + 1, createdAt, updatedAt: now };
     this.#artifacts.push(artifact);
     this.set({ artifactTypes: [...new Set([...artifactTypes, made.body.type])] });
+    if (made.body.type === "PULL_REQUEST") {
+      this.set({ pullRequest: made.body.url });
+      this.#showActivity = true;
+    }
     this.record({ kind: "artifact.added", artifactId: id, version: version + 1, artifact: made.body });
   }
 
@@ -280,6 +312,9 @@ export class RunEdit {
       this.#takes = { turn, ids: waiting.map(({ id }) => id) };
     }
     this.set({ turn, turnOpen: true });
+    if (!isOpen) {
+      this.set({ activity: { since: this.#tools.now } });
+    }
     if (!this.isPrivate) {
       this.set({ answer: undefined });
     }
@@ -448,7 +483,7 @@ export class RunEdit {
     if (shown.length === 0) {
       return;
     }
-    const card = this.#tools.writer.card(this.run, this.waiting);
+    const card = this.#tools.writer.card(this.run, this.now, this.waiting);
     for (const { id } of shown) {
       this.#notices.push({ threadId: id, notice: { kind: "card", card } });
     }
@@ -458,11 +493,12 @@ export class RunEdit {
    * A thread gets a card when it is bound and whenever the card changes. A quiet thread gets one only for a question,
    * for an approval and at the end.
    */
-  #isSpared({ id, verbosity }: Thread): boolean {
+  #isSpared({ adapter, id, verbosity }: Thread): boolean {
     if (id === this.#binding?.thread.id) {
       return false;
     }
-    if (!this.#showCard) {
+    const isShown = this.#showCard || (this.#showActivity && this.#tools.writer.showsActivity(adapter));
+    if (!isShown) {
       return true;
     }
     if (verbosity !== "quiet") {

@@ -1,4 +1,5 @@
 import { type AuditContext, auditContextOf } from "../audit/audit-log.ts";
+import type { Environment } from "../environments/environment.ts";
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { AppError } from "../errors.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
@@ -164,7 +165,10 @@ export class RunService {
     const environment = await requireRunEnvironment(storage.environments, routed);
     await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
     // Rows of earlier versions have values that are not sealed.
-    const sealed = { ...routed, ...this.#sealedConfig(routed, { isStored: true }) };
+    const sealed = withEnvironment(
+      { ...routed, ...this.#sealedConfig(routed, { isStored: true }) },
+      environment,
+    );
     // The skills are read before anything is stored, because it may take a while and without them there is no run.
     const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
     await requireSandbox(storage.workers, agents, origin, environment?.config.image);
@@ -668,4 +672,14 @@ function requireAgent({ preparesOnly }: Run): void {
       remedy: "Start a run in this environment.",
     });
   }
+}
+
+/** The name of the environment, for people who read about the run when the environment has been changed. */
+function withEnvironment(request: NewRun, environment: Environment | undefined): NewRun {
+  if (environment === undefined) {
+    return request;
+  }
+  const { name, repositories } = environment.config;
+  const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
+  return { ...request, provenance: { ...request.provenance, environment: { name, repositories: names } } };
 }

@@ -74,6 +74,10 @@ export type ConfigLayer = (typeof CONFIG_LAYERS)[number];
  */
 export interface Provenance {
   readonly config_layers?: Readonly<Record<string, ConfigLayer>>;
+  /** The routing rule that decided, if one did. */
+  readonly routing?: { readonly rule?: string | null; readonly [member: string]: unknown };
+  /** The environment as it was when the run was created. */
+  readonly environment?: { readonly name: string; readonly repositories: readonly string[] };
   readonly [member: string]: unknown;
 }
 
@@ -148,6 +152,21 @@ export interface RunDefinition extends RunDetails {
   readonly createdAt: Date;
 }
 
+export interface PlanStep {
+  readonly text: string;
+  /** As the agent reports it: `pending`, `in_progress`, `completed`. */
+  readonly status: string;
+}
+
+/** What the agent does in its turn, as threads show it. */
+export interface RunActivity {
+  /** When the turn began. Absent while the first turn is prepared. */
+  readonly since?: Date;
+  readonly plan?: readonly PlanStep[];
+  /** What happens now: the title of the newest tool call, or of a step of the preparation. */
+  readonly step?: string;
+}
+
 /** The part of a run that changes. Only `RunEdit` creates new values of it. */
 export interface RunProgress {
   readonly state: RunState;
@@ -186,6 +205,9 @@ export interface RunProgress {
   readonly costUsd?: number;
   /** The types of the artifacts so far; absent when there are none. */
   readonly artifactTypes?: readonly ArtifactType[];
+  /** The address of the newest pull request. */
+  readonly pullRequest?: string;
+  readonly activity?: RunActivity | undefined;
   /** Someone other than the creator wrote something that is given to the agent. */
   readonly othersWrote?: boolean;
   /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */

@@ -1,7 +1,8 @@
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
-import type { Approval, FollowUp, Run } from "../runs/run.ts";
+import { homeRepositoryOf } from "../runs/home-repository.ts";
+import type { Approval, ConfigLayer, FollowUp, Provenance, Run, RunConfig } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
-import type { CardApproval, Notice, RunCard } from "./notice.ts";
+import type { CardApproval, CardWorkspace, Notice, RunCard } from "./notice.ts";
 import type { AdapterTraits } from "./thread-adapter.ts";
 
 /** Adapters can show a text of this length as a whole. */
@@ -23,23 +24,33 @@ export class NoticeWriter {
   }
 
   /** `waiting` are the follow-ups that no turn has taken. */
-  card(run: Run, waiting: readonly FollowUp[] = []): RunCard {
+  card(run: Run, now: Date, waiting: readonly FollowUp[] = []): RunCard {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
     const message = question === undefined ? run.statusMessage?.message : undefined;
     const answer = isEnded(run.state) ? run.answer : undefined;
     const approval = approvalOn(run, waiting);
+    const { costUsd, pullRequest } = run;
     return {
       runId: run.id,
       title: run.title,
       state: run.state,
       turn: run.turn,
       sessionLink: this.sessionLink(run),
+      workspace: workspaceOn(run),
+      ...activityOn(run, now),
+      ...(pullRequest === undefined ? {} : { pullRequest }),
+      ...(costUsd === undefined ? {} : { costUsd }),
       ...(message === undefined ? {} : { message }),
       ...(question === undefined ? {} : { question }),
       ...(answer === undefined ? {} : { answer }),
       ...(approval === undefined ? {} : { approval }),
     };
+  }
+
+  /** Whether the card of the adapter shows the plan and what the agent does now. */
+  showsActivity(adapter: string): boolean {
+    return this.#traits.get(adapter)?.showsActivity === true;
   }
 
   /** Whether the adapter shows the final answer and the question inside the card. */
@@ -49,6 +60,57 @@ export class NoticeWriter {
     }
     return this.#traits.get(adapter)?.closingWords === "card";
   }
+}
+
+const REASONS: Readonly<Record<ConfigLayer, string>> = {
+  request: "named in the request",
+  agent: "a default of the agent",
+  conversation: "as before in the conversation",
+  routing_rule: "a routing rule",
+  skill: "named by the skill",
+  default: "the default",
+};
+
+function workspaceOn(run: Run): CardWorkspace {
+  const { config, provenance } = run;
+  const home = homeRepositoryOf(run);
+  const named = provenance.environment;
+  const repositories = [
+    ...(config.repository === undefined ? [] : [config.repository]),
+    ...(named?.repositories ?? []),
+    ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
+  ];
+  const reason = reasonOf(provenance, config) ?? (home && "where the request was made");
+  return {
+    ...(named === undefined ? {} : { environment: named.name }),
+    repositories: [...new Set(repositories)],
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function reasonOf(
+  { config_layers: layers = {}, routing }: Provenance,
+  config: RunConfig,
+): string | undefined {
+  const member = config.environment_id === undefined ? "repository" : "environment_id";
+  const layer = config[member] === undefined ? undefined : layers[member];
+  if (layer === "routing_rule" && routing?.rule != null) {
+    return `the routing rule “${routing.rule}”`;
+  }
+  return layer && REASONS[layer];
+}
+
+function activityOn(
+  { activity, endedAt }: Run,
+  now: Date,
+): Pick<RunCard, "elapsedSeconds" | "plan" | "step"> {
+  const { plan, since, step } = activity ?? {};
+  const elapsedMs = since && (endedAt ?? now).getTime() - since.getTime();
+  return {
+    ...(plan === undefined ? {} : { plan }),
+    ...(step === undefined ? {} : { step }),
+    ...(elapsedMs === undefined ? {} : { elapsedSeconds: Math.max(0, Math.round(elapsedMs / 1_000)) }),
+  };
 }
 
 /** The run's own approval comes first, then that of the first follow-up that waits. */

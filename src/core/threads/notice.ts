@@ -1,5 +1,6 @@
 import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { RunId } from "../ids.ts";
+import type { PlanStep } from "../runs/run.ts";
 import type { RunState } from "../runs/states.ts";
 
 /** What is to be said in a thread. Adapters render it; all text in it is untrusted and must be defused. */
@@ -32,8 +33,28 @@ export interface RunCard {
   /** The closing words, on a card of a run that has ended. */
   readonly answer?: string;
   readonly question?: PermissionRequest;
+  /** What the agent works in, and why. */
+  readonly workspace?: CardWorkspace;
+  readonly plan?: readonly PlanStep[];
+  /** What happens now. */
+  readonly step?: string;
+  /** How long the turn has lasted, when the card was written. */
+  readonly elapsedSeconds?: number;
+  /** The address of the newest pull request. */
+  readonly pullRequest?: string;
+  readonly costUsd?: number;
   /** What a person must approve before the agent gets it. */
   readonly approval?: CardApproval;
+}
+
+/** Without environment and repositories, the workspace of the run is empty. */
+export interface CardWorkspace {
+  /** The name of the environment. */
+  readonly environment?: string;
+  /** `owner/name` */
+  readonly repositories: readonly string[];
+  /** Why the run has this environment or repository, as a part of a sentence. */
+  readonly reason?: string;
 }
 
 export interface CardApproval {

@@ -47,7 +47,7 @@ export class InMemoryAdapter implements ThreadAdapter {
   readonly #posts = new Map<ThreadKey, readonly Post[]>();
 
   constructor(closingWords: AdapterTraits["closingWords"] = "message") {
-    this.traits = { source: "API", closingWords, trigger: "@errand" };
+    this.traits = { source: "API", closingWords, showsActivity: true, trigger: "@errand" };
   }
 
   async translate({ body }: InboxEvent): Promise<Translation> {

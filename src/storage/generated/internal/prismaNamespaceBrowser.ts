@@ -231,6 +231,8 @@ export const RunScalarFieldEnum = {
   permission: 'permission',
   approval: 'approval',
   waitingFollowUp: 'waitingFollowUp',
+  pullRequest: 'pullRequest',
+  activity: 'activity',
   othersWrote: 'othersWrote',
   answer: 'answer',
   warnings: 'warnings',

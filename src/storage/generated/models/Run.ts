@@ -95,6 +95,7 @@ export type RunMinAggregateOutputType = {
   agentVersion: string | null
   checkpoint: string | null
   checkpointGaps: string | null
+  pullRequest: string | null
   othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
@@ -151,6 +152,7 @@ export type RunMaxAggregateOutputType = {
   agentVersion: string | null
   checkpoint: string | null
   checkpointGaps: string | null
+  pullRequest: string | null
   othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
@@ -220,6 +222,8 @@ export type RunCountAggregateOutputType = {
   permission: number
   approval: number
   waitingFollowUp: number
+  pullRequest: number
+  activity: number
   othersWrote: number
   answer: number
   warnings: number
@@ -309,6 +313,7 @@ export type RunMinAggregateInputType = {
   agentVersion?: true
   checkpoint?: true
   checkpointGaps?: true
+  pullRequest?: true
   othersWrote?: true
   answer?: true
   totalTokens?: true
@@ -365,6 +370,7 @@ export type RunMaxAggregateInputType = {
   agentVersion?: true
   checkpoint?: true
   checkpointGaps?: true
+  pullRequest?: true
   othersWrote?: true
   answer?: true
   totalTokens?: true
@@ -434,6 +440,8 @@ export type RunCountAggregateInputType = {
   permission?: true
   approval?: true
   waitingFollowUp?: true
+  pullRequest?: true
+  activity?: true
   othersWrote?: true
   answer?: true
   warnings?: true
@@ -591,6 +599,8 @@ export type RunGroupByOutputType = {
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
   waitingFollowUp: runtime.JsonValue | null
+  pullRequest: string | null
+  activity: runtime.JsonValue | null
   othersWrote: boolean | null
   answer: string | null
   warnings: string[]
@@ -684,6 +694,8 @@ export type RunWhereInput = {
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
+  pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
+  activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -762,6 +774,8 @@ export type RunOrderByWithRelationInput = {
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
+  pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
+  activity?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
@@ -843,6 +857,8 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
+  pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
+  activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -921,6 +937,8 @@ export type RunOrderByWithAggregationInput = {
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
+  pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
+  activity?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
@@ -999,6 +1017,8 @@ export type RunScalarWhereWithAggregatesInput = {
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableWithAggregatesFilter<"Run">
+  pullRequest?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  activity?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   othersWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -1068,6 +1088,8 @@ export type RunCreateInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -1146,6 +1168,8 @@ export type RunUncheckedCreateInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -1222,6 +1246,8 @@ export type RunUpdateInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1300,6 +1326,8 @@ export type RunUncheckedUpdateInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1377,6 +1405,8 @@ export type RunCreateManyInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -1446,6 +1476,8 @@ export type RunUpdateManyMutationInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1516,6 +1548,8 @@ export type RunUncheckedUpdateManyInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -1596,6 +1630,8 @@ export type RunCountOrderByAggregateInput = {
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrder
+  pullRequest?: Prisma.SortOrder
+  activity?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   warnings?: Prisma.SortOrder
@@ -1668,6 +1704,7 @@ export type RunMaxOrderByAggregateInput = {
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
+  pullRequest?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1724,6 +1761,7 @@ export type RunMinOrderByAggregateInput = {
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
+  pullRequest?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -2040,6 +2078,8 @@ export type RunCreateWithoutCreatorInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2116,6 +2156,8 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2222,6 +2264,8 @@ export type RunScalarWhereInput = {
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
+  pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
+  activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
@@ -2291,6 +2335,8 @@ export type RunCreateWithoutEventsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2368,6 +2414,8 @@ export type RunUncheckedCreateWithoutEventsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2459,6 +2507,8 @@ export type RunUpdateWithoutEventsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2536,6 +2586,8 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2611,6 +2663,8 @@ export type RunCreateWithoutFollowUpsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2688,6 +2742,8 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -2779,6 +2835,8 @@ export type RunUpdateWithoutFollowUpsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2856,6 +2914,8 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -2931,6 +2991,8 @@ export type RunCreateWithoutCurrentInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3008,6 +3070,8 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3099,6 +3163,8 @@ export type RunUpdateWithoutCurrentInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3176,6 +3242,8 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3251,6 +3319,8 @@ export type RunCreateWithoutThreadsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3328,6 +3398,8 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3419,6 +3491,8 @@ export type RunUpdateWithoutThreadsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3496,6 +3570,8 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3571,6 +3647,8 @@ export type RunCreateWithoutInputsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3648,6 +3726,8 @@ export type RunUncheckedCreateWithoutInputsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3739,6 +3819,8 @@ export type RunUpdateWithoutInputsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3816,6 +3898,8 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -3891,6 +3975,8 @@ export type RunCreateWithoutArtifactsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -3968,6 +4054,8 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -4059,6 +4147,8 @@ export type RunUpdateWithoutArtifactsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4136,6 +4226,8 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4211,6 +4303,8 @@ export type RunCreateWithoutChangesInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -4288,6 +4382,8 @@ export type RunUncheckedCreateWithoutChangesInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -4379,6 +4475,8 @@ export type RunUpdateWithoutChangesInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4456,6 +4554,8 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4531,6 +4631,8 @@ export type RunCreateManyCreatorInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
@@ -4600,6 +4702,8 @@ export type RunUpdateWithoutCreatorInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4676,6 +4780,8 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4752,6 +4858,8 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
@@ -4907,6 +5015,8 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
+  pullRequest?: boolean
+  activity?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -4986,6 +5096,8 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
+  pullRequest?: boolean
+  activity?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -5057,6 +5169,8 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
+  pullRequest?: boolean
+  activity?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -5128,6 +5242,8 @@ export type RunSelectScalar = {
   permission?: boolean
   approval?: boolean
   waitingFollowUp?: boolean
+  pullRequest?: boolean
+  activity?: boolean
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
@@ -5146,7 +5262,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5304,6 +5420,14 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The first follow-up that waits for an approval of its own, while there is one.
      */
     waitingFollowUp: runtime.JsonValue | null
+    /**
+     * The address of the newest pull request.
+     */
+    pullRequest: string | null
+    /**
+     * What the agent does in its turn, as threads show it.
+     */
+    activity: runtime.JsonValue | null
     /**
      * Whether someone other than the creator wrote something that is given to the agent.
      */
@@ -5823,6 +5947,8 @@ export interface RunFieldRefs {
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
   readonly waitingFollowUp: Prisma.FieldRef<"Run", 'Json'>
+  readonly pullRequest: Prisma.FieldRef<"Run", 'String'>
+  readonly activity: Prisma.FieldRef<"Run", 'Json'>
   readonly othersWrote: Prisma.FieldRef<"Run", 'Boolean'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
   readonly warnings: Prisma.FieldRef<"Run", 'String[]'>

@@ -168,7 +168,7 @@ describe("refusals by Slack", () => {
     await fixture.deliver(message, aCard({ state: "FAILED", message: "It broke." }), { shownAt });
 
     const [card] = fixture.repliesTo(message);
-    expect(card?.text).toMatch(/Failed\nIt broke\.\n<https/);
+    expect(card?.text).toMatch(/Failed\nIt broke\.\nturn 1\n<https/);
     expect(card?.blocks).toEqual([]);
   });
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import {
   approvalButtons,
-  cancelButton,
+  openButton,
   optionButtons,
   parseButton,
+  stopButton,
 } from "../../../../src/adapters/slack/buttons.ts";
 import { translate } from "../../../../src/adapters/slack/translate.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
@@ -28,11 +29,18 @@ describe("buttons", () => {
     ]);
   });
 
-  test("a cancel button contains its run", () => {
-    const { action_id: actionId = "", value = "" } = cancelButton(runId);
+  test("a stop button contains its run", () => {
+    const { action_id: actionId = "", value = "" } = stopButton(runId);
 
     expect({ actionId, value }).toEqual({ actionId: "errand_cancel", value: runId });
     expect(parseButton(actionId, value)).toEqual({ kind: "cancel", runId });
+  });
+
+  test("the button that opens the session does nothing else", () => {
+    const { action_id: actionId = "", url, value = "" } = openButton("https://errand.example/sessions/1");
+
+    expect(url).toBe("https://errand.example/sessions/1");
+    expect(parseButton(actionId, value)).toBeUndefined();
   });
 
   test("an option button contains its ids with any characters", () => {

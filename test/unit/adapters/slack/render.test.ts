@@ -81,7 +81,7 @@ describe("output of a run", () => {
   });
 });
 
-test("a question with many options keeps room for Cancel", () => {
+test("a question with many options keeps room for the session and Stop", () => {
   const options = Array.from({ length: 30 }, (_, index) => ({
     optionId: `${index}`,
     name: `${index}`,
@@ -99,7 +99,7 @@ test("a question with many options keeps room for Cancel", () => {
   expect(actions?.elements.at(-1)).toMatchObject({ action_id: "errand_cancel" });
 });
 
-test("a run that waits for approval says so, and can only be cancelled", () => {
+test("a run that waits for approval says so, and can only be opened or stopped", () => {
   const message = "Waits for approval.";
 
   const { blocks, text } = render({
@@ -110,7 +110,7 @@ test("a run that waits for approval says so, and can only be cancelled", () => {
   const actions = blocks.find((block) => block.type === "actions");
   expect(text).toBe("✋ t · Waiting for approval");
   expect(JSON.stringify(blocks)).toContain(message);
-  expect(actions?.elements).toMatchObject([{ action_id: "errand_cancel" }]);
+  expect(actions?.elements).toMatchObject([{ action_id: "errand_open" }, { action_id: "errand_cancel" }]);
 });
 
 describe("over-long text", () => {
@@ -157,7 +157,18 @@ test("every rendered notice keeps Slack's limits", () => {
     title: long,
     options: fc.array(option, { maxLength: 40 }),
   });
-  const card = fc.record({ title: long, state: fc.constantFrom(...RUN_STATES), message: long, question });
+  const card = fc.record({
+    title: long,
+    state: fc.constantFrom(...RUN_STATES),
+    message: long,
+    question,
+    workspace: fc.record({ environment: long, repositories: fc.array(long, { maxLength: 9 }), reason: long }),
+    plan: fc.array(fc.record({ text: long, status: text }), { maxLength: 20 }),
+    step: long,
+    pullRequest: fc.webUrl(),
+    costUsd: fc.double({ min: 0, max: 1_000_000, noNaN: true }),
+    elapsedSeconds: fc.nat(),
+  });
   const purpose = fc.constantFrom("answer" as const, "question" as const, "reply" as const);
 
   fc.assert(
@@ -176,6 +187,35 @@ test("every rendered notice keeps Slack's limits", () => {
         expect(run.failed, `seed ${run.seed}: ${String(run.errorInstance).slice(0, 300)}`).toBe(false),
     },
   );
+});
+
+test("a long plan shows the steps around the one that the agent works on", () => {
+  const plan = Array.from({ length: 40 }, (_, index) => ({
+    text: `Step ${index + 1}`,
+    status: index < 20 ? "completed" : "pending",
+  }));
+
+  const { blocks } = render({
+    kind: "card",
+    card: { runId, title: "t", state: "INPROGRESS", turn: 1, sessionLink: LINK, plan },
+  });
+
+  const shown = JSON.stringify(blocks);
+  expect(shown).toContain("(18 steps before)");
+  expect(shown).toContain("✓ Step 20\\n○ Step 21");
+  expect(shown).toContain("(10 more steps)");
+});
+
+test("a run in an empty workspace says so", () => {
+  const workspace = { repositories: [] };
+
+  const { blocks, plainText } = render({
+    kind: "card",
+    card: { runId, title: "t", state: "QUEUED", turn: 0, sessionLink: LINK, workspace },
+  });
+
+  expect(JSON.stringify(blocks)).toContain("Empty workspace");
+  expect(plainText).toContain("Empty workspace");
 });
 
 test.each([

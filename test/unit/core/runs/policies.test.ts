@@ -163,6 +163,7 @@ test("a routing rule configures the run, and the provenance says so", async () =
   expect(run.provenance).toEqual({
     from: "test",
     routing: { environment: "env-dev", rule: "all", reason: "The first rule that matches: sources." },
+    environment: { name: "env-dev", repositories: [] },
     config_layers: {
       harness: "default",
       base_prompt: "request",

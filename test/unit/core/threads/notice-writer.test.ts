@@ -3,6 +3,7 @@ import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { aFollowUp, anApproval, aRun } from "../../../support/run-builders.ts";
 
 const writer = new NoticeWriter(() => "https://errand.example.com", new Map());
+const NOW = new Date("2026-03-01T12:00:00Z");
 const QUESTION = {
   permissionId: "p1",
   title: "Delete it?",
@@ -12,8 +13,11 @@ const QUESTION = {
 test("a card that shows the question does not repeat what the run waits for", () => {
   const statusMessage = { message: "The agent asks: Delete it?" };
 
-  const asking = writer.card(aRun({ state: "BLOCKED", permission: QUESTION, statusMessage }));
-  const waiting = writer.card(aRun({ state: "BLOCKED", statusMessage: { message: "Waits for approval." } }));
+  const asking = writer.card(aRun({ state: "BLOCKED", permission: QUESTION, statusMessage }), NOW);
+  const waiting = writer.card(
+    aRun({ state: "BLOCKED", statusMessage: { message: "Waits for approval." } }),
+    NOW,
+  );
 
   expect([asking.question, asking.message]).toEqual([QUESTION, undefined]);
   expect([waiting.question, waiting.message]).toEqual([undefined, "Waits for approval."]);
@@ -24,7 +28,7 @@ test("a card shows the words that wait for approval, and a decision needs all of
   const long = anApproval({ inputs: [{ text: "x".repeat(10_000), attachments: [] }] });
 
   const [shown, cut] = [approval, long].map((each) =>
-    writer.card(aRun({ state: "BLOCKED", approval: each })),
+    writer.card(aRun({ state: "BLOCKED", approval: each }), NOW),
   );
 
   const { inputsHash } = approval;
@@ -38,5 +42,47 @@ test("a card does not show a private follow-up that waits for approval", () => {
   const followUp = { ...aFollowUp(run, { private: true }), seq: 1 };
   const approval = anApproval({ inputs: [{ followUpId: followUp.id, text: "secret", attachments: [] }] });
 
-  expect(writer.card(run, [{ ...followUp, approval }]).approval).toEqual({ isFollowUp: true });
+  expect(writer.card(run, NOW, [{ ...followUp, approval }]).approval).toEqual({ isFollowUp: true });
+});
+
+test("a card shows what the run works in and why, its plan, its cost, its pull request and its time", () => {
+  const run = aRun({
+    state: "INPROGRESS",
+    config: { environment_id: "e1", repository: "acme/api" },
+    provenance: {
+      environment: { name: "Web", repositories: ["acme/web", "acme/api"] },
+      config_layers: { environment_id: "routing_rule" },
+      routing: { rule: "Team web" },
+    },
+    activity: {
+      since: new Date("2026-03-01T11:58:30Z"),
+      plan: [{ text: "Read", status: "completed" }],
+      step: "npm test",
+    },
+    pullRequest: "https://git.example/acme/api/pull/1",
+    costUsd: 0.5,
+  });
+
+  expect(writer.card(run, NOW)).toMatchObject({
+    workspace: {
+      environment: "Web",
+      repositories: ["acme/api", "acme/web"],
+      reason: "the routing rule “Team web”",
+    },
+    plan: [{ text: "Read", status: "completed" }],
+    step: "npm test",
+    elapsedSeconds: 90,
+    pullRequest: "https://git.example/acme/api/pull/1",
+    costUsd: 0.5,
+  });
+});
+
+test("a card of a run in an empty workspace says so, and its time stands still at the end", () => {
+  const endedAt = new Date("2026-03-01T11:59:00Z");
+  const activity = { since: new Date("2026-03-01T11:58:30Z") };
+
+  const card = writer.card(aRun({ state: "SUCCEEDED", endedAt, activity, config: {}, provenance: {} }), NOW);
+
+  expect(card.workspace).toEqual({ repositories: [] });
+  expect(card.elapsedSeconds).toBe(30);
 });

@@ -5,6 +5,7 @@ import type { Thread } from "../../../../src/core/threads/thread.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aFollowUp, aRun, aThread } from "../../../support/run-builders.ts";
 import { END_TURN } from "../../../support/scripted-agents.ts";
+import { waitFor } from "../../../support/wait-for.ts";
 import { IntakeHarness, KEY } from "../inbox/inbox-harness.ts";
 import { anEdit } from "../runs/edit.ts";
 
@@ -113,6 +114,54 @@ describe("the answer to a private follow-up", () => {
 
     expect(harness.cardsShown()).toMatchObject([{ state: "CANCELLED", message: "Cancelled by Ada." }]);
     expect(answersShown()).toEqual(["Done."]);
+  });
+});
+
+describe("what the agent does", () => {
+  const entries = [{ content: "Read the tests", status: "in_progress" }];
+
+  test("the card shows the plan and the newest tool call, and at the end only the plan", async () => {
+    let during: unknown;
+    harness.agents.scripts.push(async ({ observer }) => {
+      observer.update({ kind: "agent.plan", entries });
+      observer.update({ kind: "agent.tool_call", toolCallId: "1", title: "Run the tests" });
+      await harness.clock.advance(5_000);
+      during = harness.cardsShown().at(-1);
+      observer.update({ kind: "agent.plan", entries: [{ content: "Read the tests", status: "completed" }] });
+      return END_TURN;
+    });
+
+    await ask("And the lexer");
+    await waitFor(async () => (await harness.currentRun()).state === "SUCCEEDED" && during !== undefined, {
+      what: "the end of the turn",
+    });
+
+    const plan = [{ text: "Read the tests", status: "in_progress" }];
+    expect(during).toMatchObject({ state: "INPROGRESS", plan, step: "Run the tests", elapsedSeconds: 0 });
+    expect(harness.cardsShown().at(-1)).toMatchObject({
+      state: "SUCCEEDED",
+      plan: [{ text: "Read the tests", status: "completed" }],
+      elapsedSeconds: 5,
+    });
+    expect(harness.cardsShown().at(-1)).not.toHaveProperty("step");
+  });
+
+  test("the card shows nothing of what the agent does for a private follow-up", async () => {
+    let isOver = false;
+    harness.agents.scripts.push(async ({ observer }) => {
+      observer.update({ kind: "agent.plan", entries });
+      await harness.clock.advance(5_000);
+      isOver = true;
+      return END_TURN;
+    });
+
+    await ask("And the lexer", true);
+    await waitFor(async () => isOver && (await harness.currentRun()).state === "SUCCEEDED", {
+      what: "the end of the turn",
+    });
+
+    expect((await harness.currentRun()).turn).toBe(2);
+    expect(JSON.stringify(harness.cardsShown())).not.toContain("Read the tests");
   });
 });
 

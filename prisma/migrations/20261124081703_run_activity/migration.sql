@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "runs" ADD COLUMN     "activity" JSONB,
+ADD COLUMN     "pull_request" TEXT;
