@@ -107,6 +107,8 @@ export const OTHER_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = recor
 export const METADATA: z.ZodType<Readonly<Record<string, string>>> = textByName;
 
 export const PROVENANCE: z.ZodType<Provenance> = z.looseObject({
+  integration: text,
+  actor: z.exactOptional(OTHER_MEMBERS),
   config_layers: z.exactOptional(recordOf(z.enum(CONFIG_LAYERS))),
   routing: z.exactOptional(z.looseObject({ rule: z.exactOptional(z.string().nullable()) })),
   environment: z.exactOptional(z.looseObject({ name: z.string(), repositories: texts })),
@@ -276,7 +278,6 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
       turn: z.number(),
       sessionLink: z.string(),
       message: text,
-      answer: text,
       workspace: z.exactOptional(
         z.looseObject({
           environment: text,
@@ -304,6 +305,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     purpose: z.enum(["answer", "outcome", "question", "reply"]),
     text: z.string(),
     sessionLink: text,
+    requester: z.exactOptional(OTHER_MEMBERS),
     onlyFor: text,
   }),
 ]);

@@ -143,7 +143,7 @@ describe("hostile output of an agent", () => {
     await issue.untilCard("Done");
 
     await fixture.api.followUp(issue.runId, HOSTILE);
-    const { body } = await issue.untilCard("Done", /evil\.example/);
+    const body = (await issue.untilAnswers(2)).at(-1) ?? "";
 
     const [heading = "", words = ""] = body.split("**The agent's answer:**");
     const outsideCode = words.replace(/`[^`]*`/g, "");
@@ -167,8 +167,9 @@ describe("hostile output of an agent", () => {
 
     const answer = (await thread.untilAnswers(2)).at(-1);
     expect(answer).toMatch(/^é+…\n\n\[The rest is in the session\]\(http\S+\)$/);
-    const { body } = await issue.untilCard("Done", /_Cut here\._ \[The rest is in the session\]/);
-    expect(body.length).toBeLessThanOrEqual(65_536);
+    const body = (await issue.untilAnswers(2)).at(-1);
+    expect(body).toMatch(/_Cut here\._ \[The rest is in the session\]/);
+    expect(body?.length).toBeLessThanOrEqual(65_536);
   });
 });
 

@@ -3,6 +3,8 @@ import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { type Fixture, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
+const END = /^(?:@[\w-]+ )?\*\*(?:The agent's answer|How it ended):\*\*$/m;
+const QUESTION = /^(?:@[\w-]+ )?\*\*The agent asks:\*\*$/m;
 const CARD = /^<!-- errand:message-key=card:(\S+) -->/;
 
 /** One issue on GitHub: comments of users, and the comments of the bot. */
@@ -48,8 +50,21 @@ export class GithubIssue {
     return this.comments.filter(({ body }) => CARD.test(body));
   }
 
+  /** The comments with the closing words of a turn or a run. */
+  get answers(): string[] {
+    return this.#bodies((body) => END.test(body));
+  }
+
+  get questions(): string[] {
+    return this.#bodies((body) => QUESTION.test(body));
+  }
+
   get replies(): string[] {
-    return this.comments.filter(({ body }) => !CARD.test(body)).map(({ body }) => body);
+    return this.#bodies((body) => !CARD.test(body) && !END.test(body) && !QUESTION.test(body));
+  }
+
+  #bodies(isShown: (body: string) => boolean): string[] {
+    return this.comments.map(({ body }) => body).filter(isShown);
   }
 
   get runId(): string {
@@ -76,6 +91,11 @@ export class GithubIssue {
   async untilCard(state: string, words = /(?:)/): Promise<GithubComment> {
     const shows = () => this.cards.find(({ body }) => stateIn(body) === state && words.test(body));
     return waitFor(shows, { what: `the comment to say ${state}, ${words}`, timeoutMs: WAIT_LIMIT_MS });
+  }
+
+  async untilAnswers(count: number): Promise<string[]> {
+    const shows = () => (this.answers.length >= count ? this.answers : undefined);
+    return waitFor(shows, { what: `${count} answers`, timeoutMs: WAIT_LIMIT_MS });
   }
 
   async untilReply(words: RegExp): Promise<string> {

@@ -84,14 +84,16 @@ describe("a run over REST (step 1)", () => {
 });
 
 describe("a comment on GitHub (step 2)", () => {
-  test("a comment on GitHub becomes a run with one status comment, which is edited up to the answer", async () => {
+  test("a comment on GitHub becomes a run with one status comment, and the answer is a comment that mentions the author", async () => {
     const issue = await GithubIssue.open(fixture);
 
     const comment = await issue.comment("@errand write notes.txt hello; sleep 1; say It is done.");
     const card = await issue.untilCard("Done");
 
-    expect(card.body).toContain("It is done.");
-    expect(issue.comments).toHaveLength(1);
+    expect(await issue.untilAnswers(1)).toEqual([
+      expect.stringMatching(/\n@wendy \*\*The agent's answer:\*\*\n[\s\S]*It is done\./),
+    ]);
+    expect(issue.comments).toHaveLength(2);
     expectSteps(issue.history, GITHUB_WORDS);
     expect(card.edits).toBe(issue.history.length - 1);
     expect(issue.reactionsTo(comment)).toEqual([{ content: "eyes", user: "errand[bot]" }]);
@@ -151,23 +153,25 @@ describe("a comment on GitHub (step 2)", () => {
 
     const pull = new GithubIssue(fixture, Number(number));
     await pull.comment("@errand read notes.txt");
-    const second = await pull.untilCard("Done", /turn 2/);
-    expect(second.body).toContain("hello");
+    await pull.untilCard("Done", /turn 2/);
+    expect((await pull.untilAnswers(1)).at(-1)).toContain("hello");
     expect(pull.runId).toBe(issue.runId);
     expect(openings()).toHaveLength(1);
   });
 
-  test("a second mention on GitHub is a follow-up, whose answer is edited into the same comment", async () => {
+  test("a second mention on GitHub is a follow-up, and its answer leaves the first answer as it is", async () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand write notes.txt first words");
     await issue.untilCard("Done");
 
     await issue.comment("Just between us: this one is not for the bot.");
     const second = await issue.comment("@errand read notes.txt", fixture.github.owner.login);
-    const card = await issue.untilCard("Done", /turn 2/);
+    await issue.untilCard("Done", /turn 2/);
+    const answers = await issue.untilAnswers(2);
 
-    expect(card.body).toContain("first words");
-    expect(issue.comments).toHaveLength(1);
+    expect(answers.at(-1)).toContain("first words");
+    expect(answers.at(0)).not.toContain("first words");
+    expect([issue.cards.length, issue.comments.length]).toEqual([1, 3]);
     expect(issue.reactionsTo(second)).toHaveLength(1);
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
@@ -293,7 +297,8 @@ describe("stopping a run (step 4)", () => {
     const card = await issue.untilCard("Cancelled");
 
     expect(card.body).toContain("Cancelled by wendy.");
-    expect(issue.comments).toHaveLength(1);
+    expect(await issue.untilAnswers(1)).toEqual([expect.stringContaining("Cancelled by wendy.")]);
+    expect(issue.comments).toHaveLength(2);
     expect(await untilFree(issue.runId)).toMatchObject({ state: "CANCELLED" });
   });
 });

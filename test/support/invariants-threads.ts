@@ -7,8 +7,6 @@ import { asRecord } from "./json.ts";
 /** What users see in the threads of one outside system. */
 export interface ThreadReader {
   readonly adapter: string;
-  /** True when an answer is a separate message, false when it is part of the card. */
-  readonly saysAnswers: boolean;
   /** The bot's messages in the thread. */
   read(threadKey: string): readonly ShownMessage[];
   /** All texts that the bot has posted anywhere. */
@@ -41,7 +39,6 @@ export function slackThreads(slack: EmulatedSlack): ThreadReader {
   const channels = [slack.channel, slack.privateChannel, slack.closedChannel];
   return {
     adapter: "slack",
-    saysAnswers: true,
     read: (key) => {
       const [, channel = "", threadTs = ""] = key.split("/");
       return slack.threadMessages(channel, threadTs).filter(isOurs).map(shownInSlack);
@@ -68,14 +65,13 @@ export function githubThreads(github: EmulatedGithub): ThreadReader {
   const seen = new Set<number>();
   return {
     adapter: "github",
-    saysAnswers: false,
     read: (key) => {
       const number = Number(/issues\/(\d+)/.exec(key)?.[1]);
       seen.add(number);
       return ours(number).map(({ body }) => ({
         messageKey: /<!-- errand:(?:message-key|delivery)=(\S+) -->/.exec(body)?.[1] ?? "",
         says: /^\*\*([^*]+)\*\*/m.exec(body)?.[1] ?? "",
-        isAnswer: false,
+        isAnswer: /^(@\S+ )?\*\*(The agent's answer|How it ended):\*\*/m.test(body),
       }));
     },
     texts: () => [...seen].flatMap((number) => ours(number).map(({ body }) => body)),
@@ -105,7 +101,7 @@ export async function findWrongThreads(
       return [];
     }
     const shown = reader.read(binding.key);
-    const answers = reader.saysAnswers ? countAnswers(run.events, binding.thread_id) : 0;
+    const answers = countAnswers(run.events, binding.thread_id);
     return [
       ...findDoubled(shown, binding),
       ...findWrongCard(shown, { ...binding, state: run.state }),

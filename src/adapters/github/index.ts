@@ -45,7 +45,6 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     name: "github",
     traits: {
       source: "GITHUB_WEBHOOK",
-      closingWords: "card",
       // The first event asks GitHub for the App's slug. Until then this is a default name.
       get trigger() {
         return identity.trigger;

@@ -1,6 +1,8 @@
+import { z } from "zod";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import { figures, HEADINGS, planLines, workspaceLine } from "../card-words.ts";
 import { defuse, defuseLine } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";
 
@@ -8,6 +10,7 @@ import { oneLine } from "./plain-text.ts";
 const MAX_BODY = 65_000;
 const MAX_TITLE = 150;
 const MAX_MESSAGE = 4_000;
+const MAX_STEP = 150;
 
 const STATE_WORDS: Readonly<Record<RunState, string>> = {
   QUEUED: "Queued",
@@ -24,6 +27,18 @@ const STATE_WORDS: Readonly<Record<RunState, string>> = {
 const UNAPPROVED = "Waiting for approval";
 
 type ShownNotice = Exclude<Notice, { kind: "seen" }>;
+type Message = Omit<Extract<Notice, { kind: "message" }>, "kind" | "purpose">;
+
+interface Frame {
+  readonly trigger: string;
+  /** In characters. */
+  readonly room: number;
+}
+
+/** An address that ends no link of Markdown. */
+const ADDRESS = /^https?:\/\/[\w./:-]+$/;
+/** The account as the adapter's provenance writes it. */
+const REQUESTER = z.object({ login: z.string().regex(/^[\w-]+$/) });
 
 /** The first line of each comment of the bot, invisible on the page. It serves to find the comment again. */
 export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): string {
@@ -41,43 +56,63 @@ export function render(delivery: Pick<Delivery, "id" | "notice">, trigger: strin
   return marker + bodyOf(notice, { trigger, room: MAX_BODY - marker.length });
 }
 
-function bodyOf(notice: ShownNotice, frame: { readonly trigger: string; readonly room: number }): string {
+function bodyOf(notice: ShownNotice, frame: Frame): string {
   if (notice.kind === "card") {
-    return cardBody(notice.card, frame);
+    return cardBody(notice.card, frame.trigger);
   }
-  const { text, sessionLink } = notice;
-  const link = sessionLink === undefined ? "" : `[Session](${sessionLink})`;
-  const room = frame.room - link.length - 2;
-  return paragraphs([within(text, { limit: room, sessionLink }), link]);
+  const { purpose, ...message } = notice;
+  return purpose === "reply" ? replyBody(message, frame.room) : endBody(message, { ...frame, purpose });
 }
 
-function cardBody(
-  card: RunCard,
-  { trigger, room }: { readonly trigger: string; readonly room: number },
+function replyBody({ sessionLink, text }: Message, room: number): string {
+  const link = sessionLink === undefined ? "" : `[Session](${sessionLink})`;
+  return paragraphs([within(text, { limit: room - link.length - 2, sessionLink }), link]);
+}
+
+/**
+ * An answer, a question or the reason of an end, for the person who asked: the mention notifies them. The words stand
+ * in a frame, so that they cannot pass for the bot's own.
+ */
+function endBody(
+  { requester, sessionLink, text }: Message,
+  { purpose, room, trigger }: Frame & { readonly purpose: keyof typeof HEADINGS },
 ): string {
-  const { message, question, sessionLink } = card;
-  const head = paragraphs([
+  const login = REQUESTER.safeParse(requester).data?.login;
+  const heading = `${login === undefined ? "" : `@${login} `}**${HEADINGS[purpose]}:**`;
+  const link = sessionLink === undefined ? "" : `[session](${sessionLink})`;
+  const foot =
+    purpose === "question"
+      ? howToAnswer(trigger)
+      : [howToContinue(trigger), link].filter(Boolean).join(" · ");
+  const frame = [heading, "---", "", "---", foot].join("\n\n").length;
+  const words = text.trim() === "" ? "(no words)" : within(text, { limit: room - frame, sessionLink });
+  return paragraphs([heading, "---", words, "---", foot]);
+}
+
+function cardBody(card: RunCard, trigger: string): string {
+  const { message, pullRequest, question, sessionLink } = card;
+  const facts = [workspaceLine(card)].filter(Boolean).map(safeLine);
+  const plan = planLines(card, (text) => oneLine(text, MAX_STEP)).map(defuseLine);
+  return paragraphs([
     headline(card),
+    [
+      ...facts,
+      ...(pullRequest !== undefined && ADDRESS.test(pullRequest) ? [`[Pull request](${pullRequest})`] : []),
+    ].join(" · "),
+    plan.join("\n"),
     message === undefined ? "" : quoted(within(message, { limit: MAX_MESSAGE, sessionLink })),
     question === undefined ? "" : `It asks: **${safeLine(question.title)}**`,
     approvalText(card),
+    hint(card, trigger),
   ]);
-  const foot = hint(card, trigger);
-  const limit = room - head.length - foot.length - ANSWER_FRAME.length;
-  const answer = card.answer?.trim() ? within(card.answer, { limit, sessionLink }) : "";
-  return paragraphs([head, answer && `${ANSWER_HEADING}${answer}\n\n---`, foot]);
 }
 
-/** Stands above the agent's words, so that they cannot pass for the bot's own. */
-const ANSWER_HEADING = "**The agent's answer:**\n\n---\n\n";
-const ANSWER_FRAME = `${ANSWER_HEADING}\n\n---\n\n\n\n`;
-
 function headline(card: RunCard): string {
-  const { state, title, turn, sessionLink } = card;
+  const { state, title, sessionLink } = card;
   const parts = [
     `**${isUnapproved(card) ? UNAPPROVED : STATE_WORDS[state]}**`,
     safeLine(title),
-    ...(turn > 1 ? [`turn ${turn}`] : []),
+    ...figures(card),
   ];
   return [...parts, `[session](${sessionLink})`].filter((part) => part !== "").join(" · ");
 }
@@ -89,12 +124,20 @@ function hint(card: RunCard, trigger: string): string {
     return `It begins once it is approved; \`${trigger} stop\` ends it.`;
   }
   if (state === "BLOCKED") {
-    return `Answer with \`${trigger} allow\` or \`${trigger} reject\`; \`${trigger} stop\` ends it.`;
+    return howToAnswer(trigger);
   }
   if (isEnded(state)) {
-    return `To continue this run, write \`${trigger}\` and what to do next.`;
+    return howToContinue(trigger);
   }
   return `\`${trigger} stop\` stops it; \`${trigger}\` and anything else is told to the agent.`;
+}
+
+function howToAnswer(trigger: string): string {
+  return `Answer with \`${trigger} allow\` or \`${trigger} reject\`; \`${trigger} stop\` ends it.`;
+}
+
+function howToContinue(trigger: string): string {
+  return `To continue this run, write \`${trigger}\` and what to do next.`;
 }
 
 /** A comment has no buttons: approvers decide over the API, with the hash of what they have read. */

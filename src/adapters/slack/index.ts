@@ -41,7 +41,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const posts = new Posts(client, identity);
   const adapter: ThreadAdapter = {
     name: "slack",
-    traits: { source: "SLACK", closingWords: "message", showsActivity: true, trigger: TRIGGER },
+    traits: { source: "SLACK", showsActivity: true, trigger: TRIGGER },
     translate: async (event) => translate(event, await identity.get()),
     authorize: (message) => authorize(client, message),
     gather: async (message, purpose) => {

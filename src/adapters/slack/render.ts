@@ -2,6 +2,7 @@ import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import { figures, HEADINGS, planLines, workspaceLine } from "../card-words.ts";
 import { approvalButtons, openButton, optionButtons, retryButton, stopButton } from "./buttons.ts";
 import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
 
@@ -26,7 +27,6 @@ const MAX_ACTIONS = 25;
 const MAX_MARKDOWN = 11_000;
 const MAX_FALLBACK = 1_000;
 const MAX_LINE = 500;
-const MAX_PLAN_STEPS = 12;
 const MAX_STEP = 150;
 /** chat.update refuses longer texts, although chat.postMessage accepts them. */
 const MAX_PLAIN_TEXT = 3_900;
@@ -43,15 +43,7 @@ const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words
   CANCELLED: { emoji: "🚫", words: "Cancelled" },
 };
 
-const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "✓", in_progress: "▸" };
-
 const UNAPPROVED = { emoji: "✋", words: "Waiting for approval" } as const;
-
-const HEADINGS = {
-  answer: "The agent's answer",
-  outcome: "How it ended",
-  question: "The agent asks",
-} as const;
 
 const EVENT_TYPE = "errand_delivery";
 
@@ -77,7 +69,7 @@ export function render({ id, notice }: Pick<Delivery, "id"> & { readonly notice:
 function renderCard(card: RunCard, blockId: string): Rendered {
   const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
   const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
-  const plan = planLines(card);
+  const plan = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
   const step = stepLine(card);
   const blocks: (types.KnownBlock | undefined)[] = [
     header(title, blockId),
@@ -98,51 +90,6 @@ function renderCard(card: RunCard, blockId: string): Rendered {
     blocks: blocks.filter((block) => block !== undefined),
     plainText: plainText(`${title} · ${words}`, said.join("\n"), card.sessionLink),
   };
-}
-
-/** Turn, time and cost. */
-function figures({ costUsd, elapsedSeconds, turn }: RunCard): string[] {
-  return [
-    ...(turn === 0 ? [] : [`turn ${turn}`]),
-    ...(elapsedSeconds === undefined ? [] : [durationWords(elapsedSeconds)]),
-    ...(costUsd === undefined ? [] : [`$${costUsd.toFixed(2)}`]),
-  ];
-}
-
-function durationWords(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  if (minutes === 0) {
-    return `${seconds} s`;
-  }
-  return minutes < 60
-    ? `${minutes} min ${seconds % 60} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-function workspaceLine({ workspace }: RunCard): string {
-  if (workspace === undefined) {
-    return "";
-  }
-  const { environment, reason, repositories } = workspace;
-  const names = [...(environment === undefined ? [] : [environment]), ...repositories];
-  if (names.length === 0) {
-    return "Empty workspace: no environment and no repository was chosen.";
-  }
-  return `In ${names.join(", ")}${reason === undefined ? "" : ` (${reason})`}`;
-}
-
-/** The plan around the step that the agent works on. */
-function planLines({ plan = [] }: RunCard): string {
-  const open = plan.findIndex(({ status }) => status !== "completed");
-  const last = Math.max(0, plan.length - MAX_PLAN_STEPS);
-  const first = Math.min(last, Math.max(0, (open === -1 ? plan.length : open) - 2));
-  const shown = plan.slice(first, first + MAX_PLAN_STEPS);
-  const after = plan.length - first - shown.length;
-  return [
-    ...(first === 0 ? [] : [`(${first} steps before)`]),
-    ...shown.map(({ status, text }) => `${PLAN_MARKS[status] ?? "○"} ${defuseLine(text, MAX_STEP)}`),
-    ...(after === 0 ? [] : [`(${after} more steps)`]),
-  ].join("\n");
 }
 
 function stepLine({ step }: RunCard): string {

@@ -102,7 +102,7 @@ export class RunEdit {
     }
   }
 
-  /** Stores the final answer of a turn for the cards. After a private turn the cards show the answer before it. */
+  /** Stores the final answer of a turn for the threads. A private turn leaves the answer before it. */
   setAnswer(answer: string): void {
     if (!this.isPrivate) {
       this.set({ answer });
@@ -132,7 +132,7 @@ export class RunEdit {
     this.set({ activity: step === undefined ? others : { ...others, step } });
   }
 
-  /** Posts the final answer of a turn to every thread that shows it outside of the card. */
+  /** Posts the final answer of a turn to every thread. */
   postAnswer(): void {
     const { answer } = this.#progress;
     if (answer !== undefined && answer !== "" && !this.isPrivate) {
@@ -350,7 +350,6 @@ export class RunEdit {
     this.record({ kind: "thread.bound", adapter, threadId });
   }
 
-  /** Posts `notice` to every thread of the run, or only to `threadId`. */
   /** Tells the user of the run something in its threads, unless the open turn is private. */
   postNote(text: string): void {
     if (!this.isPrivate) {
@@ -363,15 +362,14 @@ export class RunEdit {
     }
   }
 
+  /** Posts `notice` to every thread of the run, or only to `threadId`. */
   post(notice: Notice, threadId?: string): void {
     for (const thread of this.#threads) {
       if (threadId !== undefined && thread.id !== threadId) {
         continue;
       }
-      if (this.#tools.writer.isShownInCard(notice, thread.adapter)) {
-        continue;
-      }
-      this.#notices.push({ threadId: thread.id, notice });
+      const addressed = this.#tools.writer.addressed(notice, this.run, thread.adapter);
+      this.#notices.push({ threadId: thread.id, notice: addressed });
     }
   }
 

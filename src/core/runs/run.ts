@@ -73,6 +73,9 @@ export type ConfigLayer = (typeof CONFIG_LAYERS)[number];
  * Where a run came from, and why it is configured as it is. The core adds to the named members and keeps all others.
  */
 export interface Provenance {
+  /** The name of the adapter through which the run was asked for, and the account there, as the adapter writes it. */
+  readonly integration?: string;
+  readonly actor?: Readonly<Record<string, unknown>>;
   readonly config_layers?: Readonly<Record<string, ConfigLayer>>;
   /** The routing rule that decided, if one did. */
   readonly routing?: { readonly rule?: string | null; readonly [member: string]: unknown };

@@ -1,7 +1,6 @@
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Approval, ConfigLayer, FollowUp, Provenance, Run, RunConfig } from "../runs/run.ts";
-import { isEnded } from "../runs/states.ts";
 import type { CardApproval, CardWorkspace, Notice, RunCard } from "./notice.ts";
 import type { AdapterTraits } from "./thread-adapter.ts";
 
@@ -28,7 +27,6 @@ export class NoticeWriter {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
     const message = question === undefined ? run.statusMessage?.message : undefined;
-    const answer = isEnded(run.state) ? run.answer : undefined;
     const approval = approvalOn(run, waiting);
     const { costUsd, pullRequest } = run;
     return {
@@ -43,7 +41,6 @@ export class NoticeWriter {
       ...(costUsd === undefined ? {} : { costUsd }),
       ...(message === undefined ? {} : { message }),
       ...(question === undefined ? {} : { question }),
-      ...(answer === undefined ? {} : { answer }),
       ...(approval === undefined ? {} : { approval }),
     };
   }
@@ -53,12 +50,13 @@ export class NoticeWriter {
     return this.#traits.get(adapter)?.showsActivity === true;
   }
 
-  /** Whether the adapter shows the final answer and the question inside the card. */
-  isShownInCard(notice: Notice, adapter: string): boolean {
-    if (notice.kind !== "message" || notice.purpose === "reply") {
-      return false;
+  /** The notice as it is for the threads of one adapter: it names who asked for the run there. */
+  addressed(notice: Notice, { provenance }: Run, adapter: string): Notice {
+    const { actor, integration } = provenance;
+    if (notice.kind !== "message" || notice.purpose === "reply" || integration !== adapter) {
+      return notice;
     }
-    return this.#traits.get(adapter)?.closingWords === "card";
+    return actor === undefined ? notice : { ...notice, requester: actor };
   }
 }
 

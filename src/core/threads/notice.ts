@@ -9,15 +9,17 @@ export type Notice =
   | { readonly kind: "seen"; readonly messageRef: string }
   /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
-  /**
-   * A message of its own. `answer` (the agent's words), `outcome` (ours, of a run that ended without any) and
-   * `question` are not sent where the adapter shows them in the card.
-   */
+  /** A message of its own. `answer` are the agent's words, `outcome` ours, of a run that ended without any. */
   | {
       readonly kind: "message";
       readonly purpose: "answer" | "outcome" | "question" | "reply";
       readonly text: string;
       readonly sessionLink?: string;
+      /**
+       * Who asked for the run, if it was asked for on this platform: the `actor` of its provenance, which only the
+       * adapter reads. Not on a reply.
+       */
+      readonly requester?: Readonly<Record<string, unknown>>;
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };
@@ -30,8 +32,6 @@ export interface RunCard {
   readonly sessionLink: string;
   /** Why the run ended as it did, or what it waits for. */
   readonly message?: string;
-  /** The closing words, on a card of a run that has ended. */
-  readonly answer?: string;
   readonly question?: PermissionRequest;
   /** What the agent works in, and why. */
   readonly workspace?: CardWorkspace;

@@ -30,8 +30,6 @@ export interface ThreadAdapter {
 
 export interface AdapterTraits {
   readonly source: RunSource;
-  /** Where a turn's closing words and questions go: in the card, or as messages of their own. */
-  readonly closingWords: "card" | "message";
   /** The card shows the plan and what the agent does now, so it also changes with them. */
   readonly showsActivity?: true;
   /** How users address the bot there, for help texts: `@errand`. */

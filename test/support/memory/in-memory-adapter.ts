@@ -32,7 +32,7 @@ export interface DeliverFault {
 /** An outside conversation system that is only a map. Its events are inbound messages as JSON. */
 export class InMemoryAdapter implements ThreadAdapter {
   readonly name = "memory";
-  traits: AdapterTraits;
+  traits: AdapterTraits = { source: "API", showsActivity: true, trigger: "@errand" };
   /** The users with their roles. Other users have none. */
   readonly roles = new Map<string, readonly Role[]>();
   /** The users without permission, with the reasons that they get. */
@@ -45,10 +45,6 @@ export class InMemoryAdapter implements ThreadAdapter {
   surroundings: ((about: GatherPurpose) => GatheredContext | Promise<GatheredContext>) | undefined;
   /** By thread, oldest first. */
   readonly #posts = new Map<ThreadKey, readonly Post[]>();
-
-  constructor(closingWords: AdapterTraits["closingWords"] = "message") {
-    this.traits = { source: "API", closingWords, showsActivity: true, trigger: "@errand" };
-  }
 
   async translate({ body }: InboxEvent): Promise<Translation> {
     const fault = this.translateFaults.shift();

@@ -88,17 +88,15 @@ describe("a sign that the message was seen", () => {
 });
 
 describe("the card of a run", () => {
-  test("the card of a run is one comment that is edited up to the answer", async () => {
+  test("the card of a run is one comment that is edited up to the end", async () => {
     let shownAt = await adapted.adapter.deliver(aDelivery(aCard()));
     for (const state of ["PENDING", "INPROGRESS", "BLOCKED", "INPROGRESS"] as const) {
       shownAt = await adapted.adapter.deliver(aDelivery(aCard({ state }), { shownAt }));
     }
-    await adapted.adapter.deliver(
-      aDelivery(aCard({ state: "SUCCEEDED", answer: "All green." }), { shownAt }),
-    );
+    await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED" }), { shownAt }));
 
     expect(ours()).toHaveLength(1);
-    expect(ours()[0]).toMatchObject({ edits: 5, body: expect.stringContaining("All green.") });
+    expect(ours()[0]).toMatchObject({ edits: 5, body: expect.stringContaining("**Done**") });
   });
 
   test("a deleted card is posted again", async () => {
@@ -162,13 +160,19 @@ describe("the card of a run", () => {
     const copy = github.comments(github.repo.fullName, other.number).find(({ author }) => author === "sam");
     expect(copy).toMatchObject({ body: copied, edits: 0 });
   });
+});
 
-  test("a card with hostile output fits and notifies no user", async () => {
-    const answer = "@wendy ![x](http://evil.example/secret) <img src=x> ".repeat(20_000);
+describe("an answer", () => {
+  test("each answer is a comment of its own, which mentions only the person who asked", async () => {
+    const text = "@olivia ![x](http://evil.example/secret) <img src=x> ".repeat(20_000);
+    const answer = { kind: "message", purpose: "answer", requester: { login: "wendy" } } as const;
 
-    await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED", answer })));
+    await adapted.adapter.deliver(aDelivery({ ...answer, text }));
+    await adapted.adapter.deliver(aDelivery({ ...answer, text: "Second." }));
 
-    expect(ours()[0]?.body).not.toMatch(/@wendy|!\[|<img/);
+    expect(ours()).toHaveLength(2);
+    expect(ours()[0]?.body).toContain("\n@wendy **The agent's answer:**\n");
+    expect(ours()[0]?.body).not.toMatch(/@olivia|!\[|<img/);
     expect(ours()[0]?.body.length).toBeLessThanOrEqual(65_000);
   });
 });
@@ -194,7 +198,7 @@ describe("a reply", () => {
   });
 });
 
-test("in a review thread the card is a reply there, edited in place and found again", async () => {
+test("in a review thread the card and the answer are replies there", async () => {
   const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature" });
   const top = await github.reviewCommentAs("wendy", pull.number, "@errand rename this");
   message = await inboundMessageOf(adapted, top);
@@ -204,10 +208,13 @@ test("in a review thread the card is a reply there, edited in place and found ag
   await adapted.adapter.deliver(aDelivery({ kind: "seen", messageRef: message.messageRef }));
   await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
   const shownAt = await adapted.adapter.deliver({ ...delivery, maybeShown: true });
-  await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED", answer: "Renamed." }), { shownAt }));
+  await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED" }), { shownAt }));
+  await adapted.adapter.deliver(aDelivery({ kind: "message", purpose: "answer", text: "Renamed." }));
 
-  expect(ours(pull.number)).toHaveLength(1);
-  expect(ours(pull.number)[0]).toMatchObject({ kind: "review", body: expect.stringContaining("Renamed.") });
+  expect(ours(pull.number)).toMatchObject([
+    { kind: "review", body: expect.stringContaining("**Done**") },
+    { kind: "review", body: expect.stringContaining("Renamed.") },
+  ]);
   const comment = github.comments(github.repo.fullName, pull.number).find(({ author }) => author === "wendy");
   expect(comment?.reactions).toEqual([{ content: "eyes", user: github.app.botLogin }]);
 });

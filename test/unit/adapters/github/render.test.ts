@@ -36,16 +36,46 @@ describe("the comment for a notice", () => {
     (state) => {
       const text = "@alice ![x](http://e) <b> ".repeat(40_000);
 
-      const body = bodyOf(aCard({ state, title: text, message: text, answer: text }));
+      const plan = Array.from({ length: 50 }, () => ({ text, status: "pending" }));
+      const workspace = { environment: text, repositories: [text] };
+      const body = bodyOf(aCard({ state, title: text, message: text, plan, workspace }));
 
       expect(body.length).toBeLessThanOrEqual(65_000);
       expect(body).toContain("[The rest is in the session](https://errand.example/sessions/1)");
       expect(body.split("\n").at(-1)).toContain("`@errand");
+      expect(body).not.toMatch(/@alice|!\[|<b>/);
     },
   );
 
+  test.each(["answer", "question", "outcome"] as const)(
+    "a long %s fits and ends with what to write",
+    (purpose) => {
+      const text = "@alice ![x](http://e) <b> ".repeat(40_000);
+
+      const body = bodyOf({
+        kind: "message",
+        purpose,
+        text,
+        sessionLink: "https://errand.example/sessions/1",
+      });
+
+      expect(body.length).toBeLessThanOrEqual(65_000);
+      expect(body).not.toMatch(/@alice|!\[|<b>/);
+      expect(body.split("\n").at(-1)).toContain("`@errand");
+    },
+  );
+
+  test("the card links to a pull request only by an address that ends no link", () => {
+    const address = "https://github.example/acme/parser/pull/7";
+
+    expect(bodyOf(aCard({ pullRequest: address }))).toContain(`[Pull request](${address})`);
+    expect(bodyOf(aCard({ pullRequest: `${address}) [x](http://evil.example` }))).not.toContain("evil");
+  });
+
   test("a comment closes the code block in which the answer is cut", () => {
-    const body = bodyOf(aCard({ answer: `\`\`\`\n${"x".repeat(100_000)}` }));
+    const text = `\`\`\`\n${"x".repeat(100_000)}`;
+    const sessionLink = "https://errand.example/sessions/1";
+    const body = bodyOf({ kind: "message", purpose: "answer", text, sessionLink });
 
     expect(body).toMatch(/\nx+\n```\n\n_Cut here\._ \[The rest/);
   });

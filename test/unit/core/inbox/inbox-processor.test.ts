@@ -67,7 +67,7 @@ describe("a message that names the bot", () => {
 
     expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toMatchObject([
       { kind: "seen", messageRef: "ref" },
-      { kind: "card", card: { state: "SUCCEEDED", answer: "Done." } },
+      { kind: "card", card: { state: "SUCCEEDED" } },
       { kind: "message", purpose: "answer", text: "Done." },
     ]);
   });

@@ -1,0 +1,57 @@
+import type { RunCard } from "../core/threads/notice.ts";
+
+const MAX_PLAN_STEPS = 12;
+const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "✓", in_progress: "▸" };
+
+/** Stands above words of the agent, and above ours on an end without any. */
+export const HEADINGS = {
+  answer: "The agent's answer",
+  outcome: "How it ended",
+  question: "The agent asks",
+} as const;
+
+/** The turn, its time so far and the cost of the run: `turn 2`, `3 min 5 s`, `$0.12`. */
+export function figures({ costUsd, elapsedSeconds, turn }: RunCard): string[] {
+  return [
+    ...(turn === 0 ? [] : [`turn ${turn}`]),
+    ...(elapsedSeconds === undefined ? [] : [durationWords(elapsedSeconds)]),
+    ...(costUsd === undefined ? [] : [`$${costUsd.toFixed(2)}`]),
+  ];
+}
+
+function durationWords(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) {
+    return `${seconds} s`;
+  }
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** What the agent works in, and why. Users choose the names, so the line must be defused. */
+export function workspaceLine({ workspace }: RunCard): string {
+  if (workspace === undefined) {
+    return "";
+  }
+  const { environment, reason, repositories } = workspace;
+  const names = [...(environment === undefined ? [] : [environment]), ...repositories];
+  if (names.length === 0) {
+    return "Empty workspace: no environment and no repository was chosen.";
+  }
+  return `In ${names.join(", ")}${reason === undefined ? "" : ` (${reason})`}`;
+}
+
+/** The plan around the step that the agent works on. `shown` defuses the agent's words. */
+export function planLines({ plan = [] }: RunCard, shown: (text: string) => string): string[] {
+  const open = plan.findIndex(({ status }) => status !== "completed");
+  const last = Math.max(0, plan.length - MAX_PLAN_STEPS);
+  const first = Math.min(last, Math.max(0, (open === -1 ? plan.length : open) - 2));
+  const steps = plan.slice(first, first + MAX_PLAN_STEPS);
+  const after = plan.length - first - steps.length;
+  return [
+    ...(first === 0 ? [] : [`(${first} steps before)`]),
+    ...steps.map(({ status, text }) => `${PLAN_MARKS[status] ?? "○"} ${shown(text)}`),
+    ...(after === 0 ? [] : [`(${after} more steps)`]),
+  ];
+}
