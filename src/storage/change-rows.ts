@@ -57,7 +57,7 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"], runId?: 
 }
 
 export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<void> {
-  const { inboxId, disposition, reason, dedupeKey: meaning, runId, teamId } = result;
+  const { inboxId, disposition, reason, dedupeKey: meaning, revision, runId, teamId } = result;
   if (meaning !== undefined) {
     const { count } = await tx.inboxDedupeKey.createMany({
       data: [{ dedupeKey: meaning, inboxId }],
@@ -74,6 +74,8 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
       reason: reason ?? null,
       runId: runId ?? null,
       teamId: teamId ?? null,
+      messageId: revision?.messageId ?? null,
+      messageVersion: revision?.version ?? null,
       completedAt: new Date(),
     },
   });

@@ -16,6 +16,12 @@ export class PrismaFollowUpStore implements FollowUpStore {
     return row === null ? undefined : followUpOf(row);
   }
 
+  async findByMessage(runId: RunId, messageRef: string): Promise<FollowUp | undefined> {
+    const query = { where: { runId, messageRef, withdrawnAt: null }, orderBy: { seq: "desc" } } as const;
+    const row = await this.#database.query((client) => client.followUp.findFirst(query));
+    return row === null ? undefined : followUpOf(row);
+  }
+
   async list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]> {
     const where = { runId, seq: { gt: after }, isAnswer: false };
     const rows = await this.#database.query((client) =>

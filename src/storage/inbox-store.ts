@@ -1,5 +1,6 @@
-import type { InboxResult } from "../core/inbox/inbox-result.ts";
-import type { InboxStore, ThreadNotices } from "../core/inbox/inbox-store.ts";
+import type { RunId } from "../core/ids.ts";
+import type { Disposition, InboxResult } from "../core/inbox/inbox-result.ts";
+import type { InboxStore, MessageResult, ThreadNotices } from "../core/inbox/inbox-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { InboxEvent } from "../core/threads/thread-adapter.ts";
 import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
@@ -38,6 +39,16 @@ export class PrismaInboxStore implements InboxStore {
     }
     const { id, adapter, deliveryId, name, body, receivedAt } = row;
     return { id, adapter, orderingKey, deliveryId, name, body, receivedAt };
+  }
+
+  async listResultsOf(messageId: string): Promise<readonly MessageResult[]> {
+    const query = { where: { messageId, disposition: { not: null } }, orderBy: { seq: "asc" } } as const;
+    const rows = await this.#deps.database.query((client) => client.inboxEvent.findMany(query));
+    return rows.map(({ disposition, messageVersion, runId }) => ({
+      disposition: disposition as Disposition,
+      version: messageVersion ?? "",
+      ...(runId === null ? {} : { runId: runId as RunId }),
+    }));
   }
 
   async complete(result: InboxResult, says?: ThreadNotices): Promise<void> {

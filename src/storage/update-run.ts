@@ -1,5 +1,5 @@
 import type { RunId } from "../core/ids.ts";
-import type { Run, RunDetails } from "../core/runs/run.ts";
+import type { ChangedDetails, Run } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { Statements, Tx } from "./database.ts";
 import type { Run as RunRow } from "./generated/client.ts";
@@ -100,14 +100,15 @@ const SEARCH_TEXT_OF_RUN = `
 export async function updateDetails(
   tx: Tx,
   id: RunId,
-  { metadata, title }: Partial<RunDetails>,
+  { metadata, prompt, title }: ChangedDetails,
 ): Promise<void> {
   const data = {
+    ...(prompt === undefined ? {} : { prompt }),
     ...(title === undefined ? {} : { title }),
     ...(metadata === undefined ? {} : { metadata: toJson(metadata), metadataPairs: [...pairsOf(metadata)] }),
   };
   await tx.run.updateMany({ where: { id }, data });
-  if (title !== undefined) {
+  if (title !== undefined || prompt !== undefined) {
     await tx.$executeRawUnsafe(SEARCH_TEXT_OF_RUN, id);
   }
 }

@@ -80,6 +80,26 @@ describe("the card", () => {
   });
 });
 
+describe("a message that its author changes", () => {
+  test("an edit after the agent has it becomes a follow-up, and a deletion cannot unsay it", async () => {
+    const thread = await SlackThread.open(fixture, "say hello", ["appMention", "message"]);
+    await thread.untilAnswers(1);
+    const { slack } = fixture;
+
+    const { event } = await slack.editAs(thread.root, `<@${slack.botUserId}> say goodbye`);
+    await thread.deliver(event);
+    await thread.untilAnswers(2);
+    const [followUp] = await fixture.followUpsOf(thread.runId);
+    expect(followUp?.message).toBe("The request was changed to: say goodbye");
+
+    const reply = await thread.reply("say more");
+    await thread.untilAnswers(3);
+    await thread.deliver(await slack.deleteAs(reply));
+    expect(await thread.untilReply(/cannot be unsaid/)).toBeTruthy();
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+  });
+});
+
 describe("messages from programs", () => {
   test("a message from a program starts no run", async () => {
     const thread = await SlackThread.open(fixture, "say hello");

@@ -195,9 +195,12 @@ export class EmulatedSlack {
     return { posted: edited, event: events.messageChangedEvent(edited, posted.text, editTs) };
   }
 
-  async deleteAs(posted: events.PostedMessage): Promise<void> {
+  /** Returns the event that Slack makes of it. */
+  async deleteAs(posted: events.PostedMessage): Promise<events.SlackEvent> {
     const args = { channel: posted.channel.id, ts: posted.ts };
+    const event = events.messageDeletedEvent(posted);
     await this.#workspaceOf(posted.user).callAs(posted.user.token, "chat.delete", args);
+    return event;
   }
 
   /**

@@ -18,10 +18,18 @@ export interface IncomingMessage {
   /** As Slack signed it. */
   readonly text: string;
   readonly files: readonly MessageFile[];
-  /** The text that an edit replaced. */
+  /** The text that an edit replaced, if Slack says it. */
   readonly textBefore: string | undefined;
+  /** False for changes that nobody wrote, such as the preview of a link. */
+  readonly isTextEdited: boolean;
   /** Slack repeats `app_mention` for each edit of a message that has the mention. */
   readonly isRepeatedMention: boolean;
+}
+
+export interface DeletedMessage {
+  readonly channel: string;
+  readonly ts: string;
+  readonly version: string;
 }
 
 const text = z.string().optional().catch(undefined);
@@ -51,8 +59,32 @@ const editedSchema = channelSchema.extend({
   subtype: z.literal("message_changed"),
   event_ts: z.string().optional(),
   message: messageSchema,
-  previous_message: z.object({ text: z.string().nullish() }).optional(),
+  previous_message: z.object({ text: z.string().nullish() }).optional().catch(undefined),
 });
+const deletedSchema = channelSchema.extend({
+  subtype: z.literal("message_deleted"),
+  deleted_ts: z.string(),
+  event_ts: text,
+  ts: text,
+});
+/** A deleted first message of a thread stays as a tombstone. */
+const tombstoneSchema = channelSchema.extend({
+  subtype: z.literal("message_changed"),
+  event_ts: text,
+  ts: text,
+  message: z.object({ subtype: z.literal("tombstone"), ts: z.string() }),
+});
+
+/** Reads an event that says that a message was deleted; undefined if it says anything else. */
+export function readDeletion(event: unknown): DeletedMessage | undefined {
+  const deleted = deletedSchema.safeParse(event).data;
+  const tombstone = tombstoneSchema.safeParse(event).data;
+  const { channel, event_ts: at, ts: eventTs } = deleted ?? tombstone ?? {};
+  const ts = deleted?.deleted_ts ?? tombstone?.message.ts;
+  return channel === undefined || ts === undefined
+    ? undefined
+    : { channel, ts, version: at ?? eventTs ?? ts };
+}
 
 /** Reads an `app_mention` or `message` event; undefined if it lacks the members of a message. */
 export function readIncomingMessage(event: unknown): IncomingMessage | undefined {
@@ -70,6 +102,7 @@ export function readIncomingMessage(event: unknown): IncomingMessage | undefined
     action: "posted",
     version: message.ts,
     textBefore: undefined,
+    isTextEdited: true,
     isRepeatedMention: message.type === "app_mention" && message.edited !== undefined,
   };
 }
@@ -80,7 +113,8 @@ function ofEdit(edit: z.infer<typeof editedSchema>): IncomingMessage {
     ...commonOf(message, edit),
     action: "edited",
     version: message.edited?.ts ?? edit.event_ts ?? message.ts,
-    textBefore: previous?.text ?? "",
+    textBefore: previous && (previous.text ?? ""),
+    isTextEdited: message.edited !== undefined && (previous === undefined || previous.text !== message.text),
     isRepeatedMention: false,
   };
 }

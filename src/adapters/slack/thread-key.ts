@@ -13,6 +13,11 @@ export function threadKeyOf({ teamId, channel, ts, threadTs }: Location): Thread
   return `${teamId}/${channel}/${threadTs ?? ts}` as ThreadKey;
 }
 
+/** A time stamp is unique only within its channel. */
+export function messageIdOf({ teamId, channel, ts }: Omit<Location, "threadTs">): string {
+  return `slack:${teamId}/${channel}/${ts}`;
+}
+
 export function parseThreadKey(key: ThreadKey): { readonly channel: string; readonly threadTs: string } {
   const [, channel = "", threadTs = ""] = key.split("/");
   return { channel, threadTs };

@@ -4,10 +4,10 @@ import { AppError } from "../../core/errors.ts";
 import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { parseButton } from "./buttons.ts";
 import type { Bot } from "./identity.ts";
-import { type IncomingMessage, readIncomingMessage } from "./incoming-message.ts";
+import { type IncomingMessage, readDeletion, readIncomingMessage } from "./incoming-message.ts";
 import { hasMention, mentionedUsers, startsWithOtherMention, withoutMention } from "./mention.ts";
 import { provenanceOf } from "./provenance.ts";
-import { authorSubject, permalinkOf, threadKeyOf } from "./thread-key.ts";
+import { authorSubject, messageIdOf, permalinkOf, threadKeyOf } from "./thread-key.ts";
 
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
 const BUTTON: BlockAction["type"] = "block_actions";
@@ -69,11 +69,21 @@ function requireWorkspace(teamId: string | undefined, bot: Bot): void {
 
 /** The `app_mention` and `message` events of one message give the same translation. */
 function translateMessage(event: unknown, bot: Bot, eventId: string | undefined): Translation {
+  const deleted = readDeletion(event);
+  if (deleted !== undefined) {
+    const { channel, ts, version } = deleted;
+    const messageId = messageIdOf({ teamId: bot.teamId, channel, ts });
+    const installation = bot.teamId;
+    return {
+      kind: "deletion",
+      deletion: { adapter: "slack", installation, messageId, messageRef: ts, version },
+    };
+  }
   const incoming = readIncomingMessage(event);
   if (incoming === undefined) {
     return ignored("A message without what every message has.");
   }
-  const reason = reasonToIgnore(incoming, bot);
+  const reason = reasonToIgnore(incoming);
   if (reason !== undefined) {
     return ignored(reason);
   }
@@ -95,15 +105,13 @@ function translateMessage(event: unknown, bot: Bot, eventId: string | undefined)
   return { kind: "message", message: messageOf({ ...incoming, userId }, { addressed, bot, eventId }) };
 }
 
-function reasonToIgnore(incoming: IncomingMessage, bot: Bot): string | undefined {
-  const { isRepeatedMention, subtype, text: now, textBefore } = incoming;
+function reasonToIgnore({ isRepeatedMention, isTextEdited, subtype }: IncomingMessage): string | undefined {
   // Only the message_changed event has the text before the edit: https://github.com/slackapi/bolt-js/issues/960
   if (isRepeatedMention) {
     return "An edit; its message_changed event decides.";
   }
-  const isNewlyMentioned = hasMention(now, bot.userId) && !hasMention(textBefore ?? "", bot.userId);
-  if (textBefore !== undefined && !isNewlyMentioned) {
-    return "An edit that does not newly mention the bot.";
+  if (!isTextEdited) {
+    return "A change that leaves the text as it is.";
   }
   return SPOKEN_SUBTYPES.has(subtype) ? undefined : `Nobody spoke: ${subtype}.`;
 }
@@ -116,7 +124,11 @@ function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addre
   if (hasMention(incoming.text, bot.userId)) {
     return "mention";
   }
-  return incoming.threadTs === undefined ? undefined : "reply";
+  const { action, textBefore, threadTs, ts } = incoming;
+  // An edit may take the mention out of a request. Slack gives the first message of a thread its own `thread_ts`.
+  const mayBeRequest =
+    action === "edited" && (textBefore === undefined || hasMention(textBefore, bot.userId));
+  return (threadTs === undefined || threadTs === ts) && !mayBeRequest ? undefined : "reply";
 }
 
 /** Identifies the bot itself by id, because names are not unique. */
@@ -148,13 +160,14 @@ function messageOf(
     installation: teamId,
     key: threadKeyOf(location),
     place: channel,
-    dedupeKey: `slack:${teamId}/${channel}/${ts}:${action}:${version}`,
+    dedupeKey: `${messageIdOf(location)}:${action}:${version}`,
     addressed,
     author: authorOf(teamId, { botId, userId }),
     ...(isInvitation ? { mentions: others.map((id) => authorSubject(teamId, id)) } : {}),
     text: withoutMention(content, bot.userId),
     ...(files.length === 0 ? {} : { files }),
     messageRef: ts,
+    revision: { messageId: messageIdOf(location), version, isEdit: action === "edited" },
     ...(permalink === undefined ? {} : { permalink }),
     provenance: provenanceOf(location, { userId, content, eventId, action, version }),
   };

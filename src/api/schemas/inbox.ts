@@ -21,7 +21,7 @@ const EXAMPLE = {
 const Disposition = z
   .enum(DISPOSITIONS)
   .describe(
-    "The result: a run, a follow-up, a cancellation, an answer, a reply, or the reason why nothing was done.",
+    "The result: a run, a follow-up, a changed or withdrawn request, a cancellation, an answer, a reply, or the reason why nothing was done.",
   );
 
 export const ListInboxQuery = z.object({

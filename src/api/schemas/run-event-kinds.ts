@@ -154,9 +154,9 @@ export const RUN_EVENT_KINDS: Kinds = {
     members: { from: RunState, to: RunState, reason: maybe("The reason, for people."), status: Status },
   },
   "run.updated": {
-    says: "The title or the metadata of the run changed. The new values are members of the run.",
+    says: "The title, the metadata or the prompt of the run changed. The new values are members of the run.",
     members: {
-      members: z.array(z.enum(["title", "metadata"])).describe("The members that changed."),
+      members: z.array(z.enum(["title", "metadata", "prompt"])).describe("The members that changed."),
     },
   },
   "attempt.started": {

@@ -11,12 +11,12 @@ const FILES = "A message to a run that exists cannot bring files yet.";
 
 /** Asks the adapter for what stands around a message. A failure is named and stops nothing. */
 export async function gatherContext(
-  { adapter, inboxId, message, thread }: MessageContext,
+  { adapter, inboxId, message, taken, thread }: MessageContext,
   { clock, log }: Pick<InboxDeps, "clock" | "log">,
 ): Promise<GatheredContext> {
   const command = parseCommand(message.text);
   const isWork = message.buttonAction === undefined && (command.kind === "new" || command.kind === "work");
-  if (adapter.gather === undefined || !isWork) {
+  if (adapter.gather === undefined || !isWork || taken !== undefined) {
     return {};
   }
   const isFollowUp = command.kind === "work" && thread.runId !== undefined;

@@ -1,8 +1,6 @@
-import { AppError } from "../errors.ts";
 import { storeInputs } from "../inputs/run-input.ts";
 import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
-import type { TransactionExtras } from "../runs/run-service.ts";
 import { isEnded, STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
@@ -14,8 +12,8 @@ import {
   type InboxDeps,
   type MessageContext,
   requestOriginOf,
-  resultOf,
 } from "./message-context.ts";
+import { completing, reply, replyWith } from "./message-results.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
 import { parseOptions, type RequestOptions } from "./parse-options.ts";
 
@@ -198,23 +196,6 @@ async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["i
   }
 }
 
-/** What the run's state does not allow is posted as a reply. Any other failure is thrown. */
-async function replyWith(error: unknown, context: MessageContext, deps: InboxDeps): Promise<Disposition> {
-  const isAnswer =
-    error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
-  if (!isAnswer) {
-    throw error;
-  }
-  return reply(context, deps, error.message);
-}
-
-async function reply(context: MessageContext, { storage }: InboxDeps, text: string): Promise<Disposition> {
-  const notices = [...seenNotice(context), { kind: "message", purpose: "reply", text } as const];
-  const { thread } = context;
-  await storage.inbox.complete({ ...resultOf(context), disposition: "replied" }, { thread, notices });
-  return "replied";
-}
-
 async function statusText({ author, thread }: AuthorizedContext, { runs }: InboxDeps): Promise<string> {
   if (thread.runId === undefined) {
     return "There is no run here yet.";
@@ -222,26 +203,6 @@ async function statusText({ author, thread }: AuthorizedContext, { runs }: Inbox
   const run = await runs.get({ id: thread.runId }, author);
   const reason = run.statusMessage === undefined ? "" : ` (${run.statusMessage.message})`;
   return `"${run.title}" ${STATE_PHRASES[run.state]}${reason}. ${runs.sessionLink(run)}`;
-}
-
-/** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
-function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
-  const says = { threadId: context.thread.id, notices: [...seenNotice(context), ...unreadNotice(context)] };
-  return {
-    from: requestOriginOf(context),
-    inboxResult: { ...resultOf(context), disposition },
-    threadNotices: says,
-  };
-}
-
-/** A button stands on a message of the bot's own, which needs no 👀. */
-function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
-  return buttonAction === undefined ? [{ kind: "seen", messageRef } as const] : [];
-}
-
-/** Says in the thread what the agent does not know. */
-function unreadNotice({ gathered: { unread = [] } }: AuthorizedContext): readonly Notice[] {
-  return unread.length === 0 ? [] : [{ kind: "message", purpose: "reply", text: unread.join("\n") }];
 }
 
 function currentRun({ thread }: MessageContext): Run["id"] {

@@ -5,11 +5,12 @@ import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
 import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
-import type { InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
+import type { Deletion, InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
+import { changeMessage, takenMessage, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
 import type { Disposition } from "./inbox-result.ts";
-import type { InboxStore } from "./inbox-store.ts";
+import type { InboxStore, ThreadNotices } from "./inbox-store.ts";
 import {
   type AuthorizedContext,
   type InboxDeps,
@@ -61,6 +62,9 @@ export class InboxProcessor {
         const ignored = { inboxId: event.id, disposition: "ignored", reason } as const;
         return this.#logResult(event, await this.#store(ignored));
       }
+      if (translation.kind === "deletion") {
+        return this.#logResult(event, await this.#delete(event.id, translation.deletion));
+      }
       context = await this.#contextOf(event, adapter, translation.message);
       this.#logResult(event, await this.#process(context));
     } catch (error) {
@@ -81,30 +85,87 @@ export class InboxProcessor {
   }
 
   async #process(context: MessageContext): Promise<Disposition> {
-    const { inboxId, installation, message, thread } = context;
-    const { teamId } = installation;
+    const { message, thread } = context;
     if (message.addressed === "reply" && thread.runId === undefined) {
-      const reason = "Not addressed to the bot, in a thread without a run.";
-      return this.#store({ inboxId, disposition: "ignored", reason, teamId });
+      return this.#ignore(context, "Not addressed to the bot, in a thread without a run.");
     }
+    return this.#once(context, async () => (await this.#processEdit(context)) ?? this.#processNew(context));
+  }
+
+  async #processNew(context: MessageContext): Promise<Disposition> {
+    const { message } = context;
     if (parseCommand(message.text).kind === "aside") {
-      return this.#store({ inboxId, disposition: "ignored", reason: "An aside.", teamId });
+      return this.#ignore(context, "An aside.");
     }
-    if (message.addressed === "reply") {
-      const ignored = await this.#ignoreReply(context);
-      if (ignored !== undefined) {
-        return ignored;
-      }
+    const ignored = message.addressed === "reply" ? await this.#ignoreReply(context) : undefined;
+    return ignored ?? this.#authorizeAndDecide(context);
+  }
+
+  /**
+   * Processes a message as the edit of an earlier version of it. Undefined: as far as the agent is concerned, it is new. An
+   * edit whose original never came, or had no effect, is one of these.
+   */
+  async #processEdit(context: MessageContext): Promise<Disposition | undefined> {
+    const { inboxId, message } = context;
+    const { addressed, revision } = message;
+    if (revision === undefined) {
+      return undefined;
     }
+    const results = await this.#deps.storage.inbox.listResultsOf(revision.messageId);
+    if (results.some(({ version }) => version > revision.version)) {
+      return this.#ignore(context, "A later version of the message came before.");
+    }
+    if (!revision.isEdit || results.length === 0) {
+      return undefined;
+    }
+    const { kind } = parseCommand(message.text);
+    const taken = takenMessage(results);
+    if (taken !== undefined && kind === "aside") {
+      return withdrawMessage({ inboxId, deletion: { ...message, ...revision }, taken }, this.#deps);
+    }
+    if (taken !== undefined && (kind === "work" || kind === "new")) {
+      return this.#authorizeAndDecide({ ...context, taken });
+    }
+    if (results.some(({ disposition }) => disposition === "cancelled" || disposition === "answered")) {
+      return this.#ignore(context, "The message had its effect before this edit.");
+    }
+    if (taken === undefined && addressed === "reply") {
+      return this.#ignore(context, "An edit of a message that was not for the bot.");
+    }
+    return undefined;
+  }
+
+  /** What was never for the bot is deleted without a sign. */
+  async #delete(inboxId: string, deletion: Deletion): Promise<Disposition> {
+    const { messageId, version } = deletion;
+    const taken = takenMessage(await this.#deps.storage.inbox.listResultsOf(messageId));
+    if (taken === undefined) {
+      const reason = "A deleted message that nothing was made of.";
+      const revision = { messageId, version, isEdit: false };
+      return this.#store({ inboxId, disposition: "ignored", reason, revision });
+    }
+    return this.#once({ inboxId }, () => withdrawMessage({ inboxId, deletion, taken }, this.#deps));
+  }
+
+  /** Of two events with the same content, the second has no effect. */
+  async #once(
+    { inboxId, installation }: Pick<MessageContext, "inboxId"> & Partial<MessageContext>,
+    process: () => Promise<Disposition>,
+  ): Promise<Disposition> {
     try {
-      return await this.#authorizeAndDecide(context);
+      return await process();
     } catch (error) {
       if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") {
         throw error;
       }
       const reason = "The same thing came in another delivery.";
-      return this.#store({ inboxId, disposition: "duplicate", reason, teamId });
+      const ofTeam = installation === undefined ? {} : { teamId: installation.teamId };
+      return this.#store({ inboxId, disposition: "duplicate", reason, ...ofTeam });
     }
+  }
+
+  async #ignore(context: MessageContext, reason: string, says?: ThreadNotices): Promise<Disposition> {
+    return this.#store({ ...ignoredBy(context), reason }, says);
   }
 
   /**
@@ -112,23 +173,22 @@ export class InboxProcessor {
    * become principals by it, and the platform is not asked about them.
    */
   async #ignoreReply(context: MessageContext): Promise<Disposition | undefined> {
-    const { adapter, inboxId, installation, message, thread } = context;
+    const { adapter, message, thread } = context;
     const { needsMention = false, participants = [], verbosity } = thread;
-    const ignored = { inboxId, disposition: "ignored", teamId: installation.teamId } as const;
     if (!participants.includes(message.author.subject)) {
       await this.#deps.storage.threads.setNeedsMention(thread.id, true);
-      return this.#store({ ...ignored, reason: "A reply of somebody who does not take part in the run." });
+      return this.#ignore(context, "A reply of somebody who does not take part in the run.");
     }
     if (!needsMention) {
       return undefined;
     }
     const reason = "A reply without a mention, in a thread where others write too.";
     if (verbosity === "quiet") {
-      return this.#store({ ...ignored, reason });
+      return this.#ignore(context, reason);
     }
     const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;
     const notices = [{ kind: "message", purpose: "reply", text, onlyFor: message.author.subject }] as const;
-    return this.#store({ ...ignored, reason }, { thread, notices, once: `mention-needed ${thread.id}` });
+    return this.#ignore(context, reason, { thread, notices, once: `mention-needed ${thread.id}` });
   }
 
   async #authorizeAndDecide(context: MessageContext): Promise<Disposition> {
@@ -159,7 +219,10 @@ export class InboxProcessor {
     let current = context;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await handleMessage(current, this.#deps);
+        const { taken } = current;
+        return await (taken === undefined
+          ? handleMessage(current, this.#deps)
+          : changeMessage(current, taken, this.#deps));
       } catch (error) {
         if (isForbidden(error)) {
           return isOutsider(requestOriginOf(current))
@@ -265,6 +328,12 @@ export class InboxProcessor {
   #logResult({ id, adapter }: InboxEvent, disposition: Disposition): void {
     this.#deps.log.info("inbox.completed", { inboxId: id, adapter, disposition });
   }
+}
+
+/** An ignored message keeps its dedupe key free, because the same words may be for the bot later. */
+function ignoredBy(context: MessageContext) {
+  const { dedupeKey: _free, ...result } = resultOf(context);
+  return { ...result, disposition: "ignored" } as const;
 }
 
 /** The roles that the platform proved, and what the author is in the thread. */

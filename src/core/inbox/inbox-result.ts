@@ -1,8 +1,11 @@
 import type { RunId, TeamId } from "../ids.ts";
+import type { MessageRevision } from "../threads/thread-adapter.ts";
 
 export const DISPOSITIONS = [
   "run_created",
   "follow_up",
+  "changed",
+  "withdrawn",
   "cancelled",
   "answered",
   "replied",
@@ -21,5 +24,7 @@ export interface InboxResult {
   readonly disposition: Disposition;
   readonly reason?: string;
   readonly dedupeKey?: string;
+  /** The message that the event was about. */
+  readonly revision?: MessageRevision;
   readonly runId?: RunId;
 }

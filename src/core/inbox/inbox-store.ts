@@ -1,7 +1,8 @@
+import type { RunId } from "../ids.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadAddress } from "../threads/thread.ts";
 import type { InboxEvent } from "../threads/thread-adapter.ts";
-import type { InboxResult } from "./inbox-result.ts";
+import type { Disposition, InboxResult } from "./inbox-result.ts";
 
 /** Events that adapters received, from the delivery to its one result. */
 export interface InboxStore {
@@ -9,6 +10,8 @@ export interface InboxStore {
   put(event: InboxEvent): Promise<boolean>;
   /** The oldest event with this ordering key that has no result yet. */
   next(orderingKey: string): Promise<InboxEvent | undefined>;
+  /** The results of the events about a message so far. */
+  listResultsOf(messageId: string): Promise<readonly MessageResult[]>;
   /** Stores the result of an event that changes no run, and `says.notices` for the thread. Throws `UniqueConflict`. */
   complete(result: InboxResult, says?: ThreadNotices): Promise<void>;
   /**
@@ -22,6 +25,13 @@ export interface InboxStore {
   noteFailure(id: string, error: string): Promise<void>;
   /** Ordering keys with an event that has had no result for a while. */
   listOpenOrderingKeys(limit: number): Promise<readonly string[]>;
+}
+
+/** How an event about a message ended. */
+export interface MessageResult {
+  readonly disposition: Disposition;
+  readonly runId?: RunId;
+  readonly version: string;
 }
 
 export interface ThreadNotices {

@@ -1,3 +1,4 @@
+import type { RunId } from "../ids.ts";
 import type { Installation } from "../people/installation.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Policy, Role } from "../policies/policy.ts";
@@ -15,7 +16,15 @@ import type { InboxResult } from "./inbox-result.ts";
 export interface InboxDeps {
   readonly storage: Pick<
     Storage,
-    "environments" | "files" | "inbox" | "installations" | "namedAgents" | "people" | "runs" | "threads"
+    | "environments"
+    | "files"
+    | "followUps"
+    | "inbox"
+    | "installations"
+    | "namedAgents"
+    | "people"
+    | "runs"
+    | "threads"
   >;
   readonly runs: RunService;
   readonly policies: Pick<RuleBook<Policy>, "of">;
@@ -34,6 +43,15 @@ export interface MessageContext {
   readonly installation: Installation;
   /** Its row may not exist yet; then `id` is the id that the row will get. */
   readonly thread: Thread;
+  /** What became of an earlier version of the message. */
+  readonly taken?: TakenMessage;
+}
+
+/** What the agent got, or is to get, of a message. */
+export interface TakenMessage {
+  readonly runId: RunId;
+  /** The run was started by the message. Otherwise it got a follow-up. */
+  readonly isRequest: boolean;
 }
 
 /** A message whose author is known and may be allowed something. */
@@ -58,6 +76,7 @@ export function requestOriginOf({
 
 /** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */
 export function resultOf({ inboxId, installation, message }: MessageContext) {
-  const { dedupeKey } = message;
-  return { inboxId, dedupeKey, teamId: installation.teamId } satisfies Partial<InboxResult>;
+  const { dedupeKey, revision } = message;
+  const about = revision === undefined ? {} : { revision };
+  return { inboxId, dedupeKey, teamId: installation.teamId, ...about } satisfies Partial<InboxResult>;
 }

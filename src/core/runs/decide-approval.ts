@@ -46,7 +46,7 @@ export function updateApproval(edit: RunEdit, { authorIds, digest }: ApprovalToo
   }
 }
 
-/** The request itself never changes, so the digests of its files are still true. */
+/** The files of a request never change, so the digests of its files are still true. */
 function inputsNow({ run, waiting }: RunEdit, { inputs }: Approval): readonly ApprovalInput[] {
   const files = inputs.find(({ followUpId }) => followUpId === undefined)?.attachments ?? [];
   const followUps = waiting.filter(({ isAnswer }) => isAnswer !== true);

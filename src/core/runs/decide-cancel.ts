@@ -3,10 +3,10 @@ import type { RunEdit } from "./run-edit.ts";
 import { isEnded, STATE_PHRASES } from "./states.ts";
 
 /**
- * The state changes at once; a live attempt keeps its lease until its processes are gone. Cancelling twice is not an error;
+ * `why` is shown with the state. The state changes at once; a live attempt keeps its lease until its processes are gone. Cancelling twice is not an error;
  * cancelling a run that ended in another state is one. Returns whether the state changed.
  */
-export function decideCancel(edit: RunEdit, by: string | undefined): boolean {
+export function decideCancel(edit: RunEdit, by: string | undefined, why = cancelledBy(by)): boolean {
   const { state } = edit.run;
   if (state === "CANCELLED") {
     return false;
@@ -16,8 +16,11 @@ export function decideCancel(edit: RunEdit, by: string | undefined): boolean {
       remedy: "There is nothing to cancel. Send a follow-up to continue the run.",
     });
   }
-  const message = by === undefined ? "Cancelled." : `Cancelled by ${by}.`;
   edit.set({ turnOpen: false, answer: undefined });
-  edit.moveTo("CANCELLED", { status: { message } });
+  edit.moveTo("CANCELLED", { status: { message: why } });
   return true;
+}
+
+function cancelledBy(name: string | undefined): string {
+  return name === undefined ? "Cancelled." : `Cancelled by ${name}.`;
 }

@@ -3,7 +3,7 @@ import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { RunId } from "../ids.ts";
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
 import type { WorkspaceStep } from "../workspaces/workspace.ts";
-import type { RunDetails, RunMode, StatusMessage } from "./run.ts";
+import type { ChangedDetails, RunMode, StatusMessage } from "./run.ts";
 import type { RunState } from "./states.ts";
 
 /** Every kind of event in the log of a run. The log is the truth: replaying `run.state` gives the run's state. */
@@ -21,8 +21,8 @@ export type RunEventBody =
       readonly reason?: string;
       readonly status?: StatusMessage;
     }
-  /** The title or the metadata changed. The new values are those of the run. */
-  | { readonly kind: "run.updated"; readonly members: readonly (keyof RunDetails)[] }
+  /** The title, the metadata or the request changed. The new values are those of the run. */
+  | { readonly kind: "run.updated"; readonly members: readonly (keyof ChangedDetails)[] }
   | { readonly kind: "attempt.started"; readonly attempt: number; readonly worker: string }
   | { readonly kind: "attempt.ended"; readonly attempt: number; readonly reason: string }
   | {

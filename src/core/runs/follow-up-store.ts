@@ -4,6 +4,8 @@ import type { FollowUp } from "./run.ts";
 /** Reads the follow-ups of runs. `RunStore.change` writes them. */
 export interface FollowUpStore {
   find(runId: RunId, id: string): Promise<FollowUp | undefined>;
+  /** The newest follow-up that came from this message of a thread and was not withdrawn. */
+  findByMessage(runId: RunId, messageRef: string): Promise<FollowUp | undefined>;
   /** The messages to a run, also withdrawn ones, after the one with the number `after`, in order. */
   list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]>;
   /** What the turns from `turn` on have taken, and what waits, in order. Answers to questions are among them. */

@@ -180,7 +180,7 @@ export function newRunSubject(
   return { run, waiting: [], taken: [], threads: [], leaseOver: false };
 }
 
-function titleFrom(prompt: string): string {
+export function titleFrom(prompt: string): string {
   const line = prompt.trim().split("\n", 1)[0] ?? "";
   if (line.length <= TITLE_FROM_PROMPT_LENGTH) {
     return line;

@@ -10,7 +10,7 @@ import type { ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { RunEventBody } from "./events.ts";
-import type { FollowUp, RunDetails, RunProgress } from "./run.ts";
+import type { ChangedDetails, FollowUp, RunProgress } from "./run.ts";
 
 /** Everything that one decision about a run stores, in one transaction. Only `RunEdit` creates it. */
 export interface RunChange {
@@ -44,7 +44,7 @@ export interface RunChange {
   /** All that the run has changed in its repositories. They replace the earlier rows. */
   readonly changes?: readonly RepositoryChanges[];
   /** The details that change. */
-  readonly details?: Partial<RunDetails>;
+  readonly details?: ChangedDetails;
   /** The webhook of a new run. */
   readonly webhook?: WebhookEndpoint;
 }

@@ -15,6 +15,7 @@ import { deliverable, isWaitingForApproval } from "./approval.ts";
 import type { RunEventBody } from "./events.ts";
 import type {
   Approval,
+  ChangedDetails,
   FollowUp,
   Run,
   RunActivity,
@@ -59,7 +60,7 @@ export class RunEdit {
   #shareLinkId: string | undefined;
   #author: AuditContext | undefined;
   #inputs: readonly RunInput[] = [];
-  #details: Partial<RunDetails> = {};
+  #details: ChangedDetails = {};
   #webhook: WebhookEndpoint | undefined;
   readonly #artifacts: Artifact[] = [];
   #changes: readonly RepositoryChanges[] | undefined;
@@ -176,6 +177,15 @@ export class RunEdit {
     this.record({ kind: "run.updated", members });
     // Cards show the title.
     this.#showCard ||= changed.title !== undefined;
+  }
+
+  /** Replaces the request of a run that nothing works on yet. */
+  rewriteRequest(request: { readonly prompt: string; readonly title: string }): void {
+    const { prompt, title } = request;
+    const members = title === this.run.title ? (["prompt"] as const) : (["title", "prompt"] as const);
+    this.#details = { ...this.#details, prompt, ...(title === this.run.title ? {} : { title }) };
+    this.record({ kind: "run.updated", members });
+    this.#showCard = true;
   }
 
   /** Messages about this run are also sent to an address of its own. */

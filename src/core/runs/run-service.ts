@@ -34,6 +34,7 @@ import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import { requireSandbox } from "../workers/require-sandbox.ts";
 import { type ApprovalTools, hashed, inputsOfRequest, newApproval, requiredApproval } from "./approval.ts";
 import { decideRewrite, decideWithdrawal } from "./change-follow-up.ts";
+import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "./change-request.ts";
 import {
   type ApprovalDecision,
   type ApprovalTarget,
@@ -305,7 +306,7 @@ export class RunService {
       requireAllowed(verdict);
       const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
       const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#approvalTools(viewer));
-      if (!followUp.private) {
+      if (extras.from?.integration === undefined && !followUp.private) {
         edit.post(changeNotice(viewer, "changed a message that waits", message));
       }
       effect = { followUpId: followUp.id, followUp };
@@ -323,7 +324,7 @@ export class RunService {
     await this.authorOfFollowUp(target, viewer);
     const run = await this.#change(target.runId, viewer, (edit) => {
       const followUp = decideWithdrawal(edit, target.followUpId, viewer.id);
-      if (!followUp.private) {
+      if (extras.from?.integration === undefined && !followUp.private) {
         edit.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
       }
       this.#add(edit, extras);
@@ -352,6 +353,29 @@ export class RunService {
     return this.#change(id, viewer, (edit) => {
       requireAllowed(judged("cancel", edit.run));
       decideCancel(edit, viewer.displayName);
+      this.#add(edit, extras);
+    });
+  }
+
+  /** Allowed to the author and to administrators, while nothing works on the run. Otherwise it is a conflict. */
+  async rewriteRequest(
+    id: RunId,
+    viewer: Viewer,
+    prompt: string,
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
+    return this.#change(id, viewer, (edit) => {
+      requireAuthor(edit.run, viewer);
+      decideRequestRewrite(edit, prompt, this.#approvalTools(viewer));
+      this.#add(edit, extras);
+    });
+  }
+
+  /** Allowed like `rewriteRequest`. The run is cancelled. */
+  async withdrawRequest(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
+    return this.#change(id, viewer, (edit) => {
+      requireAuthor(edit.run, viewer);
+      decideRequestWithdrawal(edit, viewer.displayName);
       this.#add(edit, extras);
     });
   }

@@ -117,7 +117,10 @@ export interface RunDetails {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** What a run was started with. Only its details change later. */
+/** What a change can give a run besides its progress. */
+export type ChangedDetails = Partial<RunDetails & Pick<RunDefinition, "prompt">>;
+
+/** What a run was started with. Later only its details change, and its prompt as long as nothing works on it. */
 export interface RunDefinition extends RunDetails {
   readonly id: RunId;
   readonly teamId: TeamId;

@@ -55,7 +55,25 @@ export type ReceivedEvent = Omit<InboxEvent, "id" | "receivedAt">;
 
 export type Translation =
   | { readonly kind: "message"; readonly message: InboundMessage }
+  | { readonly kind: "deletion"; readonly deletion: Deletion }
   | { readonly kind: "ignored"; readonly reason: string };
+
+/** Which message an event is about, and in which version. */
+export interface MessageRevision {
+  /** Unique among all adapters, and the same for all versions of the message. */
+  readonly messageId: string;
+  /** Of two versions of a message, the later one is greater as text. */
+  readonly version: string;
+  /** The text replaces an earlier one. */
+  readonly isEdit: boolean;
+}
+
+/** Somebody deleted a message. The platform decided whether they may. */
+export interface Deletion extends Omit<MessageRevision, "isEdit"> {
+  readonly adapter: string;
+  readonly installation: string;
+  readonly messageRef: string;
+}
 
 export interface InboundMessage extends ThreadAddress {
   /** Identifies what was said, not how it was delivered: two events with the same key have one effect. */
@@ -74,6 +92,8 @@ export interface InboundMessage extends ThreadAddress {
   /** Files that the author attached. `gather` reads them. */
   readonly files?: readonly MessageFile[];
   readonly messageRef: string;
+  /** Absent for a button. */
+  readonly revision?: MessageRevision;
   readonly permalink?: string;
   /** The channel or repository that the thread belongs to, as rules name it. */
   readonly place?: string;

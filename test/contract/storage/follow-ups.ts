@@ -40,6 +40,21 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       expect(waiting).toMatchObject([expected]);
     });
 
+    test("the newest follow-up of a message is found until it is withdrawn", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const added = ["one", "two"].map((message) => aFollowUp(run, { message, messageRef: "1.2" }));
+      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+
+      const newest = await followUps.findByMessage(run.id, "1.2");
+      expect(newest?.message).toBe("two");
+      const changedFollowUps = [{ ...(newest as FollowUp), withdrawnAt: new Date() }];
+      await runs.change(run.id, (subject) => aChange(subject.run, { changedFollowUps }));
+
+      expect((await followUps.findByMessage(run.id, "1.2"))?.message).toBe("one");
+      expect(await followUps.findByMessage(run.id, "1.3")).toBeUndefined();
+    });
+
     test("a changed follow-up has its new message, and a withdrawn one is listed but waits no more", async () => {
       const { followUps, runs } = harness().storage;
       const run = await aStoredRun(harness());

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { DISPOSITIONS } from "../../../src/core/inbox/inbox-result.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
-import type { StorageHarness } from "./harness.ts";
+import { aStoredRun, type StorageHarness } from "./harness.ts";
 
 const MANY = 1_000;
 
@@ -74,6 +74,27 @@ export function describeInbox(harness: () => StorageHarness): void {
       await inbox.complete({ inboxId: event.id, disposition, reason: "why", dedupeKey: event.id });
 
       expect(await inbox.next(event.orderingKey)).toBeUndefined();
+    });
+
+    test("the results of a message are those of its events that have ended", async () => {
+      const { inbox } = harness().storage;
+      const messageId = randomUUID();
+      const run = await aStoredRun(harness());
+      const events = ["1", "2", "3"].map((version) => ({ version, event: anInboxEvent() }));
+      for (const { event } of events) {
+        await inbox.put(event);
+      }
+      for (const { event, version } of events.slice(0, 2)) {
+        const revision = { messageId, version, isEdit: false };
+        const ofRun = version === "1" ? { runId: run.id } : {};
+        await inbox.complete({ inboxId: event.id, disposition: "ignored", revision, ...ofRun });
+      }
+
+      expect(await inbox.listResultsOf(messageId)).toEqual([
+        { disposition: "ignored", version: "1", runId: run.id },
+        { disposition: "ignored", version: "2" },
+      ]);
+      expect(await inbox.listResultsOf(randomUUID())).toEqual([]);
     });
 
     test("the end of an event can add a notice", async () => {

@@ -5,6 +5,7 @@ import type { Notice } from "../../../src/core/threads/notice.ts";
 import type {
   AdapterTraits,
   Authorization,
+  Deletion,
   Delivery,
   GatheredContext,
   GatherPurpose,
@@ -51,11 +52,16 @@ export class InMemoryAdapter implements ThreadAdapter {
     if (fault !== undefined) {
       throw fault;
     }
-    const event = JSON.parse(body) as InboundMessage | { readonly ignored: string };
+    const event = JSON.parse(body) as
+      | InboundMessage
+      | { readonly deletion: Deletion }
+      | { readonly ignored: string };
     if ("ignored" in event) {
       return { kind: "ignored", reason: event.ignored };
     }
-    return { kind: "message", message: event };
+    return "deletion" in event
+      ? { kind: "deletion", deletion: event.deletion }
+      : { kind: "message", message: event };
   }
 
   async authorize({ author }: InboundMessage): Promise<Authorization> {

@@ -46,6 +46,23 @@ export function messageChangedEvent(edited: PostedMessage, previousText: string,
   };
 }
 
+/** Called before the message is deleted. */
+export function messageDeletedEvent(deleted: PostedMessage): SlackEvent {
+  const { ts: _ts, ...fields } = messageEvent(deleted);
+  const at = `${Math.floor(Number(deleted.ts)) + 60}.000100`;
+  return {
+    type: "message",
+    subtype: "message_deleted",
+    previous_message: { ...fields, type: "message", ts: deleted.ts },
+    channel: deleted.channel.id,
+    hidden: true,
+    deleted_ts: deleted.ts,
+    ts: at,
+    event_ts: at,
+    channel_type: deleted.channel.type,
+  };
+}
+
 export function botMessageEvent(
   workspace: SlackWorkspace,
   app: SlackApp,

@@ -131,6 +131,8 @@ function Notices({ notices }: { readonly notices: readonly Notice[] }) {
 const DISPOSITIONS: Readonly<Record<string, string>> = {
   run_created: "started a run",
   follow_up: "became a follow-up",
+  changed: "changed a request",
+  withdrawn: "withdrew a request",
   cancelled: "stopped a run",
   answered: "answered a question",
   replied: "was answered",

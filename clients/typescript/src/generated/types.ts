@@ -1508,10 +1508,10 @@ export type RunStateEvent = {
 /**
  * An entry of `RunUpdatedEventMembers`.
  */
-export type RunUpdatedEventMember = 'title' | 'metadata';
+export type RunUpdatedEventMember = 'title' | 'metadata' | 'prompt';
 
 /**
- * The title or the metadata of the run changed. The new values are members of the run.
+ * The title, the metadata or the prompt of the run changed. The new values are members of the run.
  */
 export type RunUpdatedEvent = {
     /**
@@ -4232,9 +4232,9 @@ export type LinkIdentityRequest = {
 };
 
 /**
- * The result: a run, a follow-up, a cancellation, an answer, a reply, or the reason why nothing was done.
+ * The result: a run, a follow-up, a changed or withdrawn request, a cancellation, an answer, a reply, or the reason why nothing was done.
  */
-export type InboxEventDisposition = 'run_created' | 'follow_up' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed';
+export type InboxEventDisposition = 'run_created' | 'follow_up' | 'changed' | 'withdrawn' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed';
 
 /**
  * An incoming event and its result. The content of the event is not shown.
@@ -6478,7 +6478,7 @@ export type ListInboxQuery = {
     /**
      * The result of the event. `open`: not processed yet.
      */
-    disposition?: 'run_created' | 'follow_up' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed' | 'open';
+    disposition?: 'run_created' | 'follow_up' | 'changed' | 'withdrawn' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed' | 'open';
     /**
      * The integration that received the event.
      */

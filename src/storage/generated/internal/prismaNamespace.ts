@@ -3462,7 +3462,9 @@ export const InboxEventScalarFieldEnum = {
   reason: 'reason',
   runId: 'runId',
   completedAt: 'completedAt',
-  failures: 'failures'
+  failures: 'failures',
+  messageId: 'messageId',
+  messageVersion: 'messageVersion'
 } as const
 
 export type InboxEventScalarFieldEnum = (typeof InboxEventScalarFieldEnum)[keyof typeof InboxEventScalarFieldEnum]

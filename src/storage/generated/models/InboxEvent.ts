@@ -51,6 +51,8 @@ export type InboxEventMinAggregateOutputType = {
   runId: string | null
   completedAt: Date | null
   failures: number | null
+  messageId: string | null
+  messageVersion: string | null
 }
 
 export type InboxEventMaxAggregateOutputType = {
@@ -68,6 +70,8 @@ export type InboxEventMaxAggregateOutputType = {
   runId: string | null
   completedAt: Date | null
   failures: number | null
+  messageId: string | null
+  messageVersion: string | null
 }
 
 export type InboxEventCountAggregateOutputType = {
@@ -85,6 +89,8 @@ export type InboxEventCountAggregateOutputType = {
   runId: number
   completedAt: number
   failures: number
+  messageId: number
+  messageVersion: number
   _all: number
 }
 
@@ -114,6 +120,8 @@ export type InboxEventMinAggregateInputType = {
   runId?: true
   completedAt?: true
   failures?: true
+  messageId?: true
+  messageVersion?: true
 }
 
 export type InboxEventMaxAggregateInputType = {
@@ -131,6 +139,8 @@ export type InboxEventMaxAggregateInputType = {
   runId?: true
   completedAt?: true
   failures?: true
+  messageId?: true
+  messageVersion?: true
 }
 
 export type InboxEventCountAggregateInputType = {
@@ -148,6 +158,8 @@ export type InboxEventCountAggregateInputType = {
   runId?: true
   completedAt?: true
   failures?: true
+  messageId?: true
+  messageVersion?: true
   _all?: true
 }
 
@@ -252,6 +264,8 @@ export type InboxEventGroupByOutputType = {
   runId: string | null
   completedAt: Date | null
   failures: number
+  messageId: string | null
+  messageVersion: string | null
   _count: InboxEventCountAggregateOutputType | null
   _avg: InboxEventAvgAggregateOutputType | null
   _sum: InboxEventSumAggregateOutputType | null
@@ -292,6 +306,8 @@ export type InboxEventWhereInput = {
   runId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
   completedAt?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
   failures?: Prisma.IntFilter<"InboxEvent"> | number
+  messageId?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
+  messageVersion?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
 }
 
 export type InboxEventOrderByWithRelationInput = {
@@ -309,6 +325,8 @@ export type InboxEventOrderByWithRelationInput = {
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
   completedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
+  messageId?: Prisma.SortOrderInput | Prisma.SortOrder
+  messageVersion?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InboxEventWhereUniqueInput = Prisma.AtLeast<{
@@ -330,6 +348,8 @@ export type InboxEventWhereUniqueInput = Prisma.AtLeast<{
   runId?: Prisma.UuidNullableFilter<"InboxEvent"> | string | null
   completedAt?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
   failures?: Prisma.IntFilter<"InboxEvent"> | number
+  messageId?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
+  messageVersion?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
 }, "id" | "seq" | "adapter_deliveryId">
 
 export type InboxEventOrderByWithAggregationInput = {
@@ -347,6 +367,8 @@ export type InboxEventOrderByWithAggregationInput = {
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
   completedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
+  messageId?: Prisma.SortOrderInput | Prisma.SortOrder
+  messageVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InboxEventCountOrderByAggregateInput
   _avg?: Prisma.InboxEventAvgOrderByAggregateInput
   _max?: Prisma.InboxEventMaxOrderByAggregateInput
@@ -372,6 +394,8 @@ export type InboxEventScalarWhereWithAggregatesInput = {
   runId?: Prisma.UuidNullableWithAggregatesFilter<"InboxEvent"> | string | null
   completedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"InboxEvent"> | Date | string | null
   failures?: Prisma.IntWithAggregatesFilter<"InboxEvent"> | number
+  messageId?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
+  messageVersion?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
 }
 
 export type InboxEventCreateInput = {
@@ -389,6 +413,8 @@ export type InboxEventCreateInput = {
   runId?: string | null
   completedAt?: Date | string | null
   failures?: number
+  messageId?: string | null
+  messageVersion?: string | null
 }
 
 export type InboxEventUncheckedCreateInput = {
@@ -406,6 +432,8 @@ export type InboxEventUncheckedCreateInput = {
   runId?: string | null
   completedAt?: Date | string | null
   failures?: number
+  messageId?: string | null
+  messageVersion?: string | null
 }
 
 export type InboxEventUpdateInput = {
@@ -423,6 +451,8 @@ export type InboxEventUpdateInput = {
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
+  messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxEventUncheckedUpdateInput = {
@@ -440,6 +470,8 @@ export type InboxEventUncheckedUpdateInput = {
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
+  messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxEventCreateManyInput = {
@@ -457,6 +489,8 @@ export type InboxEventCreateManyInput = {
   runId?: string | null
   completedAt?: Date | string | null
   failures?: number
+  messageId?: string | null
+  messageVersion?: string | null
 }
 
 export type InboxEventUpdateManyMutationInput = {
@@ -474,6 +508,8 @@ export type InboxEventUpdateManyMutationInput = {
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
+  messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxEventUncheckedUpdateManyInput = {
@@ -491,6 +527,8 @@ export type InboxEventUncheckedUpdateManyInput = {
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   completedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
+  messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxEventAdapterDeliveryIdCompoundUniqueInput = {
@@ -513,6 +551,8 @@ export type InboxEventCountOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   completedAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
+  messageId?: Prisma.SortOrder
+  messageVersion?: Prisma.SortOrder
 }
 
 export type InboxEventAvgOrderByAggregateInput = {
@@ -535,6 +575,8 @@ export type InboxEventMaxOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   completedAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
+  messageId?: Prisma.SortOrder
+  messageVersion?: Prisma.SortOrder
 }
 
 export type InboxEventMinOrderByAggregateInput = {
@@ -552,6 +594,8 @@ export type InboxEventMinOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   completedAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
+  messageId?: Prisma.SortOrder
+  messageVersion?: Prisma.SortOrder
 }
 
 export type InboxEventSumOrderByAggregateInput = {
@@ -576,6 +620,8 @@ export type InboxEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   runId?: boolean
   completedAt?: boolean
   failures?: boolean
+  messageId?: boolean
+  messageVersion?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
 export type InboxEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -593,6 +639,8 @@ export type InboxEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   runId?: boolean
   completedAt?: boolean
   failures?: boolean
+  messageId?: boolean
+  messageVersion?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
 export type InboxEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -610,6 +658,8 @@ export type InboxEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   runId?: boolean
   completedAt?: boolean
   failures?: boolean
+  messageId?: boolean
+  messageVersion?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
 export type InboxEventSelectScalar = {
@@ -627,9 +677,11 @@ export type InboxEventSelectScalar = {
   runId?: boolean
   completedAt?: boolean
   failures?: boolean
+  messageId?: boolean
+  messageVersion?: boolean
 }
 
-export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "orderingKey" | "deliveryId" | "name" | "body" | "receivedAt" | "teamId" | "disposition" | "reason" | "runId" | "completedAt" | "failures", ExtArgs["result"]["inboxEvent"]>
+export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "orderingKey" | "deliveryId" | "name" | "body" | "receivedAt" | "teamId" | "disposition" | "reason" | "runId" | "completedAt" | "failures" | "messageId" | "messageVersion", ExtArgs["result"]["inboxEvent"]>
 
 export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "InboxEvent"
@@ -667,6 +719,11 @@ export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
     runId: string | null
     completedAt: Date | null
     failures: number
+    /**
+     * The message that the event is about, and its version: later versions are greater.
+     */
+    messageId: string | null
+    messageVersion: string | null
   }, ExtArgs["result"]["inboxEvent"]>
   composites: {}
 }
@@ -1104,6 +1161,8 @@ export interface InboxEventFieldRefs {
   readonly runId: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly completedAt: Prisma.FieldRef<"InboxEvent", 'DateTime'>
   readonly failures: Prisma.FieldRef<"InboxEvent", 'Int'>
+  readonly messageId: Prisma.FieldRef<"InboxEvent", 'String'>
+  readonly messageVersion: Prisma.FieldRef<"InboxEvent", 'String'>
 }
     
 

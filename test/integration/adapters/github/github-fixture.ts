@@ -40,7 +40,7 @@ export async function inboundMessageOf(
   if (translation.kind === "message") {
     return translation.message;
   }
-  throw new Error(`It was ignored: ${translation.reason}`);
+  throw new Error(`It is no message: ${JSON.stringify(translation)}`);
 }
 
 /** A `fetch` to the emulated GitHub, except for calls that `answer` answers. */

@@ -100,7 +100,7 @@ export class SlackFixture {
 
 export function messageOf(translation: Translation): InboundMessage {
   if (translation.kind !== "message") {
-    throw new Error(`Ignored: ${translation.reason}`);
+    throw new Error(`No message: ${JSON.stringify(translation)}`);
   }
   return translation.message;
 }

@@ -15,6 +15,14 @@ export class InMemoryFollowUpStore implements FollowUpStore {
     return this.#database.read((tables) => followUpsOf(tables, runId).find((followUp) => followUp.id === id));
   }
 
+  findByMessage(runId: RunId, messageRef: string): Promise<FollowUp | undefined> {
+    return this.#database.read((tables) =>
+      followUpsOf(tables, runId).findLast(
+        (followUp) => followUp.messageRef === messageRef && followUp.withdrawnAt === undefined,
+      ),
+    );
+  }
+
   list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]> {
     return this.#database.read((tables) =>
       followUpsOf(tables, runId)

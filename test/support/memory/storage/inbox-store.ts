@@ -1,5 +1,5 @@
 import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
-import type { InboxStore, ThreadNotices } from "../../../../src/core/inbox/inbox-store.ts";
+import type { InboxStore, MessageResult, ThreadNotices } from "../../../../src/core/inbox/inbox-store.ts";
 import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
 import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
@@ -34,6 +34,16 @@ export class InMemoryInboxStore implements InboxStore {
         row.event.orderingKey === orderingKey && row.disposition === undefined;
       return inbox.values().find(isOpen)?.event;
     });
+  }
+
+  listResultsOf(messageId: string): Promise<readonly MessageResult[]> {
+    return this.#database.read(({ inbox }) =>
+      [...inbox.values()].flatMap(({ disposition, revision, runId }) =>
+        disposition === undefined || revision?.messageId !== messageId
+          ? []
+          : [{ disposition, version: revision.version, ...(runId === undefined ? {} : { runId }) }],
+      ),
+    );
   }
 
   complete(result: InboxResult, says?: ThreadNotices): Promise<void> {

@@ -33,7 +33,8 @@ export interface RunRow {
   readonly leaseUntil?: number;
 }
 
-export interface InboxRow extends Partial<Pick<InboxResult, "disposition" | "reason" | "runId" | "teamId">> {
+export interface InboxRow
+  extends Partial<Pick<InboxResult, "disposition" | "reason" | "revision" | "runId" | "teamId">> {
   readonly event: InboxEvent;
   /** The order in which events arrived. */
   readonly seq: bigint;

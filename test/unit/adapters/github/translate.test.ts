@@ -20,7 +20,7 @@ function messageOf(name: string, body: JsonRecord, deliveryId?: string): Inbound
   if (translation.kind === "message") {
     return translation.message;
   }
-  throw new Error(`It was ignored: ${translation.reason}`);
+  throw new Error(`It is no message: ${JSON.stringify(translation)}`);
 }
 
 function reasonOf(name: string, body: JsonRecord): string {

@@ -53,7 +53,7 @@ function anEdit(before: string, after: string, changes: object = {}): object {
 
 function messageOf(translation: Translation): InboundMessage {
   if (translation.kind !== "message") {
-    throw new Error(`Ignored: ${translation.reason}`);
+    throw new Error(`No message: ${JSON.stringify(translation)}`);
   }
   return translation.message;
 }
@@ -155,18 +155,73 @@ describe("an edit", () => {
     expect(message.provenance).toMatchObject({ action: "edited", version: "1700000008.000000" });
   });
 
-  test("an edit that does not add the mention is ignored, and so is the repeated app_mention", () => {
-    const edit = anEdit("<@U0BOT> fix it", "<@U0BOT> fix that");
+  test("both versions of a message are one message, and the repeated app_mention is ignored", () => {
+    const before = messageOf(translated(aMention()));
+    const edit = messageOf(translated(anEdit("<@U0BOT> fix it", "<@U0BOT> fix that")));
     const again = aMention({ edited: { user: "U1", ts: "1700000008.000000" } });
 
-    expect(reasonOf(translated(edit))).toContain("edit");
+    expect(edit).toMatchObject({ text: "fix that", messageRef: before.messageRef });
+    expect([before.revision, edit.revision]).toEqual([
+      { messageId: `slack:T1/C1/${TS}`, version: TS, isEdit: false },
+      { messageId: `slack:T1/C1/${TS}`, version: "1700000008.000000", isEdit: true },
+    ]);
     expect(reasonOf(translated(again))).toContain("edit");
+  });
+
+  test("a change that nobody wrote is ignored: a preview of a link, a count of replies", () => {
+    const text = "<@U0BOT> see https://example.com";
+    const preview = { type: "message", user: "U1", ts: TS, text, attachments: [{}] };
+    const event = { ...anEdit(text, text), message: preview };
+
+    expect(reasonOf(translated(event))).toContain("as it is");
+    expect(reasonOf(translated(anEdit(text, text)))).toContain("as it is");
+  });
+
+  test("an edit that takes the mention out is an edit of a message that may have been a request", () => {
+    const thread = { thread_ts: TS };
+
+    expect(messageOf(translated(anEdit("<@U0BOT> fix it", "fix it")))).toMatchObject({ addressed: "reply" });
+    expect(reasonOf(translated(anEdit("hello", "hi", thread)))).toContain("does not mention");
   });
 
   test("an edit by another app is a message of that app and not of its user", () => {
     const edit = anEdit("", "<@U0BOT> fix it", { user: "U9", bot_id: "B9" });
 
     expect(messageOf(translated(edit)).author).toEqual({ subject: "slack:T1:B9", isBot: true });
+  });
+});
+
+describe("a deletion", () => {
+  const deletion = {
+    adapter: "slack",
+    installation: "T1",
+    messageId: `slack:T1/C1/${TS}`,
+    messageRef: TS,
+    version: "1700000009.000000",
+  };
+
+  test.each([
+    ["with the message", { previous_message: { type: "message", user: "U1", ts: TS, text: "hi" } }],
+    ["without the message", {}],
+  ])("%s names the message", (_name, changes) => {
+    const at = { ts: "1700000009.000000", event_ts: "1700000009.000000" };
+    const event = {
+      type: "message",
+      subtype: "message_deleted",
+      channel: "C1",
+      deleted_ts: TS,
+      ...at,
+      ...changes,
+    };
+
+    expect(translated(event)).toEqual({ kind: "deletion", deletion });
+  });
+
+  test("a tombstone of a first message with replies is a deletion", () => {
+    const tombstone = { subtype: "tombstone", user: "USLACKBOT", ts: TS, thread_ts: TS };
+    const event = { ...anEdit("<@U0BOT> fix it", "This message was deleted."), message: tombstone };
+
+    expect(translated(event)).toEqual({ kind: "deletion", deletion });
   });
 });
 
@@ -178,7 +233,6 @@ describe("a message that no user wrote to the bot", () => {
     ["Slackbot", { user: "USLACKBOT" }, "Slackbot"],
     ["a join", { subtype: "channel_join" }, "channel_join"],
     ["a topic", { subtype: "channel_topic" }, "channel_topic"],
-    ["a deletion", { subtype: "message_deleted", deleted_ts: TS }, "message_deleted"],
     ["a message without an author", { user: undefined }, "no user"],
   ])("%s is ignored although it mentions the bot", (_name, changes, reason) => {
     const event = aMessage({ text: "<@U0BOT> run this", ...changes });

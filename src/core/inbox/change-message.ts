@@ -1,0 +1,209 @@
+import { AppError } from "../errors.ts";
+import type { PrincipalId } from "../ids.ts";
+import type { Principal } from "../people/principal.ts";
+import type { FollowUp, Run } from "../runs/run.ts";
+import type { TransactionExtras } from "../runs/run-service.ts";
+import type { Notice } from "../threads/notice.ts";
+import type { Deletion } from "../threads/thread-adapter.ts";
+import type { Disposition } from "./inbox-result.ts";
+import type { MessageResult } from "./inbox-store.ts";
+import { type AuthorizedContext, type InboxDeps, resultOf, type TakenMessage } from "./message-context.ts";
+import { completing, reply, replyWith } from "./message-results.ts";
+import { parseCommand } from "./parse-command.ts";
+import { parseOptions, type RequestOptions } from "./parse-options.ts";
+
+/** What became of a message, by the results of its events. Undefined: nothing that an edit could change. */
+export function takenMessage(results: readonly MessageResult[]): TakenMessage | undefined {
+  const last = results.findLast(({ disposition }) => CHANGEABLE.has(disposition));
+  if (last?.runId === undefined || last.disposition === "withdrawn") {
+    return undefined;
+  }
+  const { runId } = last;
+  return {
+    runId,
+    isRequest: results.some((one) => one.disposition === "run_created" && one.runId === runId),
+  };
+}
+
+const CHANGEABLE: ReadonlySet<Disposition> = new Set(["run_created", "follow_up", "changed", "withdrawn"]);
+
+/** Gives the agent the new text of a message: instead of the old one if it has not got that, otherwise after it. */
+export async function changeMessage(
+  context: AuthorizedContext,
+  taken: TakenMessage,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const { author, message } = context;
+  const command = parseCommand(message.text);
+  const text = command.kind === "new" ? command.prompt : message.text;
+  let request: RequestOptions = { config: {}, prompt: text };
+  try {
+    if (taken.isRequest) {
+      request = await parseOptions(text, () => deps.storage.environments.list(author.teamId));
+    }
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+  const run = await deps.storage.runs.find({ id: taken.runId });
+  if (run === undefined) {
+    await deps.storage.inbox.complete({ ...resultOf(context), disposition: "ignored", reason: RUN_GONE });
+    return "ignored";
+  }
+  const followUp = await deps.storage.followUps.findByMessage(run.id, message.messageRef);
+  const target = { run, followUp, isRequest: taken.isRequest };
+  if (isKnown(target, request.prompt)) {
+    const reason = "The edit does not change what the agent gets.";
+    await deps.storage.inbox.complete({ ...resultOf(context), disposition: "ignored", reason });
+    return "ignored";
+  }
+  const isRewritten = await unlessGiven(() => rewrite(context, target, request, deps));
+  return isRewritten ? "changed" : addChange(context, target, request.prompt, deps);
+}
+
+interface ChangeTarget {
+  readonly run: Run;
+  /** The newest follow-up that came from the message. */
+  readonly followUp: FollowUp | undefined;
+  readonly isRequest: boolean;
+}
+
+function isKnown({ followUp, isRequest, run }: ChangeTarget, text: string): boolean {
+  const latest = followUp?.message ?? (isRequest ? run.prompt : undefined);
+  return latest === text || latest === changeText(isRequest, text);
+}
+
+/** Replaces what is still held. Throws a conflict if it is not. */
+async function rewrite(
+  context: AuthorizedContext,
+  { followUp, isRequest, run }: ChangeTarget,
+  { config, prompt }: RequestOptions,
+  { runs }: InboxDeps,
+): Promise<void> {
+  const { author } = context;
+  const keepsOptions = Object.entries(config).every(([name, value]) => isSame(run.config[name], value));
+  const extras = withNote(context, keepsOptions ? REWRITTEN : `${REWRITTEN} ${OPTIONS_STAY}`, "changed");
+  if (followUp !== undefined) {
+    const isChange = followUp.message.startsWith(changeText(isRequest, ""));
+    const message = isChange ? changeText(isRequest, prompt) : prompt;
+    await runs.rewriteFollowUp({ runId: run.id, followUpId: followUp.id }, author, message, extras);
+  } else if (isRequest) {
+    await runs.rewriteRequest(run.id, author, prompt, extras);
+  } else {
+    throw new AppError("conflict", "The message was an answer, which the agent has.", { retryable: false });
+  }
+}
+
+/** The agent has the old text. A run that was stopped stays so. */
+async function addChange(
+  context: AuthorizedContext,
+  { isRequest, run }: ChangeTarget,
+  text: string,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const { author, message } = context;
+  if (run.state === "CANCELLED") {
+    return reply(context, deps, STOPPED);
+  }
+  const { messageRef } = message;
+  const input = { message: changeText(isRequest, text), messageRef, authorId: author.id };
+  await deps.runs.followUp(run.id, author, input, withNote(context, ADDED, "follow_up"));
+  return "follow_up";
+}
+
+function changeText(isRequest: boolean, text: string): string {
+  return `${isRequest ? "The request" : "An earlier message"} was changed to: ${text}`;
+}
+
+const REWRITTEN = "The agent gets this message as you changed it.";
+const OPTIONS_STAY = "The options at its front stay as they were: `new …` starts a run with others.";
+const ADDED = "The agent already had this message. It gets your change as a follow-up.";
+const STOPPED = "The run was stopped, so your change starts nothing. Mention me to continue it.";
+const WITHDRAWN = "A message was withdrawn here before the agent got it.";
+const GIVEN =
+  "The agent already has a message that was withdrawn here: it cannot be unsaid. `stop` stops the run.";
+const RUN_GONE = "The run was deleted.";
+
+function withNote(context: AuthorizedContext, text: string, disposition: Disposition): TransactionExtras {
+  const extras = completing(context, disposition);
+  const note: Notice = { kind: "message", purpose: "reply", text, onlyFor: context.message.author.subject };
+  const notices = [...(extras.threadNotices?.notices ?? []), note];
+  return { ...extras, threadNotices: { threadId: context.thread.id, notices } };
+}
+
+export interface WithdrawnMessage {
+  readonly inboxId: string;
+  readonly deletion: Deletion;
+  readonly taken: TakenMessage;
+}
+
+/**
+ * Withdraws what a message asked for, in the name of its author, whether the message was deleted or became an aside. What
+ * the agent has cannot be taken back, which is said in the thread.
+ */
+export async function withdrawMessage(
+  { deletion, inboxId, taken }: WithdrawnMessage,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const { adapter, installation, messageId, messageRef, version } = deletion;
+  const { runs, storage } = deps;
+  const revision = { messageId, version, isEdit: false };
+  const run = await storage.runs.find({ id: taken.runId });
+  if (run === undefined) {
+    await storage.inbox.complete({ inboxId, disposition: "ignored", reason: RUN_GONE, revision });
+    return "ignored";
+  }
+  const result = { inboxId, teamId: run.teamId, dedupeKey: `${messageId} withdrawn ${version}`, revision };
+  const threads = await storage.threads.listOf(run.id);
+  const thread = threads.find((one) => one.adapter === adapter && one.installation === installation);
+  const followUp = await storage.followUps.findByMessage(run.id, messageRef);
+  const author = await authorOf(followUp?.authorId ?? run.requesterId ?? run.creatorId, deps);
+  const given = { kind: "message", purpose: "reply", text: GIVEN } as const;
+  // A change of a message that the agent has is a follow-up of its own.
+  const isGivenToo = followUp?.message.startsWith(changeText(taken.isRequest, "")) === true;
+  const note: Notice = isGivenToo ? given : { ...given, text: WITHDRAWN };
+  const extras: TransactionExtras = {
+    from: { source: deps.adapters.get(adapter)?.traits.source ?? "API", integration: adapter, installation },
+    inboxResult: { ...result, disposition: "withdrawn" },
+    ...(thread === undefined ? {} : { threadNotices: { threadId: thread.id, notices: [note] } }),
+  };
+  const isWithdrawn = await unlessGiven(async () => {
+    if (followUp !== undefined) {
+      await runs.withdrawFollowUp({ runId: run.id, followUpId: followUp.id }, author, extras);
+    } else if (taken.isRequest) {
+      await runs.withdrawRequest(run.id, author, extras);
+    } else {
+      throw new AppError("conflict", "The message was an answer, which the agent has.", { retryable: false });
+    }
+  });
+  if (isWithdrawn) {
+    return "withdrawn";
+  }
+  const says = thread === undefined ? undefined : { thread, notices: [given] };
+  await storage.inbox.complete({ ...result, disposition: "replied", runId: run.id }, says);
+  return "replied";
+}
+
+async function authorOf(id: PrincipalId, { storage }: InboxDeps): Promise<Principal> {
+  const [author] = await storage.people.getMany([id]);
+  if (author === undefined) {
+    throw new Error("The author of the message is no principal.");
+  }
+  return author;
+}
+
+/** False if the agent has the message already. */
+async function unlessGiven(change: () => Promise<void>): Promise<boolean> {
+  try {
+    await change();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "conflict") {
+      return false;
+    }
+    throw error;
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

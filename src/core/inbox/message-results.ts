@@ -1,0 +1,56 @@
+import { AppError } from "../errors.ts";
+import type { TransactionExtras } from "../runs/run-service.ts";
+import type { Notice } from "../threads/notice.ts";
+import type { Disposition } from "./inbox-result.ts";
+import {
+  type AuthorizedContext,
+  type InboxDeps,
+  type MessageContext,
+  requestOriginOf,
+  resultOf,
+} from "./message-context.ts";
+
+/** What the run's state does not allow is posted as a reply. Any other failure is thrown. */
+export async function replyWith(
+  error: unknown,
+  context: MessageContext,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const isAnswer =
+    error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
+  if (!isAnswer) {
+    throw error;
+  }
+  return reply(context, deps, error.message);
+}
+
+export async function reply(
+  context: MessageContext,
+  { storage }: InboxDeps,
+  text: string,
+): Promise<Disposition> {
+  const notices = [...seenNotice(context), { kind: "message", purpose: "reply", text } as const];
+  const { thread } = context;
+  await storage.inbox.complete({ ...resultOf(context), disposition: "replied" }, { thread, notices });
+  return "replied";
+}
+
+/** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
+export function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
+  const says = { threadId: context.thread.id, notices: [...seenNotice(context), ...unreadNotice(context)] };
+  return {
+    from: requestOriginOf(context),
+    inboxResult: { ...resultOf(context), disposition },
+    threadNotices: says,
+  };
+}
+
+/** A button stands on a message of the bot's own, which needs no 👀. */
+function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
+  return buttonAction === undefined ? [{ kind: "seen", messageRef } as const] : [];
+}
+
+/** Says in the thread what the agent does not know. */
+function unreadNotice({ gathered: { unread = [] } }: AuthorizedContext): readonly Notice[] {
+  return unread.length === 0 ? [] : [{ kind: "message", purpose: "reply", text: unread.join("\n") }];
+}
