@@ -27,7 +27,13 @@ import {
 import { RUN_SOURCES } from "../core/runs/sources.ts";
 import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
-import type { CardApproval, CardWorkspace, Notice, RunCard } from "../core/threads/notice.ts";
+import {
+  type CardApproval,
+  type CardWorkspace,
+  type Notice,
+  type RunCard,
+  TURN_OUTCOMES,
+} from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
 import type { DiskUse } from "../core/workers/worker.ts";
 import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
@@ -269,6 +275,7 @@ export const WEBHOOK_SECRETS: z.ZodType<readonly WebhookSecret[]> = z.array(
 
 export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
   z.looseObject({ kind: z.literal("seen"), messageRef: z.string() }),
+  z.looseObject({ kind: z.literal("ended"), messageRef: z.string(), end: z.enum(TURN_OUTCOMES) }),
   z.looseObject({
     kind: z.literal("card"),
     card: z.looseObject({

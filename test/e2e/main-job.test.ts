@@ -96,7 +96,10 @@ describe("a comment on GitHub (step 2)", () => {
     expect(issue.comments).toHaveLength(2);
     expectSteps(issue.history, GITHUB_WORDS);
     expect(card.edits).toBe(issue.history.length - 1);
-    expect(issue.reactionsTo(comment)).toEqual([{ content: "eyes", user: "errand[bot]" }]);
+    expect(issue.reactionsTo(comment)).toEqual([
+      { content: "eyes", user: "errand[bot]" },
+      { content: "rocket", user: "errand[bot]" },
+    ]);
     const run = await fixture.api.getRun(issue.runId);
     expect(run).toMatchObject({
       title: "The parser is slow",
@@ -112,6 +115,7 @@ describe("a comment on GitHub (step 2)", () => {
       repository: { id: repo.id, full_name: repo.fullName },
       actor: { id: writer.id, login: "wendy" },
       linked_account: asRecord(run.creator).uid,
+      message_ref: expect.any(String),
       permission: "write",
       message_ids: [comment.id],
       content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -172,7 +176,7 @@ describe("a comment on GitHub (step 2)", () => {
     expect(answers.at(-1)).toContain("first words");
     expect(answers.at(0)).not.toContain("first words");
     expect([issue.cards.length, issue.comments.length]).toEqual([1, 3]);
-    expect(issue.reactionsTo(second)).toHaveLength(1);
+    expect(issue.reactionsTo(second).map(({ content }) => content)).toEqual(["eyes", "rocket"]);
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
@@ -211,7 +215,8 @@ describe("a mention in Slack (step 3)", () => {
       expect(thread.messages).toHaveLength(2);
       expect(thread.cards[0]?.edited).toBe(true);
       expectSteps(thread.history, SLACK_WORDS);
-      expect(seenBy(thread)).toEqual([fixture.slack.botUserId]);
+      await waitFor(() => signsOn(thread)[0] === "white_check_mark", { what: "the sign of the end" });
+      expect(signsOn(thread)).toEqual(["white_check_mark"]);
       expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
       expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
       const run = await fixture.api.getRun(thread.runId);
@@ -228,6 +233,7 @@ describe("a mention in Slack (step 3)", () => {
         channel: channel.id,
         actor: { id: fixture.slack.alice.id, login: "alice" },
         linked_account: asRecord(run.creator).uid,
+        message_ref: expect.any(String),
         permission: "member",
         message_ids: [`${channel.id}/${ts}`],
         content_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -359,8 +365,8 @@ function untilFree(runId: string): Promise<RunItem> {
   return waitFor(isFree, { what: "its processes to be gone", timeoutMs: WAIT_LIMIT_MS });
 }
 
-function seenBy(thread: SlackThread): readonly string[] {
+function signsOn(thread: SlackThread): readonly string[] {
   const { channel, ts } = thread.root;
   const [root] = fixture.slack.threadMessages(channel.id, ts);
-  return root?.reactions.find(({ name }) => name === "eyes")?.users ?? [];
+  return root?.reactions.map(({ name }) => name) ?? [];
 }

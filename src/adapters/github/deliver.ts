@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
+import type { Notice, TurnOutcome } from "../../core/threads/notice.ts";
 import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import { parseMessageRef } from "./message-ref.ts";
@@ -17,6 +18,8 @@ const REACTIONS = {
   issue: "POST /repos/{owner}/{repo}/issues/{number}/reactions",
 };
 
+const ENDED: Readonly<Record<TurnOutcome, string>> = { done: "rocket", failed: "-1", stopped: "confused" };
+
 export interface DeliveryDeps {
   readonly client: GithubClient;
   readonly posts: Posts;
@@ -28,8 +31,8 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
   const target = await findTarget(delivery, deps.client);
   const { notice } = delivery;
   const shown =
-    notice.kind === "seen"
-      ? await react(target, notice.messageRef, deps.client)
+    notice.kind === "seen" || notice.kind === "ended"
+      ? await react(target, notice, deps.client)
       : await show(delivery, target, deps);
   return receiptOf(shown);
 }
@@ -41,16 +44,24 @@ async function findTarget({ thread }: Delivery, client: GithubClient): Promise<C
 }
 
 /** GitHub keeps one reaction per user. REST has no reactions to reviews, so the pull request gets it. */
-async function react(target: CommentTarget, messageRef: string, client: GithubClient): Promise<Shown> {
-  const { kind, id } = parseMessageRef(messageRef);
+async function react(
+  target: CommentTarget,
+  notice: Extract<Notice, { readonly kind: "seen" | "ended" }>,
+  client: GithubClient,
+): Promise<Shown> {
+  const { kind, id } = parseMessageRef(notice.messageRef);
   const { installation, owner, repo, number } = target;
   const isComment = kind === "issue_comment" || kind === "review_comment";
   const call = {
     route: REACTIONS[isComment ? kind : "issue"],
-    parameters: { owner, repo, ...(isComment ? { id } : { number }), content: "eyes" },
+    parameters: { owner, repo, ...(isComment ? { id } : { number }), content: contentOf(notice) },
     answer: reactionAnswer,
   };
   return { kind: "reaction", id: (await client.call(installation, call)).id };
+}
+
+function contentOf(notice: Extract<Notice, { readonly kind: "seen" | "ended" }>): string {
+  return notice.kind === "seen" ? "eyes" : ENDED[notice.end];
 }
 
 async function show(

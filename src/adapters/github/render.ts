@@ -26,7 +26,7 @@ const STATE_WORDS: Readonly<Record<RunState, string>> = {
 
 const UNAPPROVED = "Waiting for approval";
 
-type ShownNotice = Exclude<Notice, { kind: "seen" }>;
+type ShownNotice = Exclude<Notice, { kind: "seen" | "ended" }>;
 type Message = Omit<Extract<Notice, { kind: "message" }>, "kind" | "purpose">;
 
 interface Frame {
@@ -49,7 +49,7 @@ export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): strin
 /** The whole body of the comment that shows a notice. */
 export function render(delivery: Pick<Delivery, "id" | "notice">, trigger: string): string {
   const { notice } = delivery;
-  if (notice.kind === "seen") {
+  if (notice.kind === "seen" || notice.kind === "ended") {
     return markerOf(delivery);
   }
   const marker = `${markerOf(delivery)}\n`;

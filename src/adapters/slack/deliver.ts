@@ -1,4 +1,5 @@
 import type { WebClient } from "@slack/web-api";
+import type { TurnOutcome } from "../../core/threads/notice.ts";
 import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode } from "./errors.ts";
@@ -8,6 +9,11 @@ import { type Rendered, render } from "./render.ts";
 import { parseThreadKey, userIdOf } from "./thread-key.ts";
 
 const SEEN = "eyes";
+const ENDED: Readonly<Record<TurnOutcome, string>> = {
+  done: "white_check_mark",
+  failed: "x",
+  stopped: "octagonal_sign",
+};
 
 export interface DeliveryDeps {
   readonly client: WebClient;
@@ -19,7 +25,9 @@ export async function deliver(delivery: Delivery, { client, posts }: DeliveryDep
   const { id, notice } = delivery;
   switch (notice.kind) {
     case "seen":
-      return receiptOf(await react(delivery, notice.messageRef, client));
+      return receiptOf(await react(delivery, { ts: notice.messageRef, name: SEEN }, client));
+    case "ended":
+      return receiptOf(await react(delivery, { ts: notice.messageRef, name: ENDED[notice.end] }, client));
     case "card":
       return receiptOf(await showCard(delivery, render({ id, notice }), posts));
     case "message": {
@@ -31,13 +39,25 @@ export async function deliver(delivery: Delivery, { client, posts }: DeliveryDep
   }
 }
 
-async function react({ thread }: Delivery, ts: string, client: WebClient): Promise<Shown> {
+/** Puts one reaction on a message in place of the one before. A message that was deleted needs none. */
+async function react(
+  { shownAt, thread }: Delivery,
+  { name, ts }: { readonly name: string; readonly ts: string },
+  client: WebClient,
+): Promise<Shown> {
   const { channel } = parseThreadKey(thread.key);
-  const call = client.reactions.add({ channel, timestamp: ts, name: SEEN });
-  await callSlack("reactions.add", call)
+  await callSlack("reactions.add", client.reactions.add({ channel, timestamp: ts, name }))
     .catch(ignoreCode("already_reacted"))
+    .catch(ignoreCode("message_not_found"))
     .catch(ignoreCode("missing_scope"));
-  return { channel, ts };
+  const before = shownAt === undefined ? undefined : parseReceipt(shownAt).reaction;
+  if (before !== undefined && before !== name) {
+    await callSlack("reactions.remove", client.reactions.remove({ channel, timestamp: ts, name: before }))
+      .catch(ignoreCode("no_reaction"))
+      .catch(ignoreCode("message_not_found"))
+      .catch(ignoreCode("missing_scope"));
+  }
+  return { channel, ts, reaction: name };
 }
 
 /** Posts a deleted card again. Updates the card of an earlier try, because it may show an older state. */

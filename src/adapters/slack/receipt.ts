@@ -5,12 +5,14 @@ import type { Receipt } from "../../core/threads/thread-adapter.ts";
 export interface Shown {
   readonly channel: string;
   readonly ts: string;
+  /** The name of the reaction, if it is a sign on a message of a user. */
+  readonly reaction?: string | undefined;
 }
 
-const shownSchema = z.object({ channel: z.string(), ts: z.string() });
+const shownSchema = z.object({ channel: z.string(), ts: z.string(), reaction: z.string().optional() });
 
-export function receiptOf({ channel, ts }: Shown): Receipt {
-  return JSON.stringify({ channel, ts });
+export function receiptOf({ channel, reaction, ts }: Shown): Receipt {
+  return JSON.stringify({ channel, ts, reaction });
 }
 
 export function parseReceipt(receipt: Receipt): Shown {

@@ -14,7 +14,7 @@ export interface Rendered {
   readonly plainText: string;
 }
 
-type ShownNotice = Exclude<Notice, { readonly kind: "seen" }>;
+type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" }>;
 type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
 
 // https://docs.slack.dev/reference/block-kit/blocks. A whole message must stay below about 13,200 characters, which

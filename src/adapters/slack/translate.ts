@@ -10,6 +10,9 @@ import { provenanceOf } from "./provenance.ts";
 import { authorSubject, messageIdOf, permalinkOf, threadKeyOf } from "./thread-key.ts";
 
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
+const REACTION: types.SlackEvent["type"] = "reaction_added";
+/** ❌ on a request stops its run. */
+const STOP_SIGN = "x";
 const BUTTON: BlockAction["type"] = "block_actions";
 
 /** Subtypes of messages that a user wrote. All others are Slack's own notes: joins, topics, deletions. */
@@ -34,6 +37,11 @@ const payloadSchema = z.object({
   team: z.object({ id: text }).optional().catch(undefined),
   user: withTeamId,
 });
+const reactionSchema = z.object({
+  user: z.string(),
+  reaction: z.string(),
+  item: z.object({ type: z.literal("message"), channel: z.string(), ts: z.string() }),
+});
 const buttonSchema = z.object({
   user: z.object({ id: z.string() }),
   channel: z.object({ id: z.string() }),
@@ -48,6 +56,9 @@ export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
   const { event, event_id: eventId } = payload;
   if (event !== undefined) {
     requireWorkspace(payload.authorizations?.[0]?.team_id ?? payload.team_id, bot);
+    if (event.type === REACTION) {
+      return translateReaction(event, bot);
+    }
     if (MESSAGE_EVENTS.has(event.type ?? "")) {
       return translateMessage(event, bot, eventId);
     }
@@ -103,6 +114,18 @@ function translateMessage(event: unknown, bot: Bot, eventId: string | undefined)
     return ignored("A reply that addresses another user.");
   }
   return { kind: "message", message: messageOf({ ...incoming, userId }, { addressed, bot, eventId }) };
+}
+
+function translateReaction(event: unknown, bot: Bot): Translation {
+  const parsed = reactionSchema.safeParse(event);
+  if (!parsed.success || parsed.data.reaction !== STOP_SIGN || parsed.data.user === bot.userId) {
+    return ignored("A reaction that asks for nothing.");
+  }
+  const { item, user } = parsed.data;
+  const { teamId } = bot;
+  const messageId = messageIdOf({ teamId, ...item });
+  const subject = authorSubject(teamId, user);
+  return { kind: "stop", stop: { adapter: "slack", installation: teamId, messageId, subject } };
 }
 
 function reasonToIgnore({ isRepeatedMention, isTextEdited, subtype }: IncomingMessage): string | undefined {

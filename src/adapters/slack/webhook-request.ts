@@ -38,6 +38,7 @@ const threadSchema = messageSchema.extend({
   message: messageSchema.optional().catch(undefined),
   previous_message: messageSchema.optional().catch(undefined),
   deleted_ts: text,
+  item: messageSchema.extend({ channel: text }).optional().catch(undefined),
 });
 
 /** Reads what Slack sent. The signature is checked before anything is parsed. */
@@ -123,9 +124,10 @@ function storable(name: string): string {
 /** The thread of an event or of a pressed button. An event without a thread has a key of its own. */
 export function orderingKeyOf(subject: unknown, deliveryId: string): string {
   const parsed = threadSchema.safeParse(subject);
-  const { channel, deleted_ts: deletedTs, message, previous_message: previous } = parsed.data ?? {};
+  const { deleted_ts: deletedTs, item, message, previous_message: previous } = parsed.data ?? {};
+  const channel = parsed.data?.channel ?? item?.channel;
   const deleted = deletedTs === undefined ? undefined : { ts: deletedTs, thread_ts: previous?.thread_ts };
-  const { ts, thread_ts: threadTs } = message ?? deleted ?? parsed.data ?? {};
+  const { ts, thread_ts: threadTs } = message ?? deleted ?? item ?? parsed.data ?? {};
   const root = threadTs ?? ts;
   return channel === undefined || root === undefined ? `slack:${deliveryId}` : `slack:${channel}/${root}`;
 }

@@ -142,6 +142,7 @@ export function decideTurnEnd(
     if (edit.run.state === "BLOCKED") {
       edit.moveTo("INPROGRESS");
     }
+    edit.postSigns("done");
     edit.postAnswer();
     return true;
   }

@@ -68,7 +68,12 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
     source: adapter.traits.source,
     creator: author,
     // An account's first message creates its principal, so there is always one.
-    provenance: { ...message.provenance, ...proven, linked_account: author.id },
+    provenance: {
+      ...message.provenance,
+      ...proven,
+      linked_account: author.id,
+      message_ref: message.messageRef,
+    },
     ...(surroundings === undefined ? {} : { context: surroundings }),
     ...(inputs.length === 0 ? {} : { inputs }),
     ...(subject === undefined ? {} : { title: subject }),
@@ -86,14 +91,17 @@ function bindingOf({ message, thread }: AuthorizedContext): ThreadBinding {
 
 /** Repeats an ended run in the same thread. */
 async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
-  const { adapter, author } = context;
+  const { adapter, author, message } = context;
   const run = await deps.runs.requireControl(runId, author, requestOriginOf(context));
   if (!isEnded(run.state)) {
     return reply(context, deps, "The run is not over yet.");
   }
   try {
     const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
-    await deps.runs.create(again, { ...completing(context, "run_created"), binding: bindingOf(context) });
+    // A button stands on a message of the bot's own: the signs stay on the request.
+    const asked = message.buttonAction === undefined ? { message_ref: message.messageRef } : {};
+    const request = { ...again, provenance: { ...again.provenance, ...asked } };
+    await deps.runs.create(request, { ...completing(context, "run_created"), binding: bindingOf(context) });
     return "run_created";
   } catch (error) {
     return replyWith(error, context, deps);

@@ -19,6 +19,7 @@ import {
   resultOf,
 } from "./message-context.ts";
 import { parseCommand } from "./parse-command.ts";
+import { stopBySign } from "./stop-by-sign.ts";
 
 const FAILURES_MAX = 10;
 /** Another change can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
@@ -64,6 +65,10 @@ export class InboxProcessor {
       }
       if (translation.kind === "deletion") {
         return this.#logResult(event, await this.#delete(event.id, translation.deletion));
+      }
+      if (translation.kind === "stop") {
+        const stopped = await stopBySign({ inboxId: event.id, stop: translation.stop }, this.#deps);
+        return this.#logResult(event, stopped);
       }
       context = await this.#contextOf(event, adapter, translation.message);
       this.#logResult(event, await this.#process(context));

@@ -19,6 +19,7 @@ export interface InboxDeps {
     | "environments"
     | "files"
     | "followUps"
+    | "identities"
     | "inbox"
     | "installations"
     | "namedAgents"

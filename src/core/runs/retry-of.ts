@@ -28,7 +28,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
 }
 
 /** The repository of the request and the reasons for the configuration are kept, unlike the author. */
-const KEPT: ReadonlySet<string> = new Set(["repository", "head", "routing", "config_layers"]);
+const KEPT: ReadonlySet<string> = new Set(["repository", "head", "routing", "config_layers", "message_ref"]);
 
 function provenanceOf({ provenance }: Run): Provenance {
   return Object.fromEntries(Object.entries(provenance).filter(([member]) => KEPT.has(member)));

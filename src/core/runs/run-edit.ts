@@ -6,7 +6,7 @@ import type { InboxResult } from "../inbox/inbox-result.ts";
 import { filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
-import type { Notice } from "../threads/notice.ts";
+import type { Notice, TurnOutcome } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
@@ -34,6 +34,8 @@ export interface EditTools {
   readonly now: Date;
   readonly writer: NoticeWriter;
 }
+
+const OUTCOMES: Partial<Record<RunState, TurnOutcome>> = { SUCCEEDED: "done", CANCELLED: "stopped" };
 
 /**
  * Builds one decision about one run. Only this class changes the state of a run: it checks the transition table and
@@ -99,6 +101,7 @@ export class RunEdit {
     }
     this.#showCard = true;
     if (isEnded(to)) {
+      this.postSigns(OUTCOMES[to] ?? "failed");
       this.#postOutcome(why.status);
     }
   }
@@ -131,6 +134,25 @@ export class RunEdit {
     }
     const { step: _before, ...others } = activity ?? {};
     this.set({ activity: step === undefined ? others : { ...others, step } });
+  }
+
+  /**
+   * Shows on the messages that led to the turn how it ended. A run that never began has only its request. They are shown in
+   * the first thread of their platform, because later threads of a run have other messages.
+   */
+  postSigns(end: TurnOutcome): void {
+    const { run, taken } = this.subject;
+    const followUps = run.turnOpen ? taken : [];
+    const isFirst = run.turn === 0 || (run.turn === 1 && run.turnOpen);
+    const { message_ref: requestRef } = run.provenance;
+    const request =
+      isFirst && typeof requestRef === "string" ? [{ messageRef: requestRef, source: run.source }] : [];
+    for (const { messageRef, source } of [...request, ...followUps]) {
+      const thread = this.#threads.find(({ adapter }) => this.#tools.writer.sourceOf(adapter) === source);
+      if (messageRef !== undefined && thread !== undefined) {
+        this.#notices.push({ threadId: thread.id, notice: { kind: "ended", messageRef, end } });
+      }
+    }
   }
 
   /** Posts the final answer of a turn to every thread. */

@@ -1,6 +1,7 @@
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Approval, ConfigLayer, FollowUp, Provenance, Run, RunConfig } from "../runs/run.ts";
+import type { RunSource } from "../runs/sources.ts";
 import type { CardApproval, CardWorkspace, Notice, RunCard } from "./notice.ts";
 import type { AdapterTraits } from "./thread-adapter.ts";
 
@@ -43,6 +44,11 @@ export class NoticeWriter {
       ...(question === undefined ? {} : { question }),
       ...(approval === undefined ? {} : { approval }),
     };
+  }
+
+  /** The source of the requests of an adapter. */
+  sourceOf(adapter: string): RunSource | undefined {
+    return this.#traits.get(adapter)?.source;
   }
 
   /** Whether the card of the adapter shows the plan and what the agent does now. */

@@ -7,6 +7,8 @@ import type { RunState } from "../runs/states.ts";
 export type Notice =
   /** A sign on the message that asked: it was seen. */
   | { readonly kind: "seen"; readonly messageRef: string }
+  /** A sign on the message in place of that one: the turn that it led to is over. */
+  | { readonly kind: "ended"; readonly messageRef: string; readonly end: TurnOutcome }
   /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
   /** A message of its own. `answer` are the agent's words, `outcome` ours, of a run that ended without any. */
@@ -23,6 +25,9 @@ export type Notice =
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };
+
+export const TURN_OUTCOMES = ["done", "failed", "stopped"] as const;
+export type TurnOutcome = (typeof TURN_OUTCOMES)[number];
 
 export interface RunCard {
   readonly runId: RunId;
@@ -66,7 +71,10 @@ export interface CardApproval {
   readonly inputsHash?: string;
 }
 
-/** Notices with the same message key edit the same message: all cards of a run have one key. */
+/** Notices with the same message key edit the same message: all cards of a run have one key, and all signs on a message. */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
-  return notice.kind === "card" ? `card:${notice.card.runId}` : `${notice.kind}:${deliveryId}`;
+  if (notice.kind === "card") {
+    return `card:${notice.card.runId}`;
+  }
+  return notice.kind === "message" ? `message:${deliveryId}` : `sign:${notice.messageRef}`;
 }

@@ -56,6 +56,7 @@ export type ReceivedEvent = Omit<InboxEvent, "id" | "receivedAt">;
 export type Translation =
   | { readonly kind: "message"; readonly message: InboundMessage }
   | { readonly kind: "deletion"; readonly deletion: Deletion }
+  | { readonly kind: "stop"; readonly stop: StopSign }
   | { readonly kind: "ignored"; readonly reason: string };
 
 /** Which message an event is about, and in which version. */
@@ -73,6 +74,16 @@ export interface Deletion extends Omit<MessageRevision, "isEdit"> {
   readonly adapter: string;
   readonly installation: string;
   readonly messageRef: string;
+}
+
+/** A sign that a user put on a message. The author of a request stops its run by it. */
+export interface StopSign {
+  readonly adapter: string;
+  readonly installation: string;
+  /** As in `MessageRevision`. */
+  readonly messageId: string;
+  /** The subject of the user. */
+  readonly subject: string;
 }
 
 export interface InboundMessage extends ThreadAddress {

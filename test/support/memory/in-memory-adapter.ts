@@ -12,6 +12,7 @@ import type {
   InboundMessage,
   InboxEvent,
   Receipt,
+  StopSign,
   ThreadAdapter,
   Translation,
 } from "../../../src/core/threads/thread-adapter.ts";
@@ -55,9 +56,13 @@ export class InMemoryAdapter implements ThreadAdapter {
     const event = JSON.parse(body) as
       | InboundMessage
       | { readonly deletion: Deletion }
+      | { readonly stop: StopSign }
       | { readonly ignored: string };
     if ("ignored" in event) {
       return { kind: "ignored", reason: event.ignored };
+    }
+    if ("stop" in event) {
+      return { kind: "stop", stop: event.stop };
     }
     return "deletion" in event
       ? { kind: "deletion", deletion: event.deletion }

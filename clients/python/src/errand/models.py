@@ -1494,7 +1494,7 @@ class RunStateEvent(Model):
 
 
 RunUpdatedEventMember = TypeAliasType(
-    "RunUpdatedEventMember", Literal["title", "metadata"] | str
+    "RunUpdatedEventMember", Literal["title", "metadata", "prompt"] | str
 )
 """
 An entry of `RunUpdatedEventMembers`.
@@ -1503,7 +1503,7 @@ An entry of `RunUpdatedEventMembers`.
 
 class RunUpdatedEvent(Model):
     """
-    The title or the metadata of the run changed. The new values are members of the run.
+    The title, the metadata or the prompt of the run changed. The new values are members of the run.
     """
 
     seq: int
@@ -4090,6 +4090,8 @@ InboxEventDisposition = TypeAliasType(
     Literal[
         "run_created",
         "follow_up",
+        "changed",
+        "withdrawn",
         "cancelled",
         "answered",
         "replied",
@@ -4101,7 +4103,7 @@ InboxEventDisposition = TypeAliasType(
     | str,
 )
 """
-The result: a run, a follow-up, a cancellation, an answer, a reply, or the reason why nothing was done.
+The result: a run, a follow-up, a changed or withdrawn request, a cancellation, an answer, a reply, or the reason why nothing was done.
 """
 
 

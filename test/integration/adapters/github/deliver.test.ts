@@ -66,6 +66,17 @@ describe("a sign that the message was seen", () => {
     expect(comment?.reactions).toEqual([{ content: "eyes", user: github.app.botLogin }]);
   });
 
+  test.each([
+    ["done", "rocket"],
+    ["failed", "-1"],
+    ["stopped", "confused"],
+  ] as const)("the end %s of a turn is a reaction as well", async (end, content) => {
+    await adapted.adapter.deliver(aDelivery({ kind: "ended", messageRef: message.messageRef, end }));
+
+    const [comment] = github.comments(github.repo.fullName, issue.number);
+    expect(comment?.reactions).toEqual([{ content, user: github.app.botLogin }]);
+  });
+
   test("the seen reaction to an issue is on the issue", async () => {
     message = await inboundMessageOf(
       adapted,

@@ -28,6 +28,40 @@ describe("deliver", () => {
     expect(receipts[0]).toBe(receipts[1]);
   });
 
+  test.each([
+    ["done", "white_check_mark"],
+    ["failed", "x"],
+    ["stopped", "octagonal_sign"],
+  ] as const)(
+    "the end %s is a reaction in place of the one before, also at the second delivery",
+    async (end, name) => {
+      const message = await fixture.mentioned();
+      const { messageRef } = message;
+      const shownAt = await fixture.deliver(message, { kind: "seen", messageRef });
+
+      for (const maybeShown of [false, true]) {
+        await fixture.deliver(message, { kind: "ended", messageRef, end }, { shownAt, maybeShown });
+      }
+
+      const [root] = fixture.slack.threadMessages(fixture.slack.channel.id, messageRef);
+      expect(root?.reactions).toEqual([{ name, users: [fixture.slack.botUserId] }]);
+    },
+  );
+
+  test("a message that was deleted gets no sign, which is no failure", async () => {
+    const message = await fixture.mentioned();
+
+    for (const [error, notice] of [
+      ["message_not_found", { kind: "seen", messageRef: message.messageRef }],
+      ["message_not_found", { kind: "ended", messageRef: message.messageRef, end: "done" }],
+    ] as const) {
+      fixture.slack.faults.next({ method: "reactions.add", kind: "ok-false", error });
+      await fixture.deliver(message, notice);
+    }
+
+    expect(fixture.slack.calls("reactions.add")).toHaveLength(2);
+  });
+
   test("a card is posted in the thread once and edited after that", async () => {
     const message = await fixture.mentioned();
 

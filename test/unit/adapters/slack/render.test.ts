@@ -12,7 +12,7 @@ const LINK = "https://errand.example/sessions/1";
 const runId = newId<RunId>(new Date());
 
 function render(notice: Notice) {
-  if (notice.kind === "seen") {
+  if (notice.kind === "seen" || notice.kind === "ended") {
     throw new Error("Nothing to render");
   }
   return renderDelivery({ id: "d1", notice });

@@ -225,6 +225,41 @@ describe("a deletion", () => {
   });
 });
 
+describe("a reaction", () => {
+  function reaction(changes: object = {}) {
+    const item = { type: "message", channel: "C1", ts: TS };
+    return {
+      type: "reaction_added",
+      user: "U1",
+      reaction: "x",
+      item,
+      event_ts: "1700000009.000000",
+      ...changes,
+    };
+  }
+
+  test("❌ names the message and the user", () => {
+    expect(translated(reaction())).toEqual({
+      kind: "stop",
+      stop: {
+        adapter: "slack",
+        installation: "T1",
+        messageId: `slack:T1/C1/${TS}`,
+        subject: "slack:T1:U1",
+      },
+    });
+  });
+
+  test.each([
+    ["another reaction", { reaction: "thumbsup::skin-tone-2" }],
+    ["a reaction of the bot itself", { user: "U0BOT" }],
+    ["a reaction to a file", { item: { type: "file", file: "F1" } }],
+    ["a reaction without what every reaction has", { user: null }],
+  ])("%s is ignored", (_name, changes) => {
+    expect(reasonOf(translated(reaction(changes)))).toContain("reaction");
+  });
+});
+
 describe("a message that no user wrote to the bot", () => {
   test.each([
     ["the bot's own message", { user: "U0BOT" }, "the bot itself"],

@@ -66,7 +66,7 @@ describe("a message that names the bot", () => {
     await harness.clock.advance(1_000);
 
     expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toMatchObject([
-      { kind: "seen", messageRef: "ref" },
+      { kind: "ended", messageRef: "ref", end: "done" },
       { kind: "card", card: { state: "SUCCEEDED" } },
       { kind: "message", purpose: "answer", text: "Done." },
     ]);
@@ -192,7 +192,7 @@ describe("two events of one message", () => {
 
       expect(dispositions).toContain("run_created");
       expect(harness.agents.prompts).toEqual(["Fix it"]);
-      expect(harness.adapter.thread(KEY).filter(({ notice }) => notice.kind === "seen")).toHaveLength(1);
+      expect(harness.adapter.thread(KEY).filter(({ notice }) => notice.kind === "ended")).toHaveLength(1);
     },
   );
 

@@ -56,10 +56,10 @@ describe("a quiet thread", () => {
     const [thread] = await harness.storage.threads.listOf((await harness.currentRun()).id);
     await harness.storage.threads.setVerbosity(thread?.id ?? "", "quiet");
 
-    await harness.receive({ text: "new: another" });
+    await harness.receive({ text: "new: another", messageRef: "another" });
     await harness.clock.advance(1_000);
 
-    expect(harness.kindsShown()).toEqual(["seen", "card", "message", "seen", "card", "message"]);
+    expect(harness.kindsShown()).toEqual(["ended", "card", "message", "ended", "card", "message"]);
     expect(harness.cardsShown().map(({ state }) => state)).toEqual(["SUCCEEDED", "SUCCEEDED"]);
     expect(harness.adapter.thread(KEY).at(-1)?.notice).toMatchObject({ purpose: "answer" });
   });

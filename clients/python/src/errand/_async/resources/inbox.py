@@ -41,6 +41,8 @@ class AsyncInbox:
         disposition: Literal[
             "run_created",
             "follow_up",
+            "changed",
+            "withdrawn",
             "cancelled",
             "answered",
             "replied",

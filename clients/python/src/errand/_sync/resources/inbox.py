@@ -42,6 +42,8 @@ class Inbox:
         disposition: Literal[
             "run_created",
             "follow_up",
+            "changed",
+            "withdrawn",
             "cancelled",
             "answered",
             "replied",

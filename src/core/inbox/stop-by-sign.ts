@@ -1,0 +1,39 @@
+import { AppError } from "../errors.ts";
+import { isEnded } from "../runs/states.ts";
+import type { StopSign } from "../threads/thread-adapter.ts";
+import { takenMessage } from "./change-message.ts";
+import type { Disposition } from "./inbox-result.ts";
+import type { InboxDeps } from "./message-context.ts";
+
+/** Stops the run of a request if its author put the sign on it. Every other sign has no effect and no answer. */
+export async function stopBySign(
+  { inboxId, stop }: { readonly inboxId: string; readonly stop: StopSign },
+  { adapters, runs, storage }: InboxDeps,
+): Promise<Disposition> {
+  const { adapter, installation, messageId, subject } = stop;
+  const ignore = async (reason: string) => {
+    await storage.inbox.complete({ inboxId, disposition: "ignored", reason });
+    return "ignored" as const;
+  };
+  const taken = takenMessage(await storage.inbox.listResultsOf(messageId));
+  const run = taken?.isRequest === true ? await storage.runs.find({ id: taken.runId }) : undefined;
+  if (run === undefined || isEnded(run.state)) {
+    return ignore("A sign on a message that is no request of a run that goes on.");
+  }
+  const identity = await storage.identities.find(run.teamId, subject);
+  const [author] = identity === undefined ? [] : await storage.people.getMany([identity.principalId]);
+  if (author === undefined || author.disabled || author.id !== (run.requesterId ?? run.creatorId)) {
+    return ignore("A sign of somebody who did not write the request.");
+  }
+  const source = adapters.get(adapter)?.traits.source ?? "API";
+  const inboxResult = { inboxId, teamId: run.teamId, disposition: "cancelled" } as const;
+  try {
+    await runs.cancel(run.id, author, { from: { source, integration: adapter, installation }, inboxResult });
+    return "cancelled";
+  } catch (error) {
+    if (error instanceof AppError && !error.retryable) {
+      return ignore(error.message);
+    }
+    throw error;
+  }
+}

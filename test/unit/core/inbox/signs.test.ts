@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import { quiet } from "../../../support/manual-clock.ts";
+import { untilCancelled } from "../../../support/scripted-agents.ts";
+import { IntakeHarness, KEY } from "./inbox-harness.ts";
+
+let harness: IntakeHarness;
+beforeEach(async () => {
+  harness = new IntakeHarness();
+  await harness.start();
+});
+
+function say(id: string, text: string, changes: Partial<InboundMessage> = {}) {
+  const revision = { messageId: id, version: "1", isEdit: false };
+  return harness.receive({ text, messageRef: id, revision, ...changes });
+}
+
+function stop(messageId: string, name = "Ada") {
+  const sign = { adapter: "memory", installation: "here", messageId, subject: `memory:${name}` };
+  return harness.receive({}, { stop: sign });
+}
+
+/** The signs on the messages of users. */
+function signs(): Readonly<Record<string, string>> {
+  const notices = harness.adapter.thread(KEY).map(({ notice }) => notice);
+  return Object.fromEntries(
+    notices.flatMap((notice) => {
+      if (notice.kind === "seen") {
+        return [[notice.messageRef, "seen"]];
+      }
+      return notice.kind === "ended" ? [[notice.messageRef, notice.end]] : [];
+    }),
+  );
+}
+
+describe("signs at the end of a turn", () => {
+  test("the messages of a turn are done when it is over, and those of the next one are seen", async () => {
+    harness.agents.scripts.push(async ({ say: answer }) => {
+      await say("b", "and this");
+      answer("Done");
+      return { stopReason: "end_turn" };
+    });
+    harness.agents.scripts.push(untilCancelled);
+
+    await say("a", "Fix it");
+    await quiet();
+
+    expect(signs()).toEqual({ a: "done", b: "seen" });
+    await say("c", "stop");
+    expect(signs()).toMatchObject({ a: "done", b: "stopped" });
+  });
+
+  test("a turn that fails", async () => {
+    harness.agents.scripts.push(async () => ({ stopReason: "refusal" }));
+
+    await say("a", "Fix it");
+
+    expect(signs()).toEqual({ a: "failed" });
+  });
+
+  test("a run that is retried by a message shows its end on that message", async () => {
+    harness.agents.scripts.push(async () => ({ stopReason: "refusal" }));
+    await say("a", "Fix it");
+
+    await say("b", "retry");
+
+    expect(signs()).toEqual({ a: "failed", b: "done" });
+  });
+
+  test("a run that is retried by a button shows its end on the request", async () => {
+    harness.agents.scripts.push(async () => ({ stopReason: "refusal" }));
+    await say("a", "Fix it");
+    const { id: runId } = await harness.currentRun();
+
+    await say("card", "", { buttonAction: { kind: "retry", runId } });
+
+    expect(signs()).toEqual({ a: "done" });
+  });
+
+  test("a message over the API has no sign", async () => {
+    await say("a", "Fix it");
+    await harness.followUp((await harness.currentRun()).id, "and this");
+
+    expect(signs()).toEqual({ a: "done" });
+  });
+});
+
+describe("a sign that stops", () => {
+  test("its author stops the run, once", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await say("a", "Fix it");
+
+    expect(await stop("a")).toBe("cancelled");
+    expect(await stop("a")).toBe("ignored");
+
+    expect(await harness.currentRun()).toMatchObject({
+      state: "CANCELLED",
+      statusMessage: { message: "Cancelled by Ada." },
+    });
+    expect(signs()).toEqual({ a: "stopped" });
+  });
+
+  test("of somebody else, or on another message, it has no effect and no answer", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await say("a", "Fix it");
+    await say("b", "and this", { author: { subject: "memory:Bob", displayName: "Bob" } });
+    const shown = harness.adapter.thread(KEY).length;
+
+    expect([await stop("a", "Bob"), await stop("b", "Bob"), await stop("a", "Eve"), await stop("x")]).toEqual(
+      Array(4).fill("ignored"),
+    );
+
+    expect(await harness.currentRun()).toMatchObject({ state: "INPROGRESS" });
+    expect(harness.adapter.thread(KEY)).toHaveLength(shown);
+  });
+});
