@@ -4,9 +4,6 @@ import { withoutTerminalCodes } from "../terminal-codes.ts";
 const BREAK = "\u200B";
 const ELLIPSIS = "…";
 
-/** How users address the bot. The output of a run must not make another program do it. */
-export const TRIGGER = "@errand";
-
 const CALLING_WORDS = /(?<![\w.])@(?=(?:channel|here|everyone|group|errand)\b)/gi;
 const CALLING_TAGS = /<(?=[@#][a-z0-9]|!(?:channel|here|everyone|group|subteam|date)\b)/gi;
 const IMAGES = /!(?=\[)/g;

@@ -17,9 +17,15 @@ export interface Bot {
 export class BotIdentity {
   readonly #client: WebClient;
   #known: Promise<Bot> | undefined;
+  #name: string | undefined;
 
   constructor(client: WebClient) {
     this.#client = client;
+  }
+
+  /** How people address the bot, for help texts. Nothing is translated before the bot is known. */
+  get trigger(): string {
+    return `@${this.#name ?? "errand"}`;
   }
 
   get(): Promise<Bot> {
@@ -32,8 +38,9 @@ export class BotIdentity {
 
   async #ask(): Promise<Bot> {
     const answer = await callSlack("auth.test", this.#client.auth.test());
-    const { team_id: teamId, user_id: userId, bot_id: botId, url: workspaceUrl } = answer;
+    const { team_id: teamId, user_id: userId, bot_id: botId, url: workspaceUrl, user: name } = answer;
     if (teamId && userId) {
+      this.#name = name || undefined;
       return { teamId, userId, botId, workspaceUrl };
     }
     throw new AppError("resource_unavailable", "Slack did not say who the bot is.", { retryable: true });

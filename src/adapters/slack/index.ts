@@ -6,7 +6,6 @@ import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-ada
 import { authorize } from "./authorize.ts";
 import { createClient } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
-import { TRIGGER } from "./defuse.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
 import { readFiles } from "./message-files.ts";
@@ -41,7 +40,13 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const posts = new Posts(client, identity);
   const adapter: ThreadAdapter = {
     name: "slack",
-    traits: { source: "SLACK", showsActivity: true, trigger: TRIGGER },
+    traits: {
+      source: "SLACK",
+      showsActivity: true,
+      get trigger() {
+        return identity.trigger;
+      },
+    },
     translate: async (event) => translate(event, await identity.get()),
     authorize: (message) => authorize(client, message),
     gather: async (message, purpose) => {
@@ -59,7 +64,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const { apiUrl, oauth, signingSecret } = config;
   return {
     adapter,
-    routes: webhookRoutes({ signingSecret, trigger: TRIGGER, log, accept }),
+    routes: webhookRoutes({ signingSecret, trigger: () => identity.trigger, log, accept }),
     ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
   };
 }

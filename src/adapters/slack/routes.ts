@@ -12,7 +12,7 @@ const STORE_LIMIT_MS = 2_500;
 
 export interface WebhookDeps {
   readonly signingSecret: string;
-  readonly trigger: string;
+  trigger(): string;
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
 }
@@ -49,7 +49,7 @@ async function receive(exchange: Exchange): Promise<FastifyReply> {
     case "challenge":
       return reply.send({ challenge: received.challenge });
     case "command":
-      return reply.send({ response_type: "ephemeral", text: howToMention(deps.trigger) });
+      return reply.send({ response_type: "ephemeral", text: howToMention(deps.trigger()) });
     case "event":
       return store(received.event, exchange);
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { asRecord } from "../../../support/json.ts";
 import { aCard, aReply, messageOf, runId, SlackFixture } from "./slack-fixture.ts";
 
 let fixture: SlackFixture;
@@ -49,6 +50,21 @@ describe("translate", () => {
     const { event } = await fixture.slack.editAs(root, `<@${fixture.slack.botUserId}> hello`);
     await fixture.slack.sendEvent(fixture.url, event);
     expect(messageOf(await fixture.translateLast())).toMatchObject({ addressed: "mention", text: "hello" });
+  });
+
+  test("help texts call the bot by the name of its app", async () => {
+    const wellConnected = fixture.fetch;
+    fixture.fetch = async (input, init) => {
+      const answer = await wellConnected(input, init);
+      return String(input).endsWith("/auth.test")
+        ? Response.json({ ...asRecord(await answer.json()), user: "ada" })
+        : answer;
+    };
+    expect(fixture.adapter.traits.trigger).toBe("@errand");
+
+    await fixture.mentioned();
+
+    expect(fixture.adapter.traits.trigger).toBe("@ada");
   });
 
   test("a message of the bot itself is ignored", async () => {
