@@ -85,6 +85,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
       ...host,
       storage,
       blobs: files,
+      eventBodyMs: config.eventBodyMs,
       deletedRuns: { prune: () => removeDeletedRuns(dataDir, existsIn(storage)) },
       queue,
       runWorker,

@@ -101,6 +101,8 @@ export interface Config {
   readonly sandbox: SandboxConfig;
   readonly work: RunSettings;
   readonly disk: DiskLimits;
+  /** How long the body of an event of an integration is kept after its result. */
+  readonly eventBodyMs: number;
   readonly concurrency: number;
   /** The name by which runs select this worker. Undefined: it takes only runs that name no worker. */
   readonly workerHost: string | undefined;
@@ -131,6 +133,8 @@ export interface Config {
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+const DAY_MS = 86_400_000;
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(variables.shape),
@@ -171,6 +175,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "secre
     sandbox: sandboxConfigOf(values, env),
     work: runSettingsOf(values),
     disk: diskLimitsOf(values),
+    eventBodyMs: values.ERRAND_EVENT_BODY_DAYS * DAY_MS,
     concurrency: values.ERRAND_CONCURRENCY,
     workerHost: values.ERRAND_WORKER_HOST,
     gitUrl: values.ERRAND_GIT_URL,

@@ -16,6 +16,7 @@ export const workVariables = {
   ERRAND_TURN_MINUTES: minutes(120),
   ERRAND_RUN_MINUTES: minutes(360),
   ERRAND_MAX_LOG_MIB: wholeNumber(1, 65_536).default(256),
+  ERRAND_EVENT_BODY_DAYS: wholeNumber(1, 3_650).default(7),
   ERRAND_PULL_REQUESTS: z.enum(PULL_REQUEST_SETTINGS).default("draft"),
 };
 
@@ -40,6 +41,12 @@ export const limitVariableDocs = {
     group: "Limits",
     default: "256",
     description: "The size of the log that one attempt may write, in MiB. A run that writes more fails.",
+  },
+  ERRAND_EVENT_BODY_DAYS: {
+    group: "Limits",
+    default: "7",
+    description:
+      "How many days Errand keeps what Slack or GitHub sent after it was processed. Messages that were not for the bot are not kept. The ids stay, so that nothing is processed twice.",
   },
   ERRAND_PULL_REQUESTS: {
     group: "Agents",

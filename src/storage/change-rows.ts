@@ -57,7 +57,7 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"], runId?: 
 }
 
 export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<void> {
-  const { inboxId, disposition, reason, dedupeKey: meaning, revision, runId, teamId } = result;
+  const { inboxId, disposition, mayComeEarly, reason, dedupeKey: meaning, revision, runId, teamId } = result;
   if (meaning !== undefined) {
     const { count } = await tx.inboxDedupeKey.createMany({
       data: [{ dedupeKey: meaning, inboxId }],
@@ -67,21 +67,36 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
       throw new UniqueConflict("dedupeKey");
     }
   }
-  const settled = await tx.inboxEvent.updateMany({
+  const completedAt = new Date();
+  const isNeeded = disposition !== "ignored" || mayComeEarly === true;
+  const [settled] = await tx.inboxEvent.updateManyAndReturn({
     where: { id: inboxId, disposition: null },
+    select: { orderingKey: true },
     data: {
+      ...(isNeeded ? { bodyKeptSince: completedAt } : { body: "" }),
       disposition,
       reason: reason ?? null,
       runId: runId ?? null,
       teamId: teamId ?? null,
       messageId: revision?.messageId ?? null,
       messageVersion: revision?.version ?? null,
-      completedAt: new Date(),
+      completedAt,
     },
   });
-  if (settled.count === 0) {
+  if (settled === undefined) {
     throw new UniqueConflict("dedupeKey");
   }
+  if (disposition === "run_created" && revision !== undefined) {
+    await reopenEarlyReplies(tx, settled.orderingKey, revision.version);
+  }
+}
+
+/** Replies that were delivered before the request of their thread are processed after it. */
+async function reopenEarlyReplies(tx: Tx, orderingKey: string, version: string): Promise<void> {
+  await tx.inboxEvent.updateMany({
+    where: { orderingKey, disposition: "ignored", body: { not: "" }, messageVersion: { gt: version } },
+    data: { disposition: null, reason: null, completedAt: null, bodyKeptSince: null },
+  });
 }
 
 export async function storeIdempotentResponse(tx: Tx, answer: IdempotentResponse): Promise<void> {

@@ -1,6 +1,11 @@
 import type { RunId } from "../core/ids.ts";
 import type { Disposition, InboxResult } from "../core/inbox/inbox-result.ts";
-import type { InboxStore, MessageResult, ThreadNotices } from "../core/inbox/inbox-store.ts";
+import {
+  EARLY_REPLY_MS,
+  type InboxStore,
+  type MessageResult,
+  type ThreadNotices,
+} from "../core/inbox/inbox-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { InboxEvent } from "../core/threads/thread-adapter.ts";
 import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
@@ -8,6 +13,8 @@ import type { Tx } from "./database.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
+
+const PRUNED_MAX = 1_000;
 
 export class PrismaInboxStore implements InboxStore {
   readonly #deps: StoreDeps;
@@ -73,8 +80,8 @@ export class PrismaInboxStore implements InboxStore {
   async retry(id: string): Promise<boolean> {
     const isRetried = await this.#deps.database.transaction(async (tx) => {
       const [event] = await tx.inboxEvent.updateManyAndReturn({
-        where: { id, disposition: "failed" },
-        data: { disposition: null, reason: null, completedAt: null, failures: 0 },
+        where: { id, disposition: "failed", body: { not: "" } },
+        data: { disposition: null, reason: null, completedAt: null, bodyKeptSince: null, failures: 0 },
       });
       if (event !== undefined) {
         await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: event.orderingKey }]);
@@ -97,6 +104,17 @@ export class PrismaInboxStore implements InboxStore {
   async noteFailure(id: string, error: string): Promise<void> {
     const change = { where: { id }, data: { reason: error } };
     await this.#deps.database.query((client) => client.inboxEvent.update(change));
+  }
+
+  async pruneBodies(keptMs: number): Promise<number> {
+    return this.#deps.database.query(
+      (client) => client.$executeRaw`
+        UPDATE inbox_events SET body = '', body_kept_since = NULL WHERE id IN (
+          SELECT id FROM inbox_events
+          WHERE body_kept_since < now() - ${EARLY_REPLY_MS}::float8 * interval '1 millisecond'
+            AND (disposition = 'ignored' OR body_kept_since < now() - ${keptMs}::float8 * interval '1 millisecond')
+          LIMIT ${PRUNED_MAX})`,
+    );
   }
 
   async listOpenOrderingKeys(limit: number): Promise<readonly string[]> {

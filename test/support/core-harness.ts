@@ -130,6 +130,7 @@ export class CoreHarness {
     return new Maintenance({
       storage,
       blobs,
+      eventBodyMs: 7 * 86_400_000,
       deletedRuns,
       queue,
       clock,

@@ -1,5 +1,5 @@
 import type { types } from "@slack/bolt";
-import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
+import type { ConversationsHistoryArguments, ConversationsRepliesResponse, WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import { callSlack } from "./client.ts";
@@ -28,12 +28,12 @@ export class Posts {
   async create(delivery: Delivery, rendered: Rendered): Promise<Shown> {
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
     const post = (message: MarkedMessage) => {
-      const place = { channel, thread_ts: threadTs, unfurl_links: false, unfurl_media: false };
+      const place = { channel, ...inThread(threadTs), unfurl_links: false, unfurl_media: false };
       return callSlack("chat.postMessage", this.#client.chat.postMessage({ ...place, ...message }));
     };
     const answer = await inPlainTextIfRefused(delivery, rendered, post);
     const shown = { channel: answer.channel ?? channel, ts: answer.ts ?? "" };
-    if (answer.message !== undefined && answer.message.thread_ts === undefined) {
+    if (threadTs !== undefined && answer.message !== undefined && answer.message.thread_ts === undefined) {
       await this.#delete(shown);
     }
     return shown;
@@ -45,7 +45,7 @@ export class Posts {
    */
   async createFor(user: string, delivery: Delivery, { blocks, text }: Rendered): Promise<Shown | undefined> {
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
-    if (channel.startsWith("D")) {
+    if (threadTs === undefined) {
       return undefined;
     }
     const message = { channel, user, thread_ts: threadTs, text, blocks: [...blocks] };
@@ -73,11 +73,10 @@ export class Posts {
   async find(delivery: Delivery): Promise<Shown | undefined> {
     const bot = await this.#identity.get();
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
-    const page = { channel, ts: threadTs, limit: PAGE_SIZE, include_all_metadata: true };
+    const page = { channel, limit: PAGE_SIZE, include_all_metadata: true };
     let cursor: string | undefined;
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const call = this.#client.conversations.replies(cursor === undefined ? page : { ...page, cursor });
-      const answer = await callSlack("conversations.replies", call);
+      const answer = await this.#read(cursor === undefined ? page : { ...page, cursor }, threadTs);
       const found = answer.messages?.find((reply) => isOf(bot, reply) && isMarked(reply, delivery));
       if (found?.ts !== undefined) {
         return { channel, ts: found.ts };
@@ -93,6 +92,17 @@ export class Posts {
     );
   }
 
+  /** A page of the thread, oldest first, or of the direct conversation, newest first. */
+  #read(
+    page: ConversationsHistoryArguments & { readonly channel: string },
+    threadTs: string | undefined,
+  ): Promise<ConversationsRepliesResponse> {
+    const { conversations } = this.#client;
+    return threadTs === undefined
+      ? callSlack("conversations.history", conversations.history(page))
+      : callSlack("conversations.replies", conversations.replies({ ...page, ts: threadTs }));
+  }
+
   /**
    * Deletes a reply that Slack posted to the whole channel because the thread's first message was deleted:
    * https://github.com/slack-go/slack/issues/1571
@@ -103,6 +113,10 @@ export class Posts {
       retryable: false,
     });
   }
+}
+
+function inThread(threadTs: string | undefined): { readonly thread_ts?: string } {
+  return threadTs === undefined ? {} : { thread_ts: threadTs };
 }
 
 async function inPlainTextIfRefused<Answer>(

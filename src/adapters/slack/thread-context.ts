@@ -28,7 +28,7 @@ export async function readThread(
   { isFollowUp }: GatherPurpose,
 ): Promise<GatheredContext> {
   const { channel, threadTs } = parseThreadKey(message.key);
-  if (message.addressed !== "mention" || threadTs === message.messageRef) {
+  if (message.addressed !== "mention" || threadTs === undefined || threadTs === message.messageRef) {
     return {};
   }
   const { isWhole, messages } = await messagesBefore(client, { channel, threadTs, ts: message.messageRef });

@@ -9,8 +9,14 @@ export interface Location {
   readonly threadTs: string | undefined;
 }
 
+/** A direct conversation is one thread, whose messages are not replies of each other. */
 export function threadKeyOf({ teamId, channel, ts, threadTs }: Location): ThreadKey {
-  return `${teamId}/${channel}/${threadTs ?? ts}` as ThreadKey;
+  return `${teamId}/${channel}/${isDirect(channel) ? "" : (threadTs ?? ts)}` as ThreadKey;
+}
+
+/** The ids of direct conversations begin with D. */
+export function isDirect(channel: string): boolean {
+  return channel.startsWith("D");
 }
 
 /** A time stamp is unique only within its channel. */
@@ -18,9 +24,13 @@ export function messageIdOf({ teamId, channel, ts }: Omit<Location, "threadTs">)
   return `slack:${teamId}/${channel}/${ts}`;
 }
 
-export function parseThreadKey(key: ThreadKey): { readonly channel: string; readonly threadTs: string } {
-  const [, channel = "", threadTs = ""] = key.split("/");
-  return { channel, threadTs };
+/** Without `threadTs`, the thread is a direct conversation. */
+export function parseThreadKey(key: ThreadKey): {
+  readonly channel: string;
+  readonly threadTs: string | undefined;
+} {
+  const [, channel = "", threadTs] = key.split("/");
+  return { channel, threadTs: threadTs || undefined };
 }
 
 /** The location of a shown message. The first message of a thread is not a reply. */

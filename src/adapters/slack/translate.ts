@@ -7,7 +7,7 @@ import type { Bot } from "./identity.ts";
 import { type IncomingMessage, readDeletion, readIncomingMessage } from "./incoming-message.ts";
 import { hasMention, mentionedUsers, startsWithOtherMention, withoutMention } from "./mention.ts";
 import { provenanceOf } from "./provenance.ts";
-import { authorSubject, messageIdOf, permalinkOf, threadKeyOf } from "./thread-key.ts";
+import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "./thread-key.ts";
 
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
 const REACTION: types.SlackEvent["type"] = "reaction_added";
@@ -140,8 +140,8 @@ function reasonToIgnore({ isRepeatedMention, isTextEdited, subtype }: IncomingMe
 }
 
 function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addressed"] | undefined {
-  // app_mention has no channel_type; the ids of direct conversations begin with D.
-  if (incoming.channelType === "im" || incoming.channel.startsWith("D")) {
+  // app_mention has no channel_type.
+  if (incoming.channelType === "im" || isDirect(incoming.channel)) {
     return "direct";
   }
   if (hasMention(incoming.text, bot.userId)) {

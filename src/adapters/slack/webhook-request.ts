@@ -4,6 +4,7 @@ import { z } from "zod";
 import { cleaned } from "../../core/clean-text.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { isDirect } from "./thread-key.ts";
 
 /** Older and later requests may be repeated by a stranger. */
 const MAX_AGE_SECONDS = 300;
@@ -128,7 +129,7 @@ export function orderingKeyOf(subject: unknown, deliveryId: string): string {
   const channel = parsed.data?.channel ?? item?.channel;
   const deleted = deletedTs === undefined ? undefined : { ts: deletedTs, thread_ts: previous?.thread_ts };
   const { ts, thread_ts: threadTs } = message ?? deleted ?? item ?? parsed.data ?? {};
-  const root = threadTs ?? ts;
+  const root = channel !== undefined && isDirect(channel) ? "" : (threadTs ?? ts);
   return channel === undefined || root === undefined ? `slack:${deliveryId}` : `slack:${channel}/${root}`;
 }
 

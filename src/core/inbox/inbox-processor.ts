@@ -92,7 +92,8 @@ export class InboxProcessor {
   async #process(context: MessageContext): Promise<Disposition> {
     const { message, thread } = context;
     if (message.addressed === "reply" && thread.runId === undefined) {
-      return this.#ignore(context, "Not addressed to the bot, in a thread without a run.");
+      const reason = "Not addressed to the bot, in a thread without a run.";
+      return this.#store({ ...ignoredBy(context), reason, mayComeEarly: true });
     }
     return this.#once(context, async () => (await this.#processEdit(context)) ?? this.#processNew(context));
   }

@@ -27,4 +27,8 @@ export interface InboxResult {
   /** The message that the event was about. */
   readonly revision?: MessageRevision;
   readonly runId?: RunId;
+  /**
+   * For an ignored reply in a thread without a run: the request may still come. If it does, the reply is processed again.
+   */
+  readonly mayComeEarly?: true;
 }

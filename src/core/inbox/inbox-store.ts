@@ -16,16 +16,24 @@ export interface InboxStore {
   complete(result: InboxResult, says?: ThreadNotices): Promise<void>;
   /**
    * Lets a failed event be processed once more, before later open events of its ordering key. False when the event has
-   * not failed.
+   * not failed, or no longer has its body.
    */
   retry(id: string): Promise<boolean>;
   /** Counts a failed try; how many there were. */
   countFailure(id: string, error: string): Promise<number>;
   /** Says why an event waits, without counting it. */
   noteFailure(id: string, error: string): Promise<void>;
+  /**
+   * Deletes bodies of events that have had their result for `keptMs`, a limited number at a time, and returns the
+   * number. The bodies of ignored events are deleted with their result, or soon after it.
+   */
+  pruneBodies(keptMs: number): Promise<number>;
   /** Ordering keys with an event that has had no result for a while. */
   listOpenOrderingKeys(limit: number): Promise<readonly string[]>;
 }
+
+/** How long the request of a thread may come after a reply in it. */
+export const EARLY_REPLY_MS = 15 * 60_000;
 
 /** How an event about a message ended. */
 export interface MessageResult {

@@ -21,6 +21,8 @@ export interface MaintenanceDeps {
     | "signIns"
   >;
   readonly blobs: Pick<BlobStore, "prune">;
+  /** How long the body of an event of an integration is kept after its result. */
+  readonly eventBodyMs: number;
   /** This worker's files of runs that were deleted. */
   readonly deletedRuns: { prune(): Promise<number> };
   readonly queue: Queue;
@@ -101,8 +103,9 @@ export class Maintenance {
 
   /** Runs rarely, because it reads everything. */
   async prune(): Promise<void> {
-    const { blobs, storage } = this.#deps;
+    const { blobs, eventBodyMs, storage } = this.#deps;
     await this.#prune("blobs", blobs);
+    await this.#prune("bodies of events", { prune: () => storage.inbox.pruneBodies(eventBodyMs) });
     await this.removeDeletedRuns();
     await this.#prune("answers", storage.idempotentResponses);
     await this.#prune("share links", storage.shareLinks);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { DISPOSITIONS } from "../../../src/core/inbox/inbox-result.ts";
 import { UniqueConflict } from "../../../src/core/storage.ts";
+import type { InboxEvent } from "../../../src/core/threads/thread-adapter.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
 
@@ -95,6 +96,51 @@ export function describeInbox(harness: () => StorageHarness): void {
         { disposition: "ignored", version: "2" },
       ]);
       expect(await inbox.listResultsOf(randomUUID())).toEqual([]);
+    });
+
+    test("the body of an ignored event is deleted with its result, and others are kept for a while", async () => {
+      const { inbox } = harness().storage;
+      const orderingKey = randomUUID();
+      const [failed, ignored] = [anInboxEvent({ orderingKey }), anInboxEvent({ orderingKey })];
+      for (const { id, ...event } of [failed, ignored]) {
+        await inbox.put({ id, ...event });
+      }
+      await inbox.complete({ inboxId: failed.id, disposition: "failed" });
+      await inbox.complete({ inboxId: ignored.id, disposition: "ignored" });
+
+      await inbox.pruneBodies(0);
+
+      expect(await inbox.put({ ...anInboxEvent(), deliveryId: ignored.deliveryId })).toBe(false);
+      expect(await inbox.retry(failed.id)).toBe(true);
+      expect((await inbox.next(orderingKey))?.body).toBe(failed.body);
+    });
+
+    test("replies that came before the request of their thread are open again after it", async () => {
+      const { inbox } = harness().storage;
+      const orderingKey = randomUUID();
+      const [early, older, chatter, request] = [1, 2, 3, 4].map(() => anInboxEvent({ orderingKey })) as [
+        InboxEvent,
+        InboxEvent,
+        InboxEvent,
+        InboxEvent,
+      ];
+      for (const event of [early, older, chatter, request]) {
+        await inbox.put(event);
+      }
+      const about = (version: string) => ({ messageId: randomUUID(), version, isEdit: false });
+      const ignored = { disposition: "ignored", mayComeEarly: true } as const;
+      await inbox.complete({ inboxId: early.id, ...ignored, revision: about("2.1") });
+      await inbox.complete({ inboxId: older.id, ...ignored, revision: about("1.9") });
+      await inbox.complete({ inboxId: chatter.id, disposition: "ignored", revision: about("2.2") });
+
+      const inboxResult = {
+        inboxId: request.id,
+        disposition: "run_created",
+        revision: about("2.0"),
+      } as const;
+      await aStoredRun(harness(), {}, { inboxResult });
+
+      expect(await drain(harness(), orderingKey)).toEqual([early.id]);
     });
 
     test("the end of an event can add a notice", async () => {

@@ -3464,7 +3464,8 @@ export const InboxEventScalarFieldEnum = {
   completedAt: 'completedAt',
   failures: 'failures',
   messageId: 'messageId',
-  messageVersion: 'messageVersion'
+  messageVersion: 'messageVersion',
+  bodyKeptSince: 'bodyKeptSince'
 } as const
 
 export type InboxEventScalarFieldEnum = (typeof InboxEventScalarFieldEnum)[keyof typeof InboxEventScalarFieldEnum]

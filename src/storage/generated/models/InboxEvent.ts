@@ -53,6 +53,7 @@ export type InboxEventMinAggregateOutputType = {
   failures: number | null
   messageId: string | null
   messageVersion: string | null
+  bodyKeptSince: Date | null
 }
 
 export type InboxEventMaxAggregateOutputType = {
@@ -72,6 +73,7 @@ export type InboxEventMaxAggregateOutputType = {
   failures: number | null
   messageId: string | null
   messageVersion: string | null
+  bodyKeptSince: Date | null
 }
 
 export type InboxEventCountAggregateOutputType = {
@@ -91,6 +93,7 @@ export type InboxEventCountAggregateOutputType = {
   failures: number
   messageId: number
   messageVersion: number
+  bodyKeptSince: number
   _all: number
 }
 
@@ -122,6 +125,7 @@ export type InboxEventMinAggregateInputType = {
   failures?: true
   messageId?: true
   messageVersion?: true
+  bodyKeptSince?: true
 }
 
 export type InboxEventMaxAggregateInputType = {
@@ -141,6 +145,7 @@ export type InboxEventMaxAggregateInputType = {
   failures?: true
   messageId?: true
   messageVersion?: true
+  bodyKeptSince?: true
 }
 
 export type InboxEventCountAggregateInputType = {
@@ -160,6 +165,7 @@ export type InboxEventCountAggregateInputType = {
   failures?: true
   messageId?: true
   messageVersion?: true
+  bodyKeptSince?: true
   _all?: true
 }
 
@@ -266,6 +272,7 @@ export type InboxEventGroupByOutputType = {
   failures: number
   messageId: string | null
   messageVersion: string | null
+  bodyKeptSince: Date | null
   _count: InboxEventCountAggregateOutputType | null
   _avg: InboxEventAvgAggregateOutputType | null
   _sum: InboxEventSumAggregateOutputType | null
@@ -308,6 +315,7 @@ export type InboxEventWhereInput = {
   failures?: Prisma.IntFilter<"InboxEvent"> | number
   messageId?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   messageVersion?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
+  bodyKeptSince?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
 }
 
 export type InboxEventOrderByWithRelationInput = {
@@ -327,6 +335,7 @@ export type InboxEventOrderByWithRelationInput = {
   failures?: Prisma.SortOrder
   messageId?: Prisma.SortOrderInput | Prisma.SortOrder
   messageVersion?: Prisma.SortOrderInput | Prisma.SortOrder
+  bodyKeptSince?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InboxEventWhereUniqueInput = Prisma.AtLeast<{
@@ -350,6 +359,7 @@ export type InboxEventWhereUniqueInput = Prisma.AtLeast<{
   failures?: Prisma.IntFilter<"InboxEvent"> | number
   messageId?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
   messageVersion?: Prisma.StringNullableFilter<"InboxEvent"> | string | null
+  bodyKeptSince?: Prisma.DateTimeNullableFilter<"InboxEvent"> | Date | string | null
 }, "id" | "seq" | "adapter_deliveryId">
 
 export type InboxEventOrderByWithAggregationInput = {
@@ -369,6 +379,7 @@ export type InboxEventOrderByWithAggregationInput = {
   failures?: Prisma.SortOrder
   messageId?: Prisma.SortOrderInput | Prisma.SortOrder
   messageVersion?: Prisma.SortOrderInput | Prisma.SortOrder
+  bodyKeptSince?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InboxEventCountOrderByAggregateInput
   _avg?: Prisma.InboxEventAvgOrderByAggregateInput
   _max?: Prisma.InboxEventMaxOrderByAggregateInput
@@ -396,6 +407,7 @@ export type InboxEventScalarWhereWithAggregatesInput = {
   failures?: Prisma.IntWithAggregatesFilter<"InboxEvent"> | number
   messageId?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
   messageVersion?: Prisma.StringNullableWithAggregatesFilter<"InboxEvent"> | string | null
+  bodyKeptSince?: Prisma.DateTimeNullableWithAggregatesFilter<"InboxEvent"> | Date | string | null
 }
 
 export type InboxEventCreateInput = {
@@ -415,6 +427,7 @@ export type InboxEventCreateInput = {
   failures?: number
   messageId?: string | null
   messageVersion?: string | null
+  bodyKeptSince?: Date | string | null
 }
 
 export type InboxEventUncheckedCreateInput = {
@@ -434,6 +447,7 @@ export type InboxEventUncheckedCreateInput = {
   failures?: number
   messageId?: string | null
   messageVersion?: string | null
+  bodyKeptSince?: Date | string | null
 }
 
 export type InboxEventUpdateInput = {
@@ -453,6 +467,7 @@ export type InboxEventUpdateInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bodyKeptSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type InboxEventUncheckedUpdateInput = {
@@ -472,6 +487,7 @@ export type InboxEventUncheckedUpdateInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bodyKeptSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type InboxEventCreateManyInput = {
@@ -491,6 +507,7 @@ export type InboxEventCreateManyInput = {
   failures?: number
   messageId?: string | null
   messageVersion?: string | null
+  bodyKeptSince?: Date | string | null
 }
 
 export type InboxEventUpdateManyMutationInput = {
@@ -510,6 +527,7 @@ export type InboxEventUpdateManyMutationInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bodyKeptSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type InboxEventUncheckedUpdateManyInput = {
@@ -529,6 +547,7 @@ export type InboxEventUncheckedUpdateManyInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   messageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  bodyKeptSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type InboxEventAdapterDeliveryIdCompoundUniqueInput = {
@@ -553,6 +572,7 @@ export type InboxEventCountOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   messageId?: Prisma.SortOrder
   messageVersion?: Prisma.SortOrder
+  bodyKeptSince?: Prisma.SortOrder
 }
 
 export type InboxEventAvgOrderByAggregateInput = {
@@ -577,6 +597,7 @@ export type InboxEventMaxOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   messageId?: Prisma.SortOrder
   messageVersion?: Prisma.SortOrder
+  bodyKeptSince?: Prisma.SortOrder
 }
 
 export type InboxEventMinOrderByAggregateInput = {
@@ -596,6 +617,7 @@ export type InboxEventMinOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   messageId?: Prisma.SortOrder
   messageVersion?: Prisma.SortOrder
+  bodyKeptSince?: Prisma.SortOrder
 }
 
 export type InboxEventSumOrderByAggregateInput = {
@@ -622,6 +644,7 @@ export type InboxEventSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   failures?: boolean
   messageId?: boolean
   messageVersion?: boolean
+  bodyKeptSince?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
 export type InboxEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -641,6 +664,7 @@ export type InboxEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   failures?: boolean
   messageId?: boolean
   messageVersion?: boolean
+  bodyKeptSince?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
 export type InboxEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -660,6 +684,7 @@ export type InboxEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   failures?: boolean
   messageId?: boolean
   messageVersion?: boolean
+  bodyKeptSince?: boolean
 }, ExtArgs["result"]["inboxEvent"]>
 
 export type InboxEventSelectScalar = {
@@ -679,9 +704,10 @@ export type InboxEventSelectScalar = {
   failures?: boolean
   messageId?: boolean
   messageVersion?: boolean
+  bodyKeptSince?: boolean
 }
 
-export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "orderingKey" | "deliveryId" | "name" | "body" | "receivedAt" | "teamId" | "disposition" | "reason" | "runId" | "completedAt" | "failures" | "messageId" | "messageVersion", ExtArgs["result"]["inboxEvent"]>
+export type InboxEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "adapter" | "orderingKey" | "deliveryId" | "name" | "body" | "receivedAt" | "teamId" | "disposition" | "reason" | "runId" | "completedAt" | "failures" | "messageId" | "messageVersion" | "bodyKeptSince", ExtArgs["result"]["inboxEvent"]>
 
 export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "InboxEvent"
@@ -703,7 +729,7 @@ export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
     deliveryId: string
     name: string
     /**
-     * The raw text: jsonb would reorder keys and break signatures.
+     * The raw text: jsonb would reorder keys and break signatures. Empty once it is no longer needed.
      */
     body: string
     receivedAt: Date
@@ -724,6 +750,10 @@ export type $InboxEventPayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     messageId: string | null
     messageVersion: string | null
+    /**
+     * Since when the event has its result and still its body.
+     */
+    bodyKeptSince: Date | null
   }, ExtArgs["result"]["inboxEvent"]>
   composites: {}
 }
@@ -1163,6 +1193,7 @@ export interface InboxEventFieldRefs {
   readonly failures: Prisma.FieldRef<"InboxEvent", 'Int'>
   readonly messageId: Prisma.FieldRef<"InboxEvent", 'String'>
   readonly messageVersion: Prisma.FieldRef<"InboxEvent", 'String'>
+  readonly bodyKeptSince: Prisma.FieldRef<"InboxEvent", 'DateTime'>
 }
     
 

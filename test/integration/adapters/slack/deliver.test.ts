@@ -105,18 +105,29 @@ describe("deliver", () => {
     });
   });
 
-  test("in a direct conversation the bot answers in the thread of the message", async () => {
+  test("a direct conversation is one thread, in which the bot's messages are no replies", async () => {
     const direct = await fixture.slack.openDirectMessage(fixture.slack.bob);
     const posted = await fixture.slack.postAs(fixture.slack.bob, { channel: direct.id, text: "hi" });
     await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(posted));
     const message = messageOf(await fixture.translateLast());
+    const threadTs = posted.ts;
+    const second = await fixture.slack.postAs(fixture.slack.bob, {
+      channel: direct.id,
+      text: "and this",
+      threadTs,
+    });
+    await fixture.slack.sendEvent(fixture.url, fixture.slack.messageEvent(second));
+    const later = messageOf(await fixture.translateLast());
+    fixture.slack.faults.next({ method: "chat.postMessage", kind: "drop-after-write" });
 
-    await fixture.deliver(message, aReply());
+    await fixture.failureOf(fixture.deliver(message, aReply()));
+    await fixture.deliver(message, aReply(), { maybeShown: true });
 
-    expect(fixture.slack.threadMessages(direct.id, posted.ts).map(({ text }) => text)).toEqual([
-      "hi",
-      "Done.",
-    ]);
+    expect(later.key).toBe(message.key);
+    expect(fixture.inbox[1]?.orderingKey).toBe(fixture.inbox[0]?.orderingKey);
+    const own = fixture.slack.channelMessages(direct.id).filter(({ text }) => text === "Done.");
+    expect(own).toHaveLength(1);
+    expect(fixture.slack.threadMessages(direct.id, posted.ts).map(({ text }) => text)).not.toContain("Done.");
   });
 });
 

@@ -76,7 +76,10 @@ export function addNotices({ tables, now }: Tx, notices: RunChange["notices"], r
   }
 }
 
-export function storeInboxResult({ tables }: Tx, { inboxId, dedupeKey: meaning, ...end }: InboxResult): void {
+export function storeInboxResult(
+  { now, tables }: Tx,
+  { inboxId, dedupeKey: meaning, mayComeEarly, ...end }: InboxResult,
+): void {
   const row = tables.inbox.get(inboxId);
   const isTaken = meaning !== undefined && tables.meanings.has(meaning);
   if (isTaken || row === undefined || row.disposition !== undefined) {
@@ -86,7 +89,23 @@ export function storeInboxResult({ tables }: Tx, { inboxId, dedupeKey: meaning, 
     tables.meanings.add(meaning);
   }
   const { reason: _ofFailures, ...settled } = row;
-  tables.inbox.set(inboxId, { ...settled, ...end });
+  const isNeeded = end.disposition !== "ignored" || mayComeEarly === true;
+  const body = isNeeded ? { bodyKeptSince: now } : { event: { ...row.event, body: "" } };
+  tables.inbox.set(inboxId, { ...settled, ...end, ...body });
+  const version = end.revision?.version;
+  if (end.disposition === "run_created" && version !== undefined) {
+    reopenEarlyReplies(tables, row.event.orderingKey, version);
+  }
+}
+
+function reopenEarlyReplies({ inbox }: Tables, orderingKey: string, after: string): void {
+  for (const [id, row] of inbox) {
+    const { bodyKeptSince, disposition, reason: _reason, revision, ...open } = row;
+    const isEarly = disposition === "ignored" && row.event.body !== "" && (revision?.version ?? "") > after;
+    if (row.event.orderingKey === orderingKey && isEarly && bodyKeptSince !== undefined) {
+      inbox.set(id, open);
+    }
+  }
 }
 
 export function storeIdempotentResponse({ tables }: Tx, answer: IdempotentResponse): void {

@@ -1,5 +1,10 @@
 import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
-import type { InboxStore, MessageResult, ThreadNotices } from "../../../../src/core/inbox/inbox-store.ts";
+import {
+  EARLY_REPLY_MS,
+  type InboxStore,
+  type MessageResult,
+  type ThreadNotices,
+} from "../../../../src/core/inbox/inbox-store.ts";
 import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
 import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
@@ -71,10 +76,10 @@ export class InMemoryInboxStore implements InboxStore {
   retry(id: string): Promise<boolean> {
     return this.#database.transaction(({ jobs, tables }) => {
       const row = tables.inbox.get(id);
-      if (row?.disposition !== "failed") {
+      if (row?.disposition !== "failed" || row.event.body === "") {
         return false;
       }
-      const { disposition: _disposition, reason: _reason, ...open } = row;
+      const { bodyKeptSince: _since, disposition: _disposition, reason: _reason, ...open } = row;
       tables.inbox.set(id, { ...open, failures: 0 });
       jobs.push({ kind: "inbox", key: row.event.orderingKey });
       return true;
@@ -99,6 +104,19 @@ export class InMemoryInboxStore implements InboxStore {
       if (row !== undefined) {
         tables.inbox.set(id, { ...row, reason: error });
       }
+    });
+  }
+
+  pruneBodies(keptMs: number): Promise<number> {
+    return this.#database.transaction(({ now, tables: { inbox } }) => {
+      const old = [...inbox].filter(([, { bodyKeptSince = now, disposition }]) => {
+        const age = now - bodyKeptSince;
+        return age > EARLY_REPLY_MS && (disposition === "ignored" || age > keptMs);
+      });
+      for (const [id, { bodyKeptSince: _since, ...row }] of old) {
+        inbox.set(id, { ...row, event: { ...row.event, body: "" } });
+      }
+      return old.length;
     });
   }
 

@@ -39,6 +39,8 @@ export interface InboxRow
   /** The order in which events arrived. */
   readonly seq: bigint;
   readonly failures: number;
+  /** In milliseconds of the clock. */
+  readonly bodyKeptSince?: number;
 }
 
 export interface DeliveryRow {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { RunId } from "../../../../src/core/ids.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
@@ -275,6 +275,31 @@ describe("events in another order", () => {
 
     expect(harness.agents.prompts).toEqual([]);
     expect(harness.adapter.thread(KEY)).toEqual([]);
+  });
+
+  test("a reply that is delivered before the request of its thread is a follow-up after it", async () => {
+    const reply = { messageId: "b", version: "v5", isEdit: false };
+    const early = { text: "and this", addressed: "reply", messageRef: "b", revision: reply } as const;
+    await harness.put(early, "thread");
+    await harness.put(said("a", "Fix it"), "thread");
+    await quiet();
+
+    expect(harness.settled()).toEqual(["ignored", "run_created", "follow_up"]);
+    expect(harness.agents.prompts.join("\n\n")).toBe("Fix it\n\nand this");
+  });
+
+  test("the bodies of events are deleted after a week", async () => {
+    await say("a", "Fix it");
+    const prune = vi.spyOn(harness.storage.inbox, "pruneBodies");
+    await harness.clock.advance(6 * 86_400_000);
+    await harness.maintenance().prune();
+    expect(await Promise.all(prune.mock.results.map(({ value }) => value))).toEqual([0]);
+    await harness.clock.advance(2 * 86_400_000);
+
+    await harness.maintenance().prune();
+
+    expect(await Promise.all(prune.mock.results.map(({ value }) => value))).toEqual([0, 1, 0]);
+    expect(await say("a", "Fix it")).toBe("duplicate");
   });
 
   test("an edit repairs a request that could not be understood", async () => {

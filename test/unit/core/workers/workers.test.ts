@@ -68,7 +68,16 @@ test("the job of a run requests the same workers as the run, also when it is cre
     const { clock, queue, storage } = harness;
     const blobs = createInMemoryBlobStore(clock);
     const deletedRuns = { prune: async () => 0 };
-    const parts = { storage, queue, blobs, deletedRuns, clock, log: SILENT_LOG, runWorker: harness.worker() };
+    const parts = {
+      storage,
+      queue,
+      blobs,
+      eventBodyMs: 1,
+      deletedRuns,
+      clock,
+      log: SILENT_LOG,
+      runWorker: harness.worker(),
+    };
     return new Maintenance({ ...parts, ...(host && { host }) });
   };
   const ensured: unknown[] = [];
@@ -174,7 +183,7 @@ test("files of deleted runs are removed once more if another run is deleted mean
     removals.push(removal);
     return removal.promise;
   };
-  const deps = { storage, queue, clock, log: SILENT_LOG, runWorker: harness.worker() };
+  const deps = { storage, queue, clock, eventBodyMs: 1, log: SILENT_LOG, runWorker: harness.worker() };
   const maintenance = new Maintenance({
     ...{ ...deps, blobs: createInMemoryBlobStore(clock), deletedRuns: { prune } },
   });
