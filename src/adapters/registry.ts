@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { PrivateCommand } from "../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/pull-requests/pull-requests.ts";
@@ -11,6 +12,8 @@ import { readSlackConfig, slackVariableDocs } from "./slack/config.ts";
 export interface AdapterDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
+  /** Answers a command to its author alone. */
+  answerCommand(command: PrivateCommand): Promise<string>;
   readonly log: Log;
 }
 

@@ -1,11 +1,12 @@
-import { pullRequestsWithToken, type RunningAdapter } from "../adapters/registry.ts";
+import { type AdapterDeps, pullRequestsWithToken, type RunningAdapter } from "../adapters/registry.ts";
 import type { ApiDeps } from "../api/api-deps.ts";
-import { createKeyHasher, type KeyHasher } from "../api/auth/api-keys.ts";
+import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
 import type { Config } from "../config/config.ts";
 import { EnvironmentService } from "../core/environments/environment-service.ts";
 import { newId } from "../core/ids.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
+import { PrivateCommands } from "../core/inbox/private-commands.ts";
 import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
@@ -105,7 +106,10 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const disk = await diskOf(config);
   const queue = new PgBossQueue({ ...link, ...hostOf(config), ...disk });
   const storage = createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT });
-  const adapters = await createAdapters(config, storage, log);
+  const adapters = await createAdapters(config, storage, {
+    log,
+    answerCommand: (command) => privateCommands.answer(command),
+  });
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));
   const writer = new NoticeWriter(publicUrl, traits);
@@ -144,6 +148,12 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     log,
   });
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
+  const makeToken = () => {
+    const token = newToken();
+    return { token, hash: hashKey(token) };
+  };
+  const { policies } = rules;
+  const privateCommands = new PrivateCommands({ storage, runs, policies, clock, makeToken, publicUrl });
   return {
     database,
     blobDatabase: blobs,
@@ -287,12 +297,12 @@ function fromSecretKeys<T>(
 async function createAdapters(
   config: Config,
   { inbox }: Storage,
-  log: Log,
+  deps: Pick<AdapterDeps, "answerCommand" | "log">,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
-  const accept: Parameters<Config["adapters"][number]>[0]["accept"] = (event) => {
+  const accept: AdapterDeps["accept"] = (event) => {
     const receivedAt = systemClock.now();
     return inbox.put({ ...event, id: newId(receivedAt), receivedAt });
   };
-  const running = await Promise.all(config.adapters.map((create) => create({ accept, log })));
+  const running = await Promise.all(config.adapters.map((create) => create({ ...deps, accept })));
   return new Map(running.map((adapter) => [adapter.adapter.name, adapter]));
 }

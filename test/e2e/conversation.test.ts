@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe as describeTests, expect, test, vi } from "vitest";
 import { asRecord } from "../support/json.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
-import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
+import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
 vi.setConfig({ testTimeout: TEST_LIMIT_MS });
@@ -97,6 +98,25 @@ describe("a message that its author changes", () => {
     await thread.deliver(await slack.deleteAs(reply));
     expect(await thread.untilReply(/cannot be unsaid/)).toBeTruthy();
     expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+  });
+});
+
+describe("slash commands", () => {
+  test("a link signs its author in, and a task is answered in the direct conversation", async () => {
+    const { slack } = fixture;
+    const link = await fixture.command("link");
+    const url = /http\S+/.exec(link)?.[0] ?? "";
+    expect((await fetch(url)).status).toBe(200);
+
+    await fixture.command("say hello from the command");
+    const direct = await slack.openDirectMessage(slack.alice);
+    const answers = () =>
+      slack
+        .channelMessages(direct.id)
+        .filter((message) => JSON.stringify(message).includes("hello from the"));
+    await waitFor(() => answers().length > 1, { what: "the answer", timeoutMs: WAIT_LIMIT_MS });
+
+    expect(await fixture.command("status")).toContain("say hello from the command");
   });
 });
 

@@ -10,6 +10,7 @@ import { type EmulatedGithub, startEmulatedGithub, type Written } from "../suppo
 import { type EmulatedSlack, type SendOptions, startEmulatedSlack } from "../support/emulated-slack.ts";
 import { GitHost } from "../support/git-host.ts";
 import { type CheckedSystem, checkInvariants, githubThreads, slackThreads } from "../support/invariants.ts";
+import { asRecord } from "../support/json.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { githubEnvironment, type Service, slackEnvironment, startService } from "../support/service.ts";
 import type { ButtonPress, SlackEvent } from "../support/slack/slack-events.ts";
@@ -108,6 +109,13 @@ export class Fixture {
     const eventId = options.eventId ?? `Ev${randomUUID()}`;
     const answer = await this.slack.sendEvent(this.#webhook("slack"), event, { ...options, eventId });
     return this.#noted(answer, { adapter: "slack", deliveryId: eventId });
+  }
+
+  /** Sends a slash command of Alice, and returns the text that only she sees. */
+  async command(text: string): Promise<string> {
+    const command = { command: "/errand", text, user: this.slack.alice, channel: "work" };
+    const answer = await this.slack.sendSlashCommand(this.#webhook("slack"), command);
+    return String(asRecord(await answer.json()).text);
   }
 
   sendButton(press: ButtonPress): Promise<Response> {

@@ -41,7 +41,10 @@ export function slackThreads(slack: EmulatedSlack): ThreadReader {
     adapter: "slack",
     read: (key) => {
       const [, channel = "", threadTs = ""] = key.split("/");
-      return slack.threadMessages(channel, threadTs).filter(isOurs).map(shownInSlack);
+      // A direct conversation is one thread.
+      const messages =
+        threadTs === "" ? slack.channelMessages(channel) : slack.threadMessages(channel, threadTs);
+      return messages.filter(isOurs).map(shownInSlack);
     },
     texts: () =>
       channels.flatMap(({ id }) =>

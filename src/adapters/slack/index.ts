@@ -1,27 +1,32 @@
 import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
+import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
 import { authorize } from "./authorize.ts";
 import { createClient } from "./client.ts";
+import { privateCommandOf, translateCommand } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
 import { readFiles } from "./message-files.ts";
 import { Posts } from "./posts.ts";
 import { parseReceipt } from "./receipt.ts";
-import { webhookRoutes } from "./routes.ts";
+import { type WebhookDeps, webhookRoutes } from "./routes.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { readThread } from "./thread-context.ts";
 import { locationOf, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
+import { COMMAND_EVENT } from "./webhook-request.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
 
 export interface SlackDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
+  /** Answers a command to its author alone. */
+  answerCommand(command: PrivateCommand): Promise<string>;
   readonly log: Log;
   /** Used for every call to Slack instead of the global one. */
   readonly fetch?: WebClientOptions["fetch"];
@@ -47,7 +52,10 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
         return identity.trigger;
       },
     },
-    translate: async (event) => translate(event, await identity.get()),
+    translate: async (event) => {
+      const bot = await identity.get();
+      return event.name === COMMAND_EVENT ? translateCommand(event, client, bot) : translate(event, bot);
+    },
     authorize: (message) => authorize(client, message),
     gather: async (message, purpose) => {
       const { files, unread } = await readFiles(message.files ?? [], { ...config, ...deps });
@@ -61,10 +69,12 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     },
   };
   const { accept, log } = deps;
+  const answer: WebhookDeps["answer"] = async (name, command) =>
+    deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client }));
   const { apiUrl, oauth, signingSecret } = config;
   return {
     adapter,
-    routes: webhookRoutes({ signingSecret, trigger: () => identity.trigger, log, accept }),
+    routes: webhookRoutes({ signingSecret, trigger: () => identity.trigger, log, accept, answer }),
     ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
   };
 }

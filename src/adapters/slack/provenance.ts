@@ -6,7 +6,7 @@ interface Act {
   readonly userId: string;
   /** As Slack signed it. */
   readonly content: string;
-  readonly action: "posted" | "edited" | "pressed";
+  readonly action: "posted" | "edited" | "pressed" | "commanded";
   readonly version: string;
   readonly eventId?: string | undefined;
 }

@@ -3,7 +3,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import { sendProblem } from "../send-problem.ts";
-import { readWebhookRequest } from "./webhook-request.ts";
+import { commandEvent, readWebhookRequest, type SlashCommand } from "./webhook-request.ts";
 
 /** A message with many blocks and attachments can exceed Fastify's own limit of 1 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -15,6 +15,8 @@ export interface WebhookDeps {
   trigger(): string;
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
+  /** Answers a command that is not stored. */
+  answer(name: "link" | "status", command: SlashCommand): Promise<string>;
 }
 
 interface Exchange {
@@ -49,7 +51,7 @@ async function receive(exchange: Exchange): Promise<FastifyReply> {
     case "challenge":
       return reply.send({ challenge: received.challenge });
     case "command":
-      return reply.send({ response_type: "ephemeral", text: howToMention(deps.trigger()) });
+      return reply.send({ response_type: "ephemeral", text: await answer(received.command, exchange) });
     case "event":
       return store(received.event, exchange);
   }
@@ -67,10 +69,32 @@ async function store(event: ReceivedEvent, { request, reply, deps }: Exchange): 
   }
 }
 
-function howToMention(trigger: string): string {
-  return `Slash commands have no thread to report to. Mention the bot in a channel instead: \`${trigger} what is to be done\`, or write to it directly.`;
+/** The answer to a command, for its author alone. Slack does not deliver a command again. */
+async function answer(command: SlashCommand, { deps, request }: Exchange): Promise<string> {
+  const name = command.text.toLowerCase();
+  if (name === "" || name === "help") {
+    return helpText(deps.trigger());
+  }
+  try {
+    if (name === "link" || name === "status") {
+      return await withTimeout(deps.answer(name, command), STORE_LIMIT_MS, { onTimeout: failToStore });
+    }
+    await withTimeout(deps.accept(commandEvent(command)), STORE_LIMIT_MS, { onTimeout: failToStore });
+    return "I take it up, and answer in our direct conversation.";
+  } catch (error) {
+    deps.log.warn("slack.command.failed", { requestId: request.id, error });
+    return "That did not work just now. Try it again in a moment.";
+  }
+}
+
+function helpText(trigger: string): string {
+  return [
+    "`/errand <task>` starts a run in our direct conversation.",
+    "`/errand status` shows your latest runs, and `/errand link` signs you in to their pages.",
+    `In a channel, mention me: \`${trigger} <task>\`. \`${trigger} help\` says what works in a thread.`,
+  ].join("\n");
 }
 
 function failToStore(): never {
-  throw new Error(`The event was not stored within ${STORE_LIMIT_MS} ms.`);
+  throw new Error(`It was not done within ${STORE_LIMIT_MS} ms.`);
 }

@@ -12,9 +12,22 @@ const MS_PER_SECOND = 1_000;
 const NAME_LENGTH_MAX = 255;
 
 export type WebhookRequest =
-  | { readonly kind: "forged" | "malformed" | "ssl_check" | "command" }
+  | { readonly kind: "forged" | "malformed" | "ssl_check" }
+  | { readonly kind: "command"; readonly command: SlashCommand }
   | { readonly kind: "challenge"; readonly challenge: string }
   | { readonly kind: "event"; readonly event: ReceivedEvent };
+
+export interface SlashCommand {
+  readonly teamId: string;
+  readonly channel: string;
+  readonly userId: string;
+  readonly text: string;
+  /** Slack's id of this command. */
+  readonly triggerId: string;
+}
+
+/** The name of a command's event. Slack's own names have no space. */
+export const COMMAND_EVENT = "slash command";
 
 export interface RawRequest {
   readonly body: Buffer;
@@ -80,9 +93,28 @@ function readForm(form: URLSearchParams): WebhookRequest | undefined {
     return { kind: "ssl_check" };
   }
   if (form.has("command")) {
-    return { kind: "command" };
+    return { kind: "command", command: readCommand(form) };
   }
   return readInteraction(form.get("payload") ?? "");
+}
+
+function readCommand(form: URLSearchParams): SlashCommand {
+  const [teamId = "", channel = "", userId = "", text = "", triggerId = ""] = [
+    "team_id",
+    "channel_id",
+    "user_id",
+    "text",
+    "trigger_id",
+  ].map((name) => form.get(name) ?? "");
+  return { teamId, channel, userId, text: text.trim(), triggerId };
+}
+
+/** The event that stores a command. Commands of one user are handled in order. */
+export function commandEvent(command: SlashCommand): ReceivedEvent {
+  const body = JSON.stringify(command);
+  const deliveryId = stableId(command.triggerId || body);
+  const orderingKey = storable(`slack:command/${command.teamId}/${command.userId}`);
+  return { adapter: "slack", body, deliveryId, name: COMMAND_EVENT, orderingKey };
 }
 
 function readInteraction(body: string): WebhookRequest | undefined {

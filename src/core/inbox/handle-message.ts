@@ -72,7 +72,7 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
       ...message.provenance,
       ...proven,
       linked_account: author.id,
-      message_ref: message.messageRef,
+      ...(message.messageRef === "" ? {} : { message_ref: message.messageRef }),
     },
     ...(surroundings === undefined ? {} : { context: surroundings }),
     ...(inputs.length === 0 ? {} : { inputs }),

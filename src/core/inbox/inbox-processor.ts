@@ -1,11 +1,12 @@
 import { cleaned } from "../clean-text.ts";
 import { AppError, Misconfigured, StorageUnavailable } from "../errors.ts";
 import { newId } from "../ids.ts";
-import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
+import { isOutsider } from "../policies/evaluate-policies.ts";
 import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { Deletion, InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
+import { admitAuthor } from "./admit-author.ts";
 import { changeMessage, takenMessage, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
@@ -28,9 +29,6 @@ const SWITCHED_OFF = {
   allowed: false,
   reason: "This integration is not switched on here. An administrator of the server can do that.",
 } as const;
-
-const NO_ACCESS = "You have no access here.";
-const DISABLED = "An administrator has switched your account here off.";
 
 /** Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. */
 export class InboxProcessor {
@@ -203,18 +201,13 @@ export class InboxProcessor {
     if (!authorization.allowed) {
       return this.#refuse(context, authorization.reason);
     }
-    const { refusal = NO_ACCESS } = authorization;
     const roles = rolesIn(context, authorization.roles);
     const from = requestOriginOf({ adapter, message, roles });
-    // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
-    if (isOutsider(from) && !mayAdmit(await this.#deps.policies.of(installation.teamId), from)) {
-      return this.#refuse(context, refusal);
+    const admitted = await admitAuthor(authorization, { from, teamId: installation.teamId }, this.#deps);
+    if ("refusal" in admitted) {
+      return this.#refuse(context, admitted.refusal);
     }
-    const { displayName, subject } = authorization.author;
-    const author = await this.#deps.storage.people.ensure(installation.teamId, subject, displayName);
-    if (author.disabled) {
-      return this.#refuse(context, DISABLED);
-    }
+    const { author } = admitted;
     const proven = { ...authorization.provenance, permission: authorization.permission };
     const gathered = await gatherContext(context, this.#deps);
     return this.#decide({ ...context, author, proven, roles, gathered });

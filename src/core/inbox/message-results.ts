@@ -47,7 +47,7 @@ export function completing(context: AuthorizedContext, disposition: Disposition)
 
 /** A button stands on a message of the bot's own, which needs no 👀. */
 function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
-  return buttonAction === undefined ? [{ kind: "seen", messageRef } as const] : [];
+  return buttonAction === undefined && messageRef !== "" ? [{ kind: "seen", messageRef } as const] : [];
 }
 
 /** Says in the thread what the agent does not know. */

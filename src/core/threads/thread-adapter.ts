@@ -102,6 +102,7 @@ export interface InboundMessage extends ThreadAddress {
   readonly subject?: string;
   /** Files that the author attached. `gather` reads them. */
   readonly files?: readonly MessageFile[];
+  /** Empty: the request is no message, on which a sign could stand. */
   readonly messageRef: string;
   /** Absent for a button. */
   readonly revision?: MessageRevision;

@@ -49,6 +49,7 @@ function ofSlack(): SignInProvider {
   const config = { apiUrl, botToken, signingSecret, oauth: { clientId, clientSecret } };
   const { signIn } = createSlackAdapter(config, {
     accept: async () => true,
+    answerCommand: async () => "",
     log: SILENT_LOG,
     fetch: async (input, init) => {
       const response = await loopbackOnlyFetch(input, init as RequestInit);

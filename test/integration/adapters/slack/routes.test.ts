@@ -31,7 +31,10 @@ beforeEach(async () => {
   const write = (...line: unknown[]) => lines.push(inspect(line, { depth: 20 }));
   const log = { info: write, warn: write, error: write };
   server = Fastify();
-  server.register(createSlackAdapter(config, { accept: (event) => accept(event), log }).routes);
+  server.register(
+    createSlackAdapter(config, { accept: (event) => accept(event), answerCommand: async () => "", log })
+      .routes,
+  );
   server.post("/elsewhere", async (request) => ({ parsed: request.body }));
   await server.ready();
 });
@@ -267,11 +270,38 @@ describe("signed forms", () => {
     expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "block_actions", body: payload })]);
   });
 
-  test("forms of a slash command are answered at once to the author only, and not stored", async () => {
+  test.each([["help"], [""], [" HELP "]])(
+    "the command %j is answered at once, and not stored",
+    async (text) => {
+      const response = await sendForm({ command: "/errand", text, trigger_id: "1" });
+
+      expect(response.json()).toEqual({
+        response_type: "ephemeral",
+        text: expect.stringContaining("@errand"),
+      });
+      expect(inbox.size).toBe(0);
+    },
+  );
+
+  test("a command with a task is stored once, without what Slack gives to answer it", async () => {
+    const form = { command: "/errand", text: "fix it", team_id: "T1", user_id: "U1", channel_id: "C1" };
+    const secrets = { token: "CANARY", response_url: "https://hooks.slack.com/CANARY" };
+    await sendForm({ ...form, ...secrets, trigger_id: "1.2.abc" });
+    const response = await sendForm({ ...form, ...secrets, trigger_id: "1.2.abc" });
+
+    expect(response.statusCode).toBe(200);
+    const [stored, ...others] = [...inbox.values()];
+    expect(others).toEqual([]);
+    expect(stored?.body).toContain("fix it");
+    expect(stored?.body).not.toContain("CANARY");
+  });
+
+  test("a command that cannot be stored says so, because Slack does not deliver it again", async () => {
+    accept = async () => Promise.reject(new Error("down"));
+
     const response = await sendForm({ command: "/errand", text: "fix it", trigger_id: "1" });
 
-    expect(response.json()).toEqual({ response_type: "ephemeral", text: expect.stringContaining("@errand") });
-    expect(inbox.size).toBe(0);
+    expect([response.statusCode, response.json().text]).toEqual([200, expect.stringMatching(/Try it again/)]);
   });
 
   test("signed forms of an unknown kind are answered 400", async () => {

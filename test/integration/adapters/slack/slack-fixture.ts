@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { createSlackAdapter, type SlackDeps } from "../../../../src/adapters/slack/index.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
+import type { PrivateCommand } from "../../../../src/core/inbox/private-commands.ts";
 import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
 import type {
   Delivery,
@@ -24,6 +25,8 @@ export const runId = newId<RunId>(new Date());
 /** The adapter between an emulated Slack and an in-memory inbox. */
 export class SlackFixture {
   readonly inbox: Omit<InboxEvent, "id" | "receivedAt">[] = [];
+  /** Commands that only their authors get an answer to. */
+  readonly commands: PrivateCommand[] = [];
   readonly slack: EmulatedSlack;
   readonly adapter: ThreadAdapter;
   /** The adapter's calls to Slack. A test can intercept them. */
@@ -44,6 +47,10 @@ export class SlackFixture {
     const write = (...line: unknown[]) => this.#lines.push(inspect(line, { depth: 20 }));
     const { adapter, routes } = createSlackAdapter(config, {
       accept: async (event) => this.inbox.push(event) > 0,
+      answerCommand: async (command) => {
+        this.commands.push(command);
+        return `Your ${command.name}.`;
+      },
       log: { info: write, warn: write, error: write },
       fetch: (input, init) => this.fetch(input, init),
     });

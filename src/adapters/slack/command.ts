@@ -1,0 +1,68 @@
+import type { WebClient } from "@slack/web-api";
+import { AppError } from "../../core/errors.ts";
+import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
+import { parseJson } from "../../core/parse-json.ts";
+import type { InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import { authorize } from "./authorize.ts";
+import { callSlack } from "./client.ts";
+import type { Bot } from "./identity.ts";
+import { provenanceOf } from "./provenance.ts";
+import { authorSubject, isDirect, threadKeyOf } from "./thread-key.ts";
+import type { SlashCommand } from "./webhook-request.ts";
+
+/**
+ * A task that was given as a slash command. A command has no message and no thread, so its run is in the direct
+ * conversation of the bot and the user.
+ */
+export async function translateCommand(event: InboxEvent, client: WebClient, bot: Bot): Promise<Translation> {
+  // The adapter itself wrote the body, after it had checked the signature.
+  const command = parseJson(event.body) as SlashCommand;
+  const { channel: place, teamId, text: task, triggerId, userId } = command;
+  requireWorkspace(command, bot);
+  const channel = isDirect(place) ? place : await openDirect(client, userId);
+  const location = { teamId, channel, ts: triggerId, threadTs: undefined };
+  return {
+    kind: "message",
+    message: {
+      adapter: "slack",
+      installation: teamId,
+      key: threadKeyOf(location),
+      place,
+      dedupeKey: `slack:${teamId}/command/${triggerId}`,
+      addressed: "direct",
+      author: { subject: authorSubject(teamId, userId) },
+      text: `new ${task}`,
+      messageRef: "",
+      provenance: provenanceOf(location, { userId, content: task, action: "commanded", version: triggerId }),
+    },
+  };
+}
+
+/** Asks Slack who the author of a command is. */
+export async function privateCommandOf(
+  name: PrivateCommand["name"],
+  command: SlashCommand,
+  { bot, client }: { readonly bot: Bot; readonly client: WebClient },
+): Promise<PrivateCommand> {
+  requireWorkspace(command, bot);
+  const { channel: place, teamId: installation, userId } = command;
+  const author = { subject: authorSubject(installation, userId) };
+  const authorization = await authorize(client, { author, installation });
+  return { name, adapter: "slack", source: "SLACK", installation, place, authorization };
+}
+
+/** Slack returns the same conversation each time. */
+async function openDirect(client: WebClient, userId: string): Promise<string> {
+  const { channel } = await callSlack("conversations.open", client.conversations.open({ users: userId }));
+  if (channel?.id === undefined) {
+    throw new AppError("resource_unavailable", "Slack opened no direct conversation.", { retryable: true });
+  }
+  return channel.id;
+}
+
+function requireWorkspace({ teamId }: SlashCommand, bot: Bot): void {
+  if (teamId !== bot.teamId) {
+    const message = "Errand is not set up for the workspace of this command.";
+    throw new AppError("integration_not_configured", message, { retryable: false, integrationName: "slack" });
+  }
+}

@@ -1,0 +1,26 @@
+import type { TeamId } from "../ids.ts";
+import type { Principal } from "../people/principal.ts";
+import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
+import type { RequestOrigin } from "../runs/request-origin.ts";
+import type { Authorization } from "../threads/thread-adapter.ts";
+import type { InboxDeps } from "./message-context.ts";
+
+const NO_ACCESS = "You have no access here.";
+const DISABLED = "An administrator has switched your account here off.";
+
+/** The author whom a platform allowed, as a principal of the team, or why nothing is done for them. */
+export async function admitAuthor(
+  { author, refusal = NO_ACCESS }: Extract<Authorization, { readonly allowed: true }>,
+  { from, teamId }: { readonly from: RequestOrigin; readonly teamId: TeamId },
+  {
+    policies,
+    storage,
+  }: Pick<InboxDeps, "policies"> & { readonly storage: Pick<InboxDeps["storage"], "people"> },
+): Promise<{ readonly author: Principal } | { readonly refusal: string }> {
+  // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
+  if (isOutsider(from) && !mayAdmit(await policies.of(teamId), from)) {
+    return { refusal };
+  }
+  const principal = await storage.people.ensure(teamId, author.subject, author.displayName);
+  return principal.disabled ? { refusal: DISABLED } : { author: principal };
+}

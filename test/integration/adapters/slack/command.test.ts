@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { messageOf, SlackFixture } from "./slack-fixture.ts";
+
+let fixture: SlackFixture;
+
+beforeEach(async () => {
+  fixture = await SlackFixture.open();
+});
+
+afterEach(async () => {
+  await fixture.close();
+});
+
+async function command(text: string, user = fixture.slack.alice): Promise<unknown> {
+  const response = await fixture.slack.sendSlashCommand(fixture.url, {
+    command: "/errand",
+    text,
+    user,
+    channel: "work",
+  });
+  expect(response.status).toBe(200);
+  return response.json();
+}
+
+describe("slash commands", () => {
+  test.each([["link"], ["status"]] as const)("%s is answered at once to its author alone", async (name) => {
+    expect(await command(name)).toEqual({ response_type: "ephemeral", text: `Your ${name}.` });
+
+    const { alice, channel, teamId } = fixture.slack;
+    expect(fixture.inbox).toEqual([]);
+    expect(fixture.commands).toEqual([
+      expect.objectContaining({
+        name,
+        installation: teamId,
+        place: channel.id,
+        authorization: expect.objectContaining({
+          allowed: true,
+          roles: ["member"],
+          author: expect.objectContaining({ subject: `slack:${teamId}:${alice.id}` }),
+        }),
+      }),
+    ]);
+  });
+
+  test("a command is refused in another workspace, and says so when Slack does not answer", async () => {
+    const again = { response_type: "ephemeral", text: expect.stringMatching(/Try it again/) };
+    fixture.slack.faults.next({ method: "users.info", kind: "500" });
+
+    expect(await command("link")).toEqual(again);
+    await expect(
+      fixture.slack
+        .sendSlashCommand(fixture.url, {
+          command: "/errand",
+          text: "link",
+          user: fixture.slack.carol,
+          channel: "work",
+        })
+        .then((response) => response.json()),
+    ).resolves.toEqual(again);
+
+    expect(fixture.commands).toEqual([]);
+  });
+
+  test("a task starts a run in the direct conversation of the author and the bot", async () => {
+    const { alice, teamId } = fixture.slack;
+    expect(await command("repo=acme/web fix it")).toEqual({
+      response_type: "ephemeral",
+      text: expect.stringMatching(/direct conversation/),
+    });
+
+    const message = messageOf(await fixture.translateLast());
+    const again = messageOf(await fixture.translateLast());
+
+    const direct = await fixture.slack.openDirectMessage(alice);
+    expect(message).toMatchObject({
+      key: `${teamId}/${direct.id}/`,
+      place: fixture.slack.channel.id,
+      addressed: "direct",
+      author: { subject: `slack:${teamId}:${alice.id}` },
+      text: "new repo=acme/web fix it",
+      messageRef: "",
+      provenance: { actor: { id: alice.id }, action: "commanded" },
+    });
+    expect(again).toEqual(message);
+  });
+});
