@@ -1,5 +1,5 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
-import type { ObjectKind } from "./message-ref.ts";
+import type { MessageRef, ObjectKind } from "./message-ref.ts";
 
 /** A text that a user wrote or edited, in the same shape for all kinds of objects. Texts are as GitHub signed them. */
 export interface IncomingMessage {
@@ -12,6 +12,8 @@ export interface IncomingMessage {
   readonly body: string;
   /** The texts that an edit replaced. */
   readonly before?: { readonly title?: string; readonly body?: string };
+  /** When the text was last changed. GitHub does not say it of reviews. */
+  readonly updatedAt?: string;
   readonly writer?: Account;
   readonly sender?: Account;
   /** The App that wrote the text for the user. */
@@ -70,6 +72,7 @@ interface WrittenObject {
   readonly id: number;
   readonly html_url: string;
   readonly body?: string | null;
+  readonly updated_at?: string | null;
   readonly user?: Account | null;
   readonly performed_via_github_app?: object | null;
 }
@@ -94,6 +97,31 @@ export function readIncomingMessage({ name, payload }: EmitterWebhookEvent): Inc
     default:
       return undefined;
   }
+}
+
+/** Reads an event that says that a text was deleted; undefined if it says anything else. */
+export function readDeletion({ name, payload }: EmitterWebhookEvent): DeletedText | undefined {
+  if (!("action" in payload) || payload.action !== "deleted" || !("installation" in payload)) {
+    return undefined;
+  }
+  const installationId = payload.installation?.id;
+  if (installationId === undefined) {
+    return undefined;
+  }
+  switch (name) {
+    case "issue_comment":
+      return { installationId, kind: "issue_comment", id: payload.comment.id };
+    case "pull_request_review_comment":
+      return { installationId, kind: "review_comment", id: payload.comment.id };
+    case "issues":
+      return { installationId, kind: "issue", id: payload.issue.id };
+    default:
+      return undefined;
+  }
+}
+
+export interface DeletedText extends MessageRef {
+  readonly installationId: number;
 }
 
 function ofIssueComment(payload: IssueComment): IncomingMessage {
@@ -163,6 +191,7 @@ function commonOf(
     permalink: object.html_url,
     body: object.body ?? "",
     ...(action === "edited" ? { before: beforeOf(envelope.changes ?? {}) } : {}),
+    ...(object.updated_at ? { updatedAt: object.updated_at } : {}),
     ...(object.user ? { writer: object.user } : {}),
     ...(sender ? { sender } : {}),
     ...(viaAppId === undefined ? {} : { viaAppId }),

@@ -1,10 +1,16 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { AppError } from "../../core/errors.ts";
-import type { InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import type { Deletion, InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
-import { type Account, type IncomingMessage, readIncomingMessage } from "./incoming-message.ts";
+import {
+  type Account,
+  type DeletedText,
+  type IncomingMessage,
+  readDeletion,
+  readIncomingMessage,
+} from "./incoming-message.ts";
 import { hasMention, withoutMention } from "./mention.ts";
-import { messageRefOf } from "./message-ref.ts";
+import { type MessageRef, messageRefOf } from "./message-ref.ts";
 import { oneLine, visibleText } from "./plain-text.ts";
 import { provenanceOf } from "./provenance.ts";
 import { shownText } from "./shown-text.ts";
@@ -25,7 +31,12 @@ export function translate(event: InboxEvent, addressee: Addressee): Translation 
   const { deliveryId: id, name, body } = event;
   try {
     // GitHub signed the payload, so it has the shape of the types. An event that differs fails here.
-    const incoming = readIncomingMessage({ id, name, payload: JSON.parse(body) } as EmitterWebhookEvent);
+    const received = { id, name, payload: JSON.parse(body) } as EmitterWebhookEvent;
+    const deleted = readDeletion(received);
+    if (deleted !== undefined) {
+      return { kind: "deletion", deletion: deletionOf(deleted) };
+    }
+    const incoming = readIncomingMessage(received);
     return incoming
       ? translateMessage(incoming, addressee)
       : ignored(`${name} is no event in which a user can address the bot.`);
@@ -35,6 +46,17 @@ export function translate(event: InboxEvent, addressee: Addressee): Translation 
       retryable: false,
     });
   }
+}
+
+/** No version of a text is later than its deletion: versions are times, and digits sort before letters. */
+function deletionOf({ installationId, ...ref }: DeletedText): Deletion {
+  const installation = String(installationId);
+  const messageId = messageIdOf(installation, ref);
+  return { adapter: "github", installation, messageId, messageRef: messageRefOf(ref), version: "deleted" };
+}
+
+function messageIdOf(installation: string, ref: MessageRef): string {
+  return `github:${installation}/${messageRefOf(ref)}`;
 }
 
 function translateMessage(incoming: IncomingMessage, addressee: Addressee): Translation {
@@ -71,8 +93,8 @@ function reasonToIgnore(incoming: IncomingMessage, { name, appId }: Addressee): 
   if (!isAddressed(incoming, name)) {
     return `It does not mention @${name}.`;
   }
-  if (incoming.before && wasAddressed(incoming, name)) {
-    return `It mentioned @${name} before this edit.`;
+  if (incoming.before && wasAddressed(incoming, name) && !isTextEdited(incoming)) {
+    return `It mentioned @${name} before this edit, and its text is the same.`;
   }
   return undefined;
 }
@@ -85,11 +107,18 @@ function wasAddressed(incoming: IncomingMessage, name: string): boolean {
   return isAddressed({ ...incoming, ...incoming.before }, name);
 }
 
+/** Reviews have no versions that could be told apart, so their edits count only if they add the mention. */
+function isTextEdited({ before, updatedAt, ...now }: IncomingMessage): boolean {
+  const { body = now.body, title = now.title } = before ?? {};
+  return updatedAt !== undefined && (body !== now.body || title !== now.title);
+}
+
 function messageOf(
   incoming: IncomingMessage,
   { actor, installation, addressee }: { actor: Account; installation: number; addressee: Addressee },
 ): InboundMessage {
-  const { id, kind, repository, subject, reviewCommentId } = incoming;
+  const { action, id, kind, repository, subject, reviewCommentId, updatedAt: version } = incoming;
+  const messageId = messageIdOf(String(installation), { kind, id });
   return {
     adapter: "github",
     installation: String(installation),
@@ -110,6 +139,7 @@ function messageOf(
     context: contextOf(incoming),
     subject: oneLine(subject.title, MAX_SUBJECT),
     messageRef: messageRefOf({ kind, id }),
+    ...(version === undefined ? {} : { revision: { messageId, version, isEdit: action === "edited" } }),
     permalink: incoming.permalink,
     provenance: provenanceOf(incoming, { actor, installation }),
   };

@@ -120,8 +120,38 @@ describe("an edit", () => {
     expect(edited.author.subject).toBe(`github:${OUTSIDER.id}`);
   });
 
-  test("of a comment that already mentioned the bot is ignored", () => {
-    expect(reasonOf("issue_comment", editPayload("@errand a", "@errand b"))).toMatch(/before this edit/);
+  test("of a comment that already mentioned the bot is a later version of it", () => {
+    const created = messageOf("issue_comment", commentPayload("@errand a", { comment: { id: 5 } }));
+    const at = { id: 5, updated_at: "2030-01-01T00:00:00Z" };
+    const edited = messageOf("issue_comment", editPayload("@errand a", "@errand b", { comment: at }));
+
+    expect(edited).toMatchObject({ text: "b", messageRef: created.messageRef });
+    expect(edited.revision).toEqual({ ...created.revision, version: at.updated_at, isEdit: true });
+    expect(created.revision).toMatchObject({
+      messageId: `github:${INSTALLATION}/issue_comment/5`,
+      isEdit: false,
+    });
+  });
+
+  test.each([
+    ["issue_comment", "comment", "issue_comment"],
+    ["pull_request_review_comment", "comment", "review_comment"],
+    ["issues", "issue", "issue"],
+  ])("a deletion by %s names the text, and is later than all its versions", (name, member, kind) => {
+    const body = payload(name, "deleted");
+    const ref = `${kind}/${asRecord(body[member]).id}`;
+
+    expect(translate(anEvent(name, body), ADDRESSEE)).toEqual({
+      kind: "deletion",
+      deletion: {
+        adapter: "github",
+        installation: String(INSTALLATION),
+        messageId: `github:${INSTALLATION}/${ref}`,
+        messageRef: ref,
+        version: "deleted",
+      },
+    });
+    expect("deleted" > "2030-01-01T00:00:00Z").toBe(true);
   });
 
   test("of something other than the text is ignored", () => {
@@ -264,10 +294,7 @@ describe("ignored events", () => {
     expect(reasonOf("issue_comment", body)).toMatch(/installation/);
   });
 
-  test("deleted comments and other events are ignored", () => {
-    const deleted = payload("issue_comment", "deleted", { comment: { body: "@errand go", user: WRITER } });
-
-    expect(reasonOf("issue_comment", deleted)).toMatch(/no event/);
+  test("other events are ignored", () => {
     expect(reasonOf("push", { ref: "refs/heads/main" })).toMatch(/no event/);
   });
 });
@@ -290,7 +317,7 @@ test("all recorded payloads are translated without a failure", () => {
 
   for (const { name, payload: body } of recorded) {
     const translation = translate(anEvent(name, body), ADDRESSEE);
-    expect(translation.kind, name).toBe("ignored");
+    expect(["deletion", "ignored"], name).toContain(translation.kind);
   }
 
   expect(recorded).toHaveLength(329);
