@@ -202,6 +202,7 @@ describe("a routing rule", () => {
       base_prompt: "Be brief.",
     });
     expect(body.provenance).toEqual({
+      environment: { name: ENVIRONMENT, repositories: [] },
       routing: {
         environment: ENVIRONMENT,
         rule: rule.name,
