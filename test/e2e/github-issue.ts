@@ -1,4 +1,5 @@
 import type { GithubComment, Written } from "../support/emulated-github.ts";
+import type { GithubCall } from "../support/github/github-api.ts";
 import { asRecord } from "../support/json.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { type Fixture, WAIT_LIMIT_MS } from "./service-fixture.ts";
@@ -61,6 +62,14 @@ export class GithubIssue {
 
   get replies(): string[] {
     return this.#bodies((body) => !CARD.test(body) && !END.test(body) && !QUESTION.test(body));
+  }
+
+  /** The bot's calls about this thread: its comments and their edits. */
+  get calls(): GithubCall[] {
+    const { github } = this.#fixture;
+    const own = this.comments.map(({ id }) => `comments/${id}`);
+    const about = new RegExp(`/issues/(${[this.number, ...own].join("|")})(/|$)`);
+    return github.calls(undefined, about).filter(({ actor }) => actor === github.app.botLogin);
   }
 
   #bodies(isShown: (body: string) => boolean): string[] {

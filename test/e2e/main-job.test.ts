@@ -83,6 +83,9 @@ describe("a run over REST (step 1)", () => {
   });
 });
 
+/** For a mention, one turn and one pull request: without two reactions, the token and the permission. */
+const MAX_CALLS = 8;
+
 describe("a comment on GitHub (step 2)", () => {
   test("a comment on GitHub becomes a run with one status comment, and the answer is a comment that mentions the author", async () => {
     const issue = await GithubIssue.open(fixture);
@@ -156,11 +159,17 @@ describe("a comment on GitHub (step 2)", () => {
     );
 
     const pull = new GithubIssue(fixture, Number(number));
+    await pull.untilCard("Done");
+    await issue.untilAnswers(1);
+    const calls = [...issue.calls, ...pull.calls, ...openings()];
+    const between = [...issue.history, ...pull.history].length - 4;
+    expect(calls.length - between).toBeLessThanOrEqual(MAX_CALLS);
+    expect(fixture.github.calls("GET", /^\/repositories\//)).toEqual([]);
     await pull.comment("@errand read notes.txt");
     await pull.untilCard("Done", /turn 2/);
     expect((await pull.untilAnswers(1)).at(-1)).toContain("hello");
     expect(pull.runId).toBe(issue.runId);
-    expect(openings()).toHaveLength(1);
+    expect(openings().filter(({ outcome }) => outcome === "201")).toHaveLength(1);
   });
 
   test("a second mention on GitHub is a follow-up, and its answer leaves the first answer as it is", async () => {

@@ -5,7 +5,7 @@ import type { Authorization, InboundMessage } from "../../core/threads/thread-ad
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
 import { parseProvenance } from "./provenance.ts";
-import { findRepository } from "./repositories.ts";
+import type { Repository, RepositoryNames } from "./repositories.ts";
 
 const permissionAnswer = z.object({
   permission: z.string(),
@@ -31,23 +31,29 @@ const READERS: ReadonlySet<string> = new Set(["triage", "read"]);
 /** Words in refusals that no retry changes. */
 const FOR_GOOD = /suspended|archived/i;
 
+interface AuthorizationDeps {
+  readonly client: GithubClient;
+  readonly identity: BotIdentity;
+  readonly names: RepositoryNames;
+}
+
 /**
  * Asks GitHub now what the author may do in the repository. `author_association` says nothing about permissions, and a
  * login can change hands: the answer must be about the same numeric id.
  */
 export async function authorize(
   message: InboundMessage,
-  { client, identity }: { readonly client: GithubClient; readonly identity: BotIdentity },
+  { client, identity, names }: AuthorizationDeps,
 ): Promise<Authorization> {
   const { repository, actor, object } = parseProvenance(message.provenance);
   const refusal = refusalOf(repository.full_name);
   if (message.author.isBot === true) {
     return authorizeBot(message, actor, identity);
   }
-  const found = await findPermission(client, message.installation, {
-    repositoryId: repository.id,
-    login: actor.login,
-  });
+  const { installation } = message;
+  const found = await names
+    .use(installation, repository.id, (named) => findPermission(client, installation, named, actor.login))
+    .catch(nobodyIfUnknown);
   if (found?.user?.id !== actor.id) {
     return { allowed: false, reason: refusal };
   }
@@ -64,7 +70,12 @@ export async function authorize(
   if (object?.in !== "pull_request") {
     return allowed;
   }
-  const branch = await findBranch(client, message.installation, repository.id, object.number);
+  const { number } = object;
+  const { head } = await names
+    .use(installation, repository.id, (named) => findPull(client, installation, { ...named, number }))
+    .catch(failClosed);
+  // The branch of a fork belongs to its owner.
+  const branch = head.repo?.id === repository.id ? head.ref : undefined;
   return branch === undefined ? allowed : { ...allowed, provenance: { head: { branch } } };
 }
 
@@ -81,42 +92,27 @@ async function authorizeBot(
   return { allowed: true, permission: "bot", roles: ["bot"], author, refusal };
 }
 
-/** The branch of a pull request if it is in this repository. The branch of a fork belongs to its owner. */
-async function findBranch(
+function findPull(
   client: GithubClient,
   installation: string,
-  repositoryId: number,
-  number: number,
-): Promise<string | undefined> {
-  const repository = await findRepository(client, installation, repositoryId).catch(failClosed);
-  const call = {
-    route: "GET /repos/{owner}/{repo}/pulls/{number}",
-    parameters: { ...repository, number },
-    answer: pullAnswer,
-  };
-  const { head } = await client.call(installation, call).catch(failClosed);
-  return head.repo?.id === repositoryId ? head.ref : undefined;
+  pull: Repository & { readonly number: number },
+): Promise<z.infer<typeof pullAnswer>> {
+  const route = "GET /repos/{owner}/{repo}/pulls/{number}";
+  return client.call(installation, { route, parameters: { ...pull }, answer: pullAnswer });
 }
 
-async function findPermission(
+function findPermission(
   client: GithubClient,
   installation: string,
-  { repositoryId, login }: { readonly repositoryId: number; readonly login: string },
-): Promise<Permission | undefined> {
-  const repository = await findRepository(client, installation, repositoryId).catch(failClosed);
-  const call = {
-    route: "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
-    parameters: { ...repository, username: login },
+  repository: Repository,
+  username: string,
+): Promise<Permission> {
+  const route = "GET /repos/{owner}/{repo}/collaborators/{username}/permission";
+  return client.call(installation, {
+    route,
+    parameters: { ...repository, username },
     answer: permissionAnswer,
-  };
-  try {
-    return await client.call(installation, call);
-  } catch (error) {
-    if (error instanceof AppError && error.code === "resource_not_found") {
-      return undefined;
-    }
-    return failClosed(error);
-  }
+  });
 }
 
 function roleOf({ permission, user }: Permission): Role {
@@ -124,6 +120,14 @@ function roleOf({ permission, user }: Permission): Role {
     return "write";
   }
   return READERS.has(permission) ? "read" : "outside";
+}
+
+/** GitHub does not know the user, or the repository is gone. */
+function nobodyIfUnknown(error: unknown): undefined {
+  if (error instanceof AppError && error.code === "resource_not_found") {
+    return undefined;
+  }
+  return failClosed(error);
 }
 
 /** A 403 here can be temporary, and without an answer nobody is authorized. So it becomes retryable. */

@@ -24,8 +24,8 @@ export interface GithubCall<Value> {
 
 interface Answer<Value> {
   readonly value: Value;
-  /** The `Link` header of a list. */
-  readonly link: string;
+  /** The number of the last page of a list. */
+  readonly lastPage: number;
 }
 
 /**
@@ -84,10 +84,16 @@ async function send<Value>(octokit: () => Promise<Octokit>, call: GithubCall<Val
     if (!read.success) {
       throw unreadable(route, read.error);
     }
-    return { value: read.data, link: response.headers.link ?? "" };
+    return { value: read.data, lastPage: lastPageOf(response.headers.link ?? "", parameters) };
   } catch (error) {
     throw toAppError(error, route);
   }
+}
+
+/** The `Link` header of the last page names no last page. */
+function lastPageOf(link: string, { page = 1 }: Parameters): number {
+  const last = /[?&]page=(\d+)[^>]*>;\s*rel="last"/.exec(link)?.[1];
+  return Number(last ?? page);
 }
 
 /** Octokit returns a truncated body as an empty success, so each answer is checked. */

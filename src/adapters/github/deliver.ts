@@ -7,7 +7,7 @@ import { parseMessageRef } from "./message-ref.ts";
 import type { CommentTarget, Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { markerOf, render } from "./render.ts";
-import { findRepository } from "./repositories.ts";
+import type { Repository, RepositoryNames } from "./repositories.ts";
 import { parseThreadKey } from "./thread-key.ts";
 
 const reactionAnswer = z.object({ id: z.number() });
@@ -22,25 +22,23 @@ const ENDED: Readonly<Record<TurnOutcome, string>> = { done: "rocket", failed: "
 
 export interface DeliveryDeps {
   readonly client: GithubClient;
+  readonly names: RepositoryNames;
   readonly posts: Posts;
   readonly trigger: string;
 }
 
 /** Shows a notice: as a reaction, as the run's card that is edited in place, or as a comment of its own. */
 export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
-  const target = await findTarget(delivery, deps.client);
-  const { notice } = delivery;
-  const shown =
-    notice.kind === "seen" || notice.kind === "ended"
-      ? await react(target, notice, deps.client)
-      : await show(delivery, target, deps);
-  return receiptOf(shown);
-}
-
-async function findTarget({ thread }: Delivery, client: GithubClient): Promise<CommentTarget> {
+  const { notice, thread } = delivery;
+  const { installation } = thread;
   const { repositoryId, ...within } = parseThreadKey(thread.key);
-  const repository = await findRepository(client, thread.installation, repositoryId);
-  return { installation: thread.installation, ...repository, ...within };
+  const shown = await deps.names.use(installation, repositoryId, (repository: Repository) => {
+    const target = { installation, ...repository, ...within };
+    return notice.kind === "seen" || notice.kind === "ended"
+      ? react(target, notice, deps.client)
+      : show(delivery, target, deps);
+  });
+  return receiptOf(shown);
 }
 
 /** GitHub keeps one reaction per user. REST has no reactions to reviews, so the pull request gets it. */

@@ -4,7 +4,7 @@ import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/
 import type { GithubCall, GithubClient } from "./client.ts";
 import { oneLine } from "./plain-text.ts";
 import { parseProvenance } from "./provenance.ts";
-import { findRepository, type Repository } from "./repositories.ts";
+import type { RepositoryNames } from "./repositories.ts";
 import { shownText } from "./shown-text.ts";
 
 const COMMENTS_MAX = 30;
@@ -17,11 +17,6 @@ const OWN_CARD = "<!-- errand:message-key=";
 const FAILED: ReadonlySet<string> = new Set(["failure", "timed_out", "cancelled", "action_required"]);
 
 const account = z.object({ login: z.string() }).nullish();
-const issueAnswer = z.object({
-  state: z.string(),
-  comments: z.int().optional(),
-  labels: z.array(z.union([z.string(), z.object({ name: z.string().nullish() })])).optional(),
-});
 const commentsAnswer = z.array(
   z.object({ id: z.number(), body: z.string().nullish(), user: account, created_at: z.string().optional() }),
 );
@@ -45,7 +40,7 @@ const checksAnswer = z.object({
 });
 
 /** What one call asks for, in the message's repository and installation. */
-type Ask = <Value>(call: GithubCall<Value>) => Promise<Value>;
+type Ask = <Value>(call: GithubCall<Value>) => Promise<{ readonly value: Value; readonly lastPage: number }>;
 
 /** A part of the context. The reason stands in `unread` if GitHub does not give it. */
 interface Part {
@@ -54,24 +49,26 @@ interface Part {
 }
 
 /**
- * Reads the issue or pull request around a message: state, labels and the last comments; of a pull request its branches
- * and failing checks; of a review its inline comments. The run's agent knows the earlier comments already.
+ * Reads what the event does not say about the issue or pull request: the last comments; of a pull request its branches and
+ * failing checks; of a review its inline comments. The run's agent knows the earlier comments already.
  */
 export async function gather(
   message: InboundMessage,
-  { client, isFollowUp }: GatherPurpose & { readonly client: GithubClient },
+  {
+    client,
+    isFollowUp,
+    names,
+  }: GatherPurpose & { readonly client: GithubClient; readonly names: RepositoryNames },
 ): Promise<GatheredContext> {
   const { object, repository } = parseProvenance(message.provenance);
   if (object === undefined) {
     return {};
   }
   const { installation } = message;
-  // By its id, because another repository can have taken the name of the event.
-  let named: Promise<Repository> | undefined;
-  const ask: Ask = async (call) => {
-    named ??= findRepository(client, installation, repository.id);
-    return client.call(installation, { ...call, parameters: { ...(await named), ...call.parameters } });
-  };
+  const ask: Ask = (call) =>
+    names.use(installation, repository.id, (named) =>
+      client.list(installation, { ...call, parameters: { ...named, ...call.parameters } }),
+    );
   const { number } = object;
   const [kind, id] = message.messageRef.split("/");
   const parts: Part[] = [];
@@ -85,8 +82,8 @@ export async function gather(
       parameters: { number },
       answer: pullAnswer,
     });
-    parts.push({ name: "the branches", read: async () => branches(await pull, number) });
-    parts.push({ name: "the checks", read: async () => failingChecks(ask, (await pull).head.sha) });
+    parts.push({ name: "the branches", read: async () => branches((await pull).value, number) });
+    parts.push({ name: "the checks", read: async () => failingChecks(ask, (await pull).value.head.sha) });
   }
   if (kind === "review") {
     parts.push({ name: "the review's inline comments", read: () => inlineComments(ask, { number, id }) });
@@ -115,35 +112,24 @@ async function conversation(
   ask: Ask,
   { number, except }: { readonly number: number; readonly except: number | undefined },
 ): Promise<string> {
-  const issue = await ask({
-    route: "GET /repos/{owner}/{repo}/issues/{number}",
-    parameters: { number },
-    answer: issueAnswer,
-  });
-  const labels = (issue.labels ?? []).map((label) => (typeof label === "string" ? label : label.name));
-  const names = labels.map((label) => oneLine(label ?? "", LINE_MAX)).filter((label) => label !== "");
-  const head = [`State: ${issue.state}`, ...(names.length === 0 ? [] : [`Labels: ${names.join(", ")}`])];
-  const comments = issue.comments === 0 ? [] : await lastComments(ask, number, issue.comments ?? 0);
+  const comments = await lastComments(ask, number);
   const others = comments.filter(({ body, id }) => id !== except && !body?.startsWith(OWN_CARD));
-  return [head.join("\n"), ...newest(others.map(saying))].join("\n\n");
+  return newest(others.map(saying)).join("\n\n");
 }
 
-/** GitHub lists the oldest first. The number of comments says which pages are the last two. */
-async function lastComments(
-  ask: Ask,
-  number: number,
-  count: number,
-): Promise<z.infer<typeof commentsAnswer>> {
-  const last = Math.max(1, Math.ceil(count / COMMENTS_MAX));
-  const pages = last === 1 ? [1] : [last - 1, last];
-  const read = pages.map((page) =>
+/** GitHub lists the oldest first. The first page says which pages are the last two. */
+async function lastComments(ask: Ask, number: number): Promise<z.infer<typeof commentsAnswer>> {
+  const read = (page: number) =>
     ask({
       route: "GET /repos/{owner}/{repo}/issues/{number}/comments",
       parameters: { number, per_page: COMMENTS_MAX, page },
       answer: commentsAnswer,
-    }),
-  );
-  return (await Promise.all(read)).flat().slice(-COMMENTS_MAX);
+    });
+  const first = await read(1);
+  const { lastPage } = first;
+  const others = [lastPage - 1, lastPage].filter((page) => page > 1).map(read);
+  const pages = [...(lastPage <= 2 ? [first] : []), ...(await Promise.all(others))];
+  return pages.flatMap(({ value }) => value).slice(-COMMENTS_MAX);
 }
 
 function saying({ body, created_at: at, user }: z.infer<typeof commentsAnswer>[number]): string {
@@ -179,12 +165,12 @@ function branches({ base, draft, head }: z.infer<typeof pullAnswer>, number: num
 
 /** An App without the permission `checks: read` gets no checks. */
 async function failingChecks(ask: Ask, ref: string): Promise<string> {
-  const { check_runs: checks } = await ask({
+  const { value } = await ask({
     route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
     parameters: { ref, per_page: 100 },
     answer: checksAnswer,
   });
-  const failed = checks.filter(({ conclusion }) => FAILED.has(conclusion ?? ""));
+  const failed = value.check_runs.filter(({ conclusion }) => FAILED.has(conclusion ?? ""));
   const texts = failed.slice(0, CHECKS_MAX).map(({ conclusion, name, output }) => {
     const words = [output?.title, output?.summary].filter((text) => text).join("\n");
     const end = shownText(words).slice(-CHECK_LENGTH_MAX);
@@ -197,7 +183,7 @@ async function inlineComments(
   ask: Ask,
   { number, id }: { readonly number: number; readonly id: string | undefined },
 ): Promise<string> {
-  const comments = await ask({
+  const { value: comments } = await ask({
     route: "GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/comments",
     parameters: { number, id, per_page: 100 },
     answer: inlineAnswer,

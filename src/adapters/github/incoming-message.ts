@@ -19,7 +19,7 @@ export interface IncomingMessage {
   /** The App that wrote the text for the user. */
   readonly viaAppId?: number;
   readonly installationId?: number;
-  readonly repository: { readonly id: number; readonly fullName: string };
+  readonly repository: { readonly id: number; readonly fullName: string; readonly defaultBranch?: string };
   readonly subject: Subject;
   /** The comment that opened the review thread. */
   readonly reviewCommentId?: number;
@@ -41,6 +41,9 @@ export interface Subject {
   readonly number: number;
   readonly title: string;
   readonly body: string;
+  /** `open` or `closed`, if the event says it. */
+  readonly state?: string;
+  readonly labels: readonly string[];
 }
 
 type Payload<Name extends "issues" | "issue_comment" | "pull_request"> = EmitterWebhookEvent<Name>["payload"];
@@ -59,7 +62,7 @@ type ReviewComment = Extract<
 interface Envelope {
   readonly action: string;
   readonly installation?: { readonly id: number };
-  readonly repository: { readonly id: number; readonly full_name: string };
+  readonly repository: { readonly id: number; readonly full_name: string; readonly default_branch?: string };
   readonly sender?: Account;
 }
 
@@ -75,6 +78,14 @@ interface WrittenObject {
   readonly updated_at?: string | null;
   readonly user?: Account | null;
   readonly performed_via_github_app?: object | null;
+}
+
+interface SignedSubject {
+  readonly number: number;
+  readonly title: string;
+  readonly body?: string | null;
+  readonly state?: string;
+  readonly labels?: readonly { readonly name?: string | null }[];
 }
 
 /** Reads an event; undefined if users cannot address the bot by events of its kind. */
@@ -129,16 +140,16 @@ function ofIssueComment(payload: IssueComment): IncomingMessage {
   const kind = issue.pull_request ? "pull_request" : "issue";
   return {
     ...commonOf("issue_comment", payload, payload.comment),
-    subject: { kind, number: issue.number, title: issue.title, body: issue.body ?? "" },
+    subject: subjectOf(kind, issue),
   };
 }
 
 function ofIssue(payload: Issue): IncomingMessage {
-  const { number, title, body } = payload.issue;
+  const { title } = payload.issue;
   return {
     ...commonOf("issue", payload, payload.issue),
     title,
-    subject: { kind: "issue", number, title, body: body ?? "" },
+    subject: subjectOf("issue", payload.issue),
   };
 }
 
@@ -147,7 +158,7 @@ function ofPullRequest(payload: PullRequest): IncomingMessage {
   return {
     ...commonOf("pull_request", payload, payload.pull_request),
     title,
-    subject: subjectOf(payload.pull_request),
+    subject: subjectOf("pull_request", payload.pull_request),
     commit: head.sha,
   };
 }
@@ -156,7 +167,7 @@ function ofReview(payload: Review): IncomingMessage {
   const { review, pull_request } = payload;
   return {
     ...commonOf("review", payload, review),
-    subject: subjectOf(pull_request),
+    subject: subjectOf("pull_request", pull_request),
     commit: pull_request.head.sha,
   };
 }
@@ -166,15 +177,16 @@ function ofReviewComment(payload: ReviewComment): IncomingMessage {
   const line = comment.line ?? comment.original_line;
   return {
     ...commonOf("review_comment", payload, comment),
-    subject: subjectOf(pull_request),
+    subject: subjectOf("pull_request", pull_request),
     reviewCommentId: comment.in_reply_to_id ?? comment.id,
     codeLocation: { path: comment.path, diffHunk: comment.diff_hunk, ...(line ? { line } : {}) },
     commit: pull_request.head.sha,
   };
 }
 
-function subjectOf(pull: { number: number; title: string; body?: string | null }): Subject {
-  return { kind: "pull_request", number: pull.number, title: pull.title, body: pull.body ?? "" };
+function subjectOf(kind: Subject["kind"], { body, labels, number, state, title }: SignedSubject): Subject {
+  const names = (labels ?? []).flatMap((label) => label.name ?? []);
+  return { kind, number, title, body: body ?? "", labels: names, ...(state && { state }) };
 }
 
 function commonOf(
@@ -196,7 +208,11 @@ function commonOf(
     ...(sender ? { sender } : {}),
     ...(viaAppId === undefined ? {} : { viaAppId }),
     ...(installation ? { installationId: installation.id } : {}),
-    repository: { id: repository.id, fullName: repository.full_name },
+    repository: {
+      id: repository.id,
+      fullName: repository.full_name,
+      ...(repository.default_branch && { defaultBranch: repository.default_branch }),
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import { BotIdentity } from "./identity.ts";
 import { Posts } from "./posts.ts";
 import { openPullRequests } from "./pull-requests.ts";
 import { parseReceipt } from "./receipt.ts";
-import { GithubRepositories } from "./repositories.ts";
+import { GithubRepositories, RepositoryNames } from "./repositories.ts";
 import { webhookRoutes } from "./routes.ts";
 import { githubSignIn } from "./sign-in.ts";
 import { translate } from "./translate.ts";
@@ -26,6 +26,8 @@ export interface GithubDeps {
   readonly log: Log;
   /** Used for every call to GitHub instead of the global one. */
   readonly fetch?: typeof globalThis.fetch;
+  /** Milliseconds since 1970. Default: the clock of the machine. */
+  readonly now?: () => number;
 }
 
 export interface GithubAdapter {
@@ -41,6 +43,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
   const client = new GithubClient(config, deps);
   const identity = new BotIdentity(config, client);
   const posts = new Posts(client, identity);
+  const names = new RepositoryNames(client, deps.now ?? Date.now);
   const adapter: ThreadAdapter = {
     name: "github",
     traits: {
@@ -50,18 +53,19 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
         return identity.trigger;
       },
     },
-    translate: async (event) => translate(event, { name: await identity.name(), appId: identity.appId }),
-    authorize: (message) => authorize(message, { client, identity }),
-    gather: (message, about) => gather(message, { ...about, client }),
+    translate: async (event) =>
+      translate(event, { name: await identity.name(), appId: identity.appId, names }),
+    authorize: (message) => authorize(message, { client, identity, names }),
+    gather: (message, about) => gather(message, { ...about, client, names }),
     deliver: async (delivery) => {
       const name = await identity.name();
-      return deliver(delivery, { client, posts, trigger: `@${name}` });
+      return deliver(delivery, { client, names, posts, trigger: `@${name}` });
     },
     permalinkOf: async (_thread, receipt) => parseReceipt(receipt).url,
   };
   const { accept, log } = deps;
   const { apiUrl, oauth } = config;
-  const repositories = new GithubRepositories(config, client, log);
+  const repositories = new GithubRepositories(config, { client, log, names });
   return {
     adapter,
     routes: webhookRoutes({ secrets: config.webhookSecrets, log, accept }),

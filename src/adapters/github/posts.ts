@@ -114,9 +114,8 @@ export class Posts {
     const { installation, owner, repo, number } = target;
     const parameters = { owner, repo, number, per_page: PAGE_SIZE, page };
     const call = { route: routesOf(target).list, parameters, answer: commentsAnswer };
-    const { value, link } = await this.#client.list(installation, call);
-    const last = /[?&]page=(\d+)[^>]*>;\s*rel="last"/.exec(link)?.[1];
-    return { comments: value, lastPage: last === undefined ? page : Number(last) };
+    const { value, lastPage } = await this.#client.list(installation, call);
+    return { comments: value, lastPage };
   }
 }
 

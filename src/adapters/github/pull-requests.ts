@@ -25,6 +25,8 @@ interface RepositoryApi extends Repository {
   readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
   /** Undefined: no installation sends the comments of its pull requests. */
   readonly installation?: string;
+  /** As GitHub said it lately. */
+  readonly defaultBranch?: string | undefined;
 }
 
 export async function openPullRequests(
@@ -37,7 +39,8 @@ export async function openPullRequests(
   }
   const installation = String(id);
   const call: RepositoryApi["call"] = (request) => client.call(installation, request);
-  return { installation, ...pullRequestsOf({ call, installation, owner, repo }) };
+  const defaultBranch = repositories.defaultBranchOf(owner, repo);
+  return { installation, ...pullRequestsOf({ call, defaultBranch, installation, owner, repo }) };
 }
 
 /** The same with a token instead of the App. */
@@ -50,7 +53,7 @@ export async function openPullRequestsWithToken(
 
 function pullRequestsOf(api: RepositoryApi): Omit<PullRequestAccess, "installation"> {
   return {
-    open: async (draft) => (await find(api, draft.branch)) ?? create(api, draft),
+    open: (draft) => create(api, draft),
     find: (branch) => find(api, branch),
   };
 }
@@ -68,7 +71,7 @@ async function find(api: RepositoryApi, branch: string): Promise<PullRequest | u
 }
 
 async function create(api: RepositoryApi, draft: Draft): Promise<PullRequest | undefined> {
-  const base = draft.base ?? (await defaultBranchOf(api));
+  const base = draft.base ?? api.defaultBranch ?? (await defaultBranchOf(api));
   if (base === draft.branch) {
     return undefined;
   }
@@ -95,7 +98,7 @@ async function createOtherwise(
   if (draft.isDraft && /draft/i.test(error.message)) {
     return create(api, { ...draft, base, isDraft: false });
   }
-  // Another request opened it first.
+  // An earlier turn or another request opened it.
   const found = await find(api, draft.branch);
   if (found !== undefined) {
     return found;
@@ -103,7 +106,7 @@ async function createOtherwise(
   // The base branch was merged and deleted meanwhile.
   const { base: wanted, ...rest } = draft;
   if (wanted !== undefined && /\bbase\b/.test(error.message)) {
-    return create(api, rest);
+    return create({ ...api, defaultBranch: undefined }, rest);
   }
   throw error;
 }

@@ -8,7 +8,14 @@ import type { GithubConfig } from "./config.ts";
 const installationAnswer = z.object({ id: z.int() });
 const tokenAnswer = z.object({ token: z.string() });
 
-const nameAnswer = z.object({ name: z.string(), owner: z.object({ login: z.string() }) });
+const nameAnswer = z.object({
+  name: z.string(),
+  owner: z.object({ login: z.string() }),
+  default_branch: z.string().optional(),
+});
+
+const NAME_LIFE_MS = 10 * 60_000;
+const MAX_NAMES = 1_000;
 
 const PUBLIC_API = "https://api.github.com";
 const PUBLIC_HOST = "https://github.com";
@@ -19,15 +26,83 @@ export interface Repository {
   readonly repo: string;
 }
 
-/** The current name of a repository. It is requested each time, because another repository can take a former name. */
-export async function findRepository(
-  client: GithubClient,
-  installation: string,
-  id: number,
-): Promise<Repository> {
-  const call = { route: "GET /repositories/{id}", parameters: { id }, answer: nameAnswer };
-  const { name, owner } = await client.call(installation, call);
-  return { owner: owner.login, repo: name };
+/** What a signed event or an answer of GitHub says about a repository. */
+export interface NamedRepository extends Repository {
+  readonly id: number;
+  readonly installation: string;
+  readonly defaultBranch?: string;
+}
+
+/**
+ * The current names of repositories, so that not each call must ask for one. Another repository can take a former name,
+ * so a name is used for a few minutes only, and GitHub is asked again when the name leads nowhere.
+ */
+export class RepositoryNames {
+  readonly #client: GithubClient;
+  readonly #now: () => number;
+  readonly #known = new Map<number, NamedRepository & { readonly untilMs: number }>();
+
+  /** `now` returns milliseconds since 1970. */
+  constructor(client: GithubClient, now: () => number) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  /** `at` is when GitHub said it, in milliseconds since 1970. */
+  learn(repository: NamedRepository, at: number): void {
+    const { id, owner, repo } = repository;
+    const former = this.of(owner, repo);
+    if (former !== undefined) {
+      this.#known.delete(former.id);
+    }
+    // The newest is the last, and the oldest is forgotten first.
+    this.#known.delete(id);
+    this.#known.set(id, { ...repository, untilMs: at + NAME_LIFE_MS });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_NAMES && oldest !== undefined) {
+      this.#known.delete(oldest);
+    }
+  }
+
+  /** The repository that has this name, if that was said lately. */
+  of(owner: string, repo: string): NamedRepository | undefined {
+    const wanted = `${owner}/${repo}`.toLowerCase();
+    const all = [...this.#known.values()].filter(({ untilMs }) => untilMs > this.#now());
+    return all.find((known) => `${known.owner}/${known.repo}`.toLowerCase() === wanted);
+  }
+
+  /** Calls `ask` with the current name. If the repository is not found under a known name, asks GitHub and repeats. */
+  async use<Value>(
+    installation: string,
+    id: number,
+    ask: (repository: Repository) => Promise<Value>,
+  ): Promise<Value> {
+    const known = this.#known.get(id);
+    if (known === undefined || known.untilMs <= this.#now()) {
+      return ask(await this.#find(installation, id));
+    }
+    try {
+      return await ask({ owner: known.owner, repo: known.repo });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "resource_not_found") {
+        throw error;
+      }
+      this.#known.delete(id);
+      const found = await this.#find(installation, id);
+      if (found.owner === known.owner && found.repo === known.repo) {
+        throw error;
+      }
+      return ask(found);
+    }
+  }
+
+  async #find(installation: string, id: number): Promise<Repository> {
+    const call = { route: "GET /repositories/{id}", parameters: { id }, answer: nameAnswer };
+    const { default_branch: defaultBranch, name: repo, owner } = await this.#client.call(installation, call);
+    const named = { id, installation, owner: owner.login, repo };
+    this.learn({ ...named, ...(defaultBranch && { defaultBranch }) }, this.#now());
+    return { owner: owner.login, repo };
+  }
 }
 
 /** Opens the repositories that the App is installed in, each with a token for this repository only. */
@@ -35,9 +110,18 @@ export class GithubRepositories {
   readonly #client: GithubClient;
   readonly #host: string;
   readonly #log: Log;
+  readonly #names: RepositoryNames;
 
-  constructor({ apiUrl }: GithubConfig, client: GithubClient, log: Log) {
+  constructor(
+    { apiUrl }: GithubConfig,
+    {
+      client,
+      log,
+      names,
+    }: { readonly client: GithubClient; readonly log: Log; readonly names: RepositoryNames },
+  ) {
     this.#client = client;
+    this.#names = names;
     // An Enterprise Server has its API on its own host.
     this.#host = apiUrl === PUBLIC_API ? PUBLIC_HOST : new URL(apiUrl).origin;
     this.#log = log;
@@ -59,9 +143,18 @@ export class GithubRepositories {
 
   /** Undefined if the App is not installed there, or may not see the repository. */
   async installationOf(owner: string, repo: string): Promise<number | undefined> {
+    const known = this.#names.of(owner, repo);
+    if (known !== undefined) {
+      return Number(known.installation);
+    }
     const route = "GET /repos/{owner}/{repo}/installation";
     const call = { route, parameters: { owner, repo }, answer: installationAnswer };
     return (await this.#unlessRefused(repo, () => this.#client.asApp(call)))?.id;
+  }
+
+  /** Undefined if nobody said it lately. */
+  defaultBranchOf(owner: string, repo: string): string | undefined {
+    return this.#names.of(owner, repo)?.defaultBranch;
   }
 
   async #authorization(

@@ -13,6 +13,7 @@ import { hasMention, withoutMention } from "./mention.ts";
 import { type MessageRef, messageRefOf } from "./message-ref.ts";
 import { oneLine, visibleText } from "./plain-text.ts";
 import { provenanceOf } from "./provenance.ts";
+import type { RepositoryNames } from "./repositories.ts";
 import { shownText } from "./shown-text.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
@@ -24,6 +25,8 @@ const CUT = "\n[cut]";
 export interface Addressee {
   readonly name: string;
   readonly appId: number;
+  /** Learns the name of the event's repository. */
+  readonly names?: RepositoryNames;
 }
 
 /** Translates a stored event into what the user wants. Uses only the signed event and the identity of the bot. */
@@ -37,9 +40,11 @@ export function translate(event: InboxEvent, addressee: Addressee): Translation 
       return { kind: "deletion", deletion: deletionOf(deleted) };
     }
     const incoming = readIncomingMessage(received);
-    return incoming
-      ? translateMessage(incoming, addressee)
-      : ignored(`${name} is no event in which a user can address the bot.`);
+    if (incoming === undefined) {
+      return ignored(`${name} is no event in which a user can address the bot.`);
+    }
+    learnName(incoming, { ...addressee, at: event.receivedAt });
+    return translateMessage(incoming, addressee);
   } catch (cause) {
     throw new AppError("invalid_request", `GitHub's ${name} event could not be read.`, {
       cause,
@@ -57,6 +62,19 @@ function deletionOf({ installationId, ...ref }: DeletedText): Deletion {
 
 function messageIdOf(installation: string, ref: MessageRef): string {
   return `github:${installation}/${messageRefOf(ref)}`;
+}
+
+function learnName(
+  { installationId, repository }: IncomingMessage,
+  { at, names }: Pick<Addressee, "names"> & { readonly at: Date },
+): void {
+  const [owner = "", repo = ""] = repository.fullName.split("/");
+  if (installationId === undefined) {
+    return;
+  }
+  const { defaultBranch, id } = repository;
+  const installation = String(installationId);
+  names?.learn({ id, installation, owner, repo, ...(defaultBranch && { defaultBranch }) }, at.getTime());
 }
 
 function translateMessage(incoming: IncomingMessage, addressee: Addressee): Translation {
@@ -163,7 +181,12 @@ function contextOf({ codeLocation, subject, title }: IncomingMessage): string {
   const heading = `${name} #${subject.number}: ${oneLine(subject.title, MAX_SUBJECT)}`;
   const code = codeLocation && quoted(codeLocation);
   const body = title === undefined ? subject.body : "";
-  const pieces = [heading, visibleText(code ?? ""), shownText(body).trim()];
+  const labels = subject.labels.map((label) => oneLine(label, MAX_SUBJECT)).filter((label) => label !== "");
+  const state = [
+    ...(subject.state === undefined ? [] : [`State: ${subject.state}`]),
+    ...(labels.length === 0 ? [] : [`Labels: ${labels.join(", ")}`]),
+  ];
+  const pieces = [[heading, ...state].join("\n"), visibleText(code ?? ""), shownText(body).trim()];
   return bounded(pieces.filter((piece) => piece !== "").join("\n\n"));
 }
 

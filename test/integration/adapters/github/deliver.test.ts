@@ -10,7 +10,7 @@ import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { timeoutsBy } from "../../../support/manual-timeouts.ts";
 import { waitFor } from "../../../support/wait-for.ts";
-import { adapterOn, fetchWith, inboundMessageOf, refusing } from "./github-fixture.ts";
+import { adapterOn, fetchWith, inboundMessageOf, refusing, storedEvent } from "./github-fixture.ts";
 
 const COMMENTS = /\/issues\/\d+\/comments$/;
 const COMMENT = /\/issues\/comments\/\d+$/;
@@ -342,6 +342,53 @@ test("a repository that was renamed is found by its id", async () => {
 
     expect(own.comments("acme/gadgets", number).map(({ author }) => author)).toContain(own.app.botLogin);
     expect(authorization).toMatchObject({ allowed: true });
+  } finally {
+    await own.stop();
+  }
+});
+
+test("the name of a repository is known from its events, and asked for again when it leads nowhere", async () => {
+  const own = await startEmulatedGithub();
+  try {
+    const named = adapterOn(own);
+    const issue = await own.openIssue("wendy", { title: "T", body: "" });
+    const event = {
+      ...storedEvent(await own.commentAs("wendy", issue.number, "@errand go")),
+      receivedAt: new Date(),
+    };
+    const asked = () => own.calls("GET", /^\/repositories\//).length;
+    const translation = await named.adapter.translate(event);
+    if (translation.kind !== "message") {
+      throw new Error("It is no message.");
+    }
+    message = translation.message;
+
+    await named.adapter.authorize(message);
+    await named.adapter.deliver(aDelivery(aCard()));
+    expect(asked()).toBe(0);
+    await rename(own, "gadgets");
+    await named.adapter.deliver(aDelivery(REPLY));
+
+    expect(asked()).toBe(1);
+    expect(own.calls("POST", /gadgets\/issues\/\d+\/comments$/)).toHaveLength(1);
+  } finally {
+    await own.stop();
+  }
+});
+
+test("a name that was said more than ten minutes ago is asked for again", async () => {
+  const own = await startEmulatedGithub();
+  try {
+    const named = adapterOn(own);
+    const issue = await own.openIssue("wendy", { title: "T", body: "" });
+    const written = await own.commentAs("wendy", issue.number, "@errand go");
+    const event = { ...storedEvent(written), receivedAt: new Date(Date.now() - 11 * 60_000) };
+    const translation = await named.adapter.translate(event);
+    message = translation.kind === "message" ? translation.message : message;
+
+    await named.adapter.authorize(message);
+
+    expect(own.calls("GET", /^\/repositories\//)).toHaveLength(1);
   } finally {
     await own.stop();
   }

@@ -49,7 +49,9 @@ describe("a comment that mentions the bot", () => {
       addressed: "mention",
       author: { subject: `github:${WRITER.id}`, displayName: "wendy" },
       text: "fix the typo",
-      context: "Issue #7: Typo <!-- hm -->\n\nSee README",
+      context: expect.stringMatching(
+        /^Issue #7: Typo <!-- hm -->\n(State: .*\n)?(Labels: .*\n)?\nSee README$/,
+      ),
       messageRef: `issue_comment/${comment.id}`,
       permalink: comment.html_url,
     });
@@ -178,7 +180,7 @@ describe("other texts that address the bot", () => {
     const message = messageOf("issues", payload("issues", "opened", { issue }));
 
     expect(message).toMatchObject({ text: "measure it", subject: "Login is slow" });
-    expect(message.context).toBe("Issue #3: Login is slow");
+    expect(message.context).toMatch(/^Issue #3: Login is slow\nState: open(\nLabels: .+)?$/);
     expect(message.messageRef).toMatch(/^issue\/\d+$/);
   });
 
@@ -236,7 +238,9 @@ describe("other texts that address the bot", () => {
 
     expect(first.key).toMatch(/\/issues\/5\/review\/50$/);
     expect(second.key).toBe(first.key);
-    expect(first.context).toBe("Pull request #5: T\n\nOn a.ts, line 4:\n@@ -1 +1 @@\n\nB");
+    expect(first.context).toMatch(
+      /^Pull request #5: T\nState: open\nLabels: .+\n\nOn a\.ts, line 4:\n@@ -1 \+1 @@\n\nB$/,
+    );
   });
 });
 
