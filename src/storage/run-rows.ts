@@ -26,6 +26,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     message: row.message,
     context: row.context,
     messageRef: row.messageRef,
+    threadId: row.threadId,
     mode: row.mode as RunMode | null,
     delivery: row.delivery as FollowUpDelivery,
     private: row.private,

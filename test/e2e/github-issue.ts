@@ -28,11 +28,26 @@ export class GithubIssue {
   /** Writes a comment, which is delivered and acknowledged. */
   async comment(text: string, login = this.#fixture.github.writer.login): Promise<Written> {
     const written = await this.#fixture.github.commentAs(login, this.number, text);
+    await this.#deliver(written);
+    return written;
+  }
+
+  /** Writes review comments with a review thread each. They are delivered and acknowledged at the same time. */
+  async reviewComments(texts: readonly string[]): Promise<void> {
+    const { github } = this.#fixture;
+    const { login } = github.writer;
+    const written: Written[] = [];
+    for (const text of texts) {
+      written.push(await github.reviewCommentAs(login, this.number, text));
+    }
+    await Promise.all(written.map((one) => this.#deliver(one)));
+  }
+
+  async #deliver(written: Written): Promise<void> {
     const { status } = await this.#fixture.sendGithub(written);
     if (status !== 202) {
       throw new Error(`GitHub's delivery was answered ${status}`);
     }
-    return written;
   }
 
   /** The part of a URL that the permalinks of its comments contain. */
@@ -54,6 +69,12 @@ export class GithubIssue {
   /** The comments with the closing words of a turn or a run. */
   get answers(): string[] {
     return this.#bodies((body) => END.test(body));
+  }
+
+  /** Those of them in review threads. */
+  get reviewAnswers(): string[] {
+    const shown = this.comments.filter(({ body, kind }) => kind === "review" && END.test(body));
+    return shown.map(({ body }) => body.replace(/^<!--.*?-->/, ""));
   }
 
   get questions(): string[] {

@@ -84,7 +84,7 @@ describe("a run over REST (step 1)", () => {
 });
 
 /** For a mention, one turn and one pull request: without two reactions, the token and the permission. */
-const MAX_CALLS = 8;
+const MAX_CALLS = 7;
 
 describe("a comment on GitHub (step 2)", () => {
   test("a comment on GitHub becomes a run with one status comment, and the answer is a comment that mentions the author", async () => {
@@ -161,6 +161,7 @@ describe("a comment on GitHub (step 2)", () => {
     const pull = new GithubIssue(fixture, Number(number));
     await pull.untilCard("Done");
     await issue.untilAnswers(1);
+    expect(pull.answers).toEqual([]);
     const calls = [...issue.calls, ...pull.calls, ...openings()];
     const between = [...issue.history, ...pull.history].length - 4;
     expect(calls.length - between).toBeLessThanOrEqual(MAX_CALLS);
@@ -170,6 +171,32 @@ describe("a comment on GitHub (step 2)", () => {
     expect((await pull.untilAnswers(1)).at(-1)).toContain("hello");
     expect(pull.runId).toBe(issue.runId);
     expect(openings().filter(({ outcome }) => outcome === "201")).toHaveLength(1);
+  });
+
+  test("the comments of a review of the run's pull request are one turn, answered in each review thread", async () => {
+    const issue = await GithubIssue.open(fixture);
+    await issue.comment("@errand write notes.txt hello");
+    const card = await issue.untilCard("Done", /Its pull request:/);
+    const pull = new GithubIssue(fixture, Number(/\/pull\/(\d+)/.exec(card.body)?.[1]));
+
+    const comments = ["one", "two", "three", "four", "five"];
+    const words = comments.map((each) => `@errand say ${each}`);
+    await pull.reviewComments(words);
+    const answers = await waitFor(
+      () => (pull.reviewAnswers.length >= words.length ? pull.reviewAnswers : undefined),
+      {
+        what: "an answer in each review thread",
+        timeoutMs: WAIT_LIMIT_MS,
+      },
+    );
+
+    expect(answers).toHaveLength(words.length);
+    expect(new Set(answers).size).toBe(1);
+    const turns = (await fixture.api.events(issue.runId)).filter(({ kind }) => kind === "turn.ended");
+    expect(turns).toHaveLength(2);
+    expect(pull.runId).toBe(issue.runId);
+    expect(pull.answers.length + issue.answers.length).toBe(words.length + 1);
+    expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
   test("a second mention on GitHub is a follow-up, and its answer leaves the first answer as it is", async () => {

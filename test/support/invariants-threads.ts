@@ -19,6 +19,8 @@ export interface ShownMessage {
   /** The words for a state on a card. */
   readonly says: string;
   readonly isAnswer: boolean;
+  /** It stands in a part of the thread, such as a review thread. */
+  readonly isInPart?: boolean;
 }
 
 /** The words of the cards for each state. */
@@ -71,7 +73,8 @@ export function githubThreads(github: EmulatedGithub): ThreadReader {
     read: (key) => {
       const number = Number(/issues\/(\d+)/.exec(key)?.[1]);
       seen.add(number);
-      return ours(number).map(({ body }) => ({
+      return ours(number).map(({ body, kind }) => ({
+        isInPart: kind === "review",
         messageKey: /<!-- errand:(?:message-key|delivery)=(\S+) -->/.exec(body)?.[1] ?? "",
         says: /^\*\*([^*]+)\*\*/m.exec(body)?.[1] ?? "",
         isAnswer: /^(@\S+ )?\*\*(The agent's answer|How it ended):\*\*/m.test(body),
@@ -105,10 +108,14 @@ export async function findWrongThreads(
     }
     const shown = reader.read(binding.key);
     const answers = countAnswers(run.events, binding.thread_id);
+    const others = rows.filter((row) => row.run_id === run.id && row.thread_id !== binding.thread_id);
+    const elsewhere = others.flatMap(({ adapter, key }) =>
+      readers.filter((one) => one.adapter === adapter).flatMap((one) => one.read(key)),
+    );
     return [
       ...findDoubled(shown, binding),
       ...findWrongCard(shown, { ...binding, state: run.state }),
-      ...findWrongAnswers(shown, { ...binding, answers }),
+      ...findWrongAnswers({ shown, elsewhere }, { ...binding, answers }),
     ];
   });
 }
@@ -133,16 +140,24 @@ function findWrongCard(
   ];
 }
 
-/** In a thread that had several runs, their answers cannot be distinguished. */
+/**
+ * In a thread that had several runs, their answers cannot be distinguished. An answer is shown to those who asked: in the
+ * only thread of its run exactly once; otherwise in one of the threads, and in each part in which somebody asked.
+ */
 function findWrongAnswers(
-  shown: readonly ShownMessage[],
+  {
+    elsewhere,
+    shown,
+  }: { readonly shown: readonly ShownMessage[]; readonly elsewhere: readonly ShownMessage[] },
   { run_id: runId, key, answers }: Binding & { readonly answers: number },
 ): readonly string[] {
   const isOnlyRun = shown.every(
     ({ messageKey }) => !messageKey.startsWith("card:") || messageKey === `card:${runId}`,
   );
-  const said = shown.filter(({ isAnswer }) => isAnswer).length;
-  if (!isOnlyRun || said === answers) {
+  const all = [...shown, ...elsewhere].filter(({ isAnswer }) => isAnswer);
+  const said = all.length;
+  const isOnePlace = elsewhere.length === 0 && !all.some(({ isInPart }) => isInPart);
+  if (!isOnlyRun || said === answers || (!isOnePlace && said > answers)) {
     return [];
   }
   return [`I4 run ${runId} has closing words of ${answers} ends and turns, ${key} shows ${said}`];

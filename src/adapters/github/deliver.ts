@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Notice, TurnOutcome } from "../../core/threads/notice.ts";
 import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
-import { parseMessageRef } from "./message-ref.ts";
+import { parseMessageRef, reviewThreadOf } from "./message-ref.ts";
 import type { CommentTarget, Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { markerOf, render } from "./render.ts";
@@ -31,7 +31,9 @@ export interface DeliveryDeps {
 export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
   const { notice, thread } = delivery;
   const { installation } = thread;
-  const { repositoryId, ...within } = parseThreadKey(thread.key);
+  const { number, repositoryId } = parseThreadKey(thread.key);
+  const review = notice.kind === "message" ? reviewThreadOf(notice.inReplyTo ?? "") : undefined;
+  const within = { number, ...(review === undefined ? {} : { reviewCommentId: Number(review) }) };
   const shown = await deps.names.use(installation, repositoryId, (repository: Repository) => {
     const target = { installation, ...repository, ...within };
     return notice.kind === "seen" || notice.kind === "ended"

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
+import { parseMessageRef } from "./message-ref.ts";
 import { oneLine } from "./plain-text.ts";
 import { parseProvenance } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
@@ -70,13 +71,15 @@ export async function gather(
       client.list(installation, { ...call, parameters: { ...named, ...call.parameters } }),
     );
   const { number } = object;
-  const [kind, id] = message.messageRef.split("/");
+  const { id, kind } = parseMessageRef(message.messageRef);
   const parts: Part[] = [];
   if (!isFollowUp) {
-    const except = kind === "issue_comment" ? Number(id) : undefined;
+    const except = kind === "issue_comment" ? id : undefined;
     parts.push({ name: "the earlier comments", read: () => conversation(ask, { number, except }) });
   }
-  if (object.in === "pull_request") {
+  // The comments of a review come as messages of their own, and each says its place in the code.
+  const isPart = isFollowUp && kind === "review_comment";
+  if (object.in === "pull_request" && !isPart) {
     const pull = ask({
       route: "GET /repos/{owner}/{repo}/pulls/{number}",
       parameters: { number },
@@ -181,7 +184,7 @@ async function failingChecks(ask: Ask, ref: string): Promise<string> {
 
 async function inlineComments(
   ask: Ask,
-  { number, id }: { readonly number: number; readonly id: string | undefined },
+  { number, id }: { readonly number: number; readonly id: number },
 ): Promise<string> {
   const { value: comments } = await ask({
     route: "GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/comments",

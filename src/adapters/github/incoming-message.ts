@@ -123,7 +123,12 @@ export function readDeletion({ name, payload }: EmitterWebhookEvent): DeletedTex
     case "issue_comment":
       return { installationId, kind: "issue_comment", id: payload.comment.id };
     case "pull_request_review_comment":
-      return { installationId, kind: "review_comment", id: payload.comment.id };
+      return {
+        installationId,
+        kind: "review_comment",
+        id: payload.comment.id,
+        root: payload.comment.in_reply_to_id ?? payload.comment.id,
+      };
     case "issues":
       return { installationId, kind: "issue", id: payload.issue.id };
     default:

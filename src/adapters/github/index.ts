@@ -10,6 +10,7 @@ import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
+import { reviewThreadOf } from "./message-ref.ts";
 import { Posts } from "./posts.ts";
 import { openPullRequests } from "./pull-requests.ts";
 import { parseReceipt } from "./receipt.ts";
@@ -52,6 +53,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       get trigger() {
         return identity.trigger;
       },
+      placeOf: reviewThreadOf,
     },
     translate: async (event) =>
       translate(event, { name: await identity.name(), appId: identity.appId, names }),

@@ -7,17 +7,24 @@ export type ObjectKind = (typeof OBJECT_KINDS)[number];
 export interface MessageRef {
   readonly kind: ObjectKind;
   readonly id: number;
+  /** Of a review comment: the comment that opened its review thread. It can be the same. */
+  readonly root?: number | undefined;
 }
 
-export function messageRefOf({ kind, id }: MessageRef): string {
-  return `${kind}/${id}`;
+export function messageRefOf({ id, kind, root }: MessageRef): string {
+  return root === undefined ? `${kind}/${id}` : `${kind}/${id}/in/${root}`;
+}
+
+/** The review thread in which a message stands; undefined: it stands in the conversation. */
+export function reviewThreadOf(ref: string): string | undefined {
+  return /\/in\/(\d+)$/.exec(ref)?.[1];
 }
 
 export function parseMessageRef(ref: string): MessageRef {
-  const [, name, id] = /^(\w+)\/(\d+)$/.exec(ref) ?? [];
+  const [, name, id, root] = /^(\w+)\/(\d+)(?:\/in\/(\d+))?$/.exec(ref) ?? [];
   const kind = OBJECT_KINDS.find((known) => known === name);
   if (kind === undefined || id === undefined) {
     throw new AppError("invalid_request", "This is no message of GitHub.");
   }
-  return { kind, id: Number(id) };
+  return { kind, id: Number(id), ...(root === undefined ? {} : { root: Number(root) }) };
 }

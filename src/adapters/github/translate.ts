@@ -10,7 +10,7 @@ import {
   readIncomingMessage,
 } from "./incoming-message.ts";
 import { hasMention, withoutMention } from "./mention.ts";
-import { type MessageRef, messageRefOf } from "./message-ref.ts";
+import { type MessageRef, messageRefOf, type ObjectKind } from "./message-ref.ts";
 import { oneLine, visibleText } from "./plain-text.ts";
 import { provenanceOf } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
@@ -20,6 +20,9 @@ import { threadKeyOf } from "./thread-key.ts";
 const MAX_CONTEXT_BYTES = 64 * 1024;
 const MAX_SUBJECT = 256;
 const CUT = "\n[cut]";
+/** GitHub sends a review and its comments one after the other. */
+const COLLECT_MS = 3_000;
+const PARTS: ReadonlySet<ObjectKind> = new Set(["review", "review_comment"]);
 
 /** The name by which users address the bot, and the App by which it writes. */
 export interface Addressee {
@@ -60,8 +63,8 @@ function deletionOf({ installationId, ...ref }: DeletedText): Deletion {
   return { adapter: "github", installation, messageId, messageRef: messageRefOf(ref), version: "deleted" };
 }
 
-function messageIdOf(installation: string, ref: MessageRef): string {
-  return `github:${installation}/${messageRefOf(ref)}`;
+function messageIdOf(installation: string, { id, kind }: MessageRef): string {
+  return `github:${installation}/${messageRefOf({ id, kind })}`;
 }
 
 function learnName(
@@ -140,11 +143,7 @@ function messageOf(
   return {
     adapter: "github",
     installation: String(installation),
-    key: threadKeyOf({
-      repositoryId: repository.id,
-      number: subject.number,
-      ...(reviewCommentId === undefined ? {} : { reviewCommentId }),
-    }),
+    key: threadKeyOf({ repositoryId: repository.id, number: subject.number }),
     place: repository.fullName,
     dedupeKey: dedupeKeyOf(incoming, installation),
     addressed: "mention",
@@ -156,7 +155,8 @@ function messageOf(
     text: textOf(incoming, addressee.name),
     context: contextOf(incoming),
     subject: oneLine(subject.title, MAX_SUBJECT),
-    messageRef: messageRefOf({ kind, id }),
+    messageRef: messageRefOf({ kind, id, root: reviewCommentId }),
+    ...(action === "created" && PARTS.has(kind) ? { collectMs: COLLECT_MS } : {}),
     ...(version === undefined ? {} : { revision: { messageId, version, isEdit: action === "edited" } }),
     permalink: incoming.permalink,
     provenance: provenanceOf(incoming, { actor, installation }),

@@ -8,7 +8,7 @@ import type { Deletion } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { MessageResult } from "./inbox-store.ts";
 import { type AuthorizedContext, type InboxDeps, resultOf, type TakenMessage } from "./message-context.ts";
-import { completing, reply, replyWith } from "./message-results.ts";
+import { completing, reply, replyNotice, replyWith } from "./message-results.ts";
 import { parseCommand } from "./parse-command.ts";
 import { parseOptions, type RequestOptions } from "./parse-options.ts";
 
@@ -105,7 +105,8 @@ async function addChange(
     return reply(context, deps, STOPPED);
   }
   const { messageRef } = message;
-  const input = { message: changeText(isRequest, text), messageRef, authorId: author.id };
+  const { id: threadId } = context.thread;
+  const input = { message: changeText(isRequest, text), messageRef, threadId, authorId: author.id };
   await deps.runs.followUp(run.id, author, input, withNote(context, ADDED, "follow_up"));
   return "follow_up";
 }
@@ -125,8 +126,7 @@ const RUN_GONE = "The run was deleted.";
 
 function withNote(context: AuthorizedContext, text: string, disposition: Disposition): TransactionExtras {
   const extras = completing(context, disposition);
-  const note: Notice = { kind: "message", purpose: "reply", text, onlyFor: context.message.author.subject };
-  const notices = [...(extras.threadNotices?.notices ?? []), note];
+  const notices = [...(extras.threadNotices?.notices ?? []), replyNotice(context, text, true)];
   return { ...extras, threadNotices: { threadId: context.thread.id, notices } };
 }
 
@@ -154,15 +154,19 @@ export async function withdrawMessage(
   }
   const result = { inboxId, teamId: run.teamId, dedupeKey: `${messageId} withdrawn ${version}`, revision };
   const threads = await storage.threads.listOf(run.id);
-  const thread = threads.find((one) => one.adapter === adapter && one.installation === installation);
   const followUp = await storage.followUps.findByMessage(run.id, messageRef);
+  const thread =
+    threads.find(({ id }) => id === followUp?.threadId) ??
+    threads.find((one) => one.adapter === adapter && one.installation === installation);
+  const traits = deps.adapters.get(adapter)?.traits;
+  const inReplyTo = traits?.placeOf?.(messageRef) === undefined ? {} : { inReplyTo: messageRef };
   const author = await authorOf(followUp?.authorId ?? run.requesterId ?? run.creatorId, deps);
-  const given = { kind: "message", purpose: "reply", text: GIVEN } as const;
+  const given = { kind: "message", purpose: "reply", text: GIVEN, ...inReplyTo } as const;
   // A change of a message that the agent has is a follow-up of its own.
   const isGivenToo = followUp?.message.startsWith(changeText(taken.isRequest, "")) === true;
   const note: Notice = isGivenToo ? given : { ...given, text: WITHDRAWN };
   const extras: TransactionExtras = {
-    from: { source: deps.adapters.get(adapter)?.traits.source ?? "API", integration: adapter, installation },
+    from: { source: traits?.source ?? "API", integration: adapter, installation },
     inboxResult: { ...result, disposition: "withdrawn" },
     ...(thread === undefined ? {} : { threadNotices: { threadId: thread.id, notices: [note] } }),
   };

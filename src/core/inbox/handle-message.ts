@@ -2,7 +2,6 @@ import { storeInputs } from "../inputs/run-input.ts";
 import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../runs/states.ts";
-import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
 import { contextText } from "./gather-context.ts";
@@ -13,7 +12,7 @@ import {
   type MessageContext,
   requestOriginOf,
 } from "./message-context.ts";
-import { completing, reply, replyWith } from "./message-results.ts";
+import { completing, reply, replyNotice, replyWith } from "./message-results.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
 import { parseOptions, type RequestOptions } from "./parse-options.ts";
 
@@ -143,23 +142,23 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   const input = {
     message: message.text,
     messageRef: message.messageRef,
+    threadId: context.thread.id,
     authorId: author.id,
     ...(surroundings === undefined ? {} : { context: surroundings }),
   };
-  const extras = { ...completing(context, "follow_up"), saysIfQuestionOpen: QUESTION_OPEN };
+  const extras = {
+    ...completing(context, "follow_up"),
+    saysIfQuestionOpen: replyNotice(context, QUESTION_OPEN),
+  };
   await invite(context, deps);
   await deps.runs.followUp(currentRun(context), author, input, extras);
   return "follow_up";
 }
 
 /** The author of a text that is no answer must know that the run still waits. */
-const QUESTION_OPEN: Notice = {
-  kind: "message",
-  purpose: "reply",
-  text:
-    "The agent gets this message with its next turn. Its question is still open: answer with yes, no or the name of " +
-    "an option.",
-};
+const QUESTION_OPEN =
+  "The agent gets this message with its next turn. Its question is still open: answer with yes, no or the name of " +
+  "an option.";
 
 async function stop(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
   if (context.thread.runId === undefined) {

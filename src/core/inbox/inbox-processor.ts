@@ -19,6 +19,7 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
+import { replyNotice } from "./message-results.ts";
 import { parseCommand } from "./parse-command.ts";
 import { stopBySign } from "./stop-by-sign.ts";
 
@@ -191,7 +192,7 @@ export class InboxProcessor {
       return this.#ignore(context, reason);
     }
     const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;
-    const notices = [{ kind: "message", purpose: "reply", text, onlyFor: message.author.subject }] as const;
+    const notices = [replyNotice(context, text, true)];
     return this.#ignore(context, reason, { thread, notices, once: `mention-needed ${thread.id}` });
   }
 
@@ -258,8 +259,7 @@ export class InboxProcessor {
   }
 
   async #replyRefused(context: MessageContext, reason: string, once?: string): Promise<Disposition> {
-    const onlyFor = context.message.author.subject;
-    const notices = [{ kind: "message", purpose: "reply", text: reason, onlyFor }] as const;
+    const notices = [replyNotice(context, reason, true)];
     const says = { thread: context.thread, notices, ...(once === undefined ? {} : { once }) };
     return this.#store({ ...resultOf(context), disposition: "refused", reason }, says);
   }
@@ -342,12 +342,13 @@ function rolesIn({ message, thread }: MessageContext, proven: readonly Role[] = 
 }
 
 /** Said once, although a platform may deliver a message as several events. */
-function apologyIn({ message, thread }: MessageContext, reason: string) {
-  if (!isAnswered({ message })) {
+function apologyIn(context: MessageContext, reason: string) {
+  const { message, thread } = context;
+  if (!isAnswered(context)) {
     return undefined;
   }
   const text = `I could not take this up: ${reason}`;
-  const notices = [{ kind: "message", purpose: "reply", text }] as const;
+  const notices = [replyNotice(context, text)];
   return { thread, notices, once: `failed ${message.dedupeKey}` };
 }
 

@@ -29,7 +29,7 @@ export async function reply(
   { storage }: InboxDeps,
   text: string,
 ): Promise<Disposition> {
-  const notices = [...seenNotice(context), { kind: "message", purpose: "reply", text } as const];
+  const notices = [...seenNotice(context), replyNotice(context, text)];
   const { thread } = context;
   await storage.inbox.complete({ ...resultOf(context), disposition: "replied" }, { thread, notices });
   return "replied";
@@ -42,6 +42,24 @@ export function completing(context: AuthorizedContext, disposition: Disposition)
     from: requestOriginOf(context),
     inboxResult: { ...resultOf(context), disposition },
     threadNotices: says,
+    startAfterMs: context.message.collectMs,
+  };
+}
+
+/** A reply at the place of the message, for everybody or for its author alone. */
+export function replyNotice(
+  { adapter, message }: Pick<MessageContext, "adapter" | "message">,
+  text: string,
+  isPrivate = false,
+): Notice {
+  const { author, messageRef } = message;
+  const place = adapter.traits.placeOf?.(messageRef);
+  return {
+    kind: "message",
+    purpose: "reply",
+    text,
+    ...(place === undefined ? {} : { inReplyTo: messageRef }),
+    ...(isPrivate ? { onlyFor: author.subject } : {}),
   };
 }
 
@@ -51,6 +69,7 @@ function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
 }
 
 /** Says in the thread what the agent does not know. */
-function unreadNotice({ gathered: { unread = [] } }: AuthorizedContext): readonly Notice[] {
-  return unread.length === 0 ? [] : [{ kind: "message", purpose: "reply", text: unread.join("\n") }];
+function unreadNotice(context: AuthorizedContext): readonly Notice[] {
+  const { unread = [] } = context.gathered;
+  return unread.length === 0 ? [] : [replyNotice(context, unread.join("\n"))];
 }

@@ -20,6 +20,7 @@ export interface FollowUpInput {
   /** Text around the message by any author. */
   readonly context?: string;
   readonly messageRef?: string;
+  readonly threadId?: string;
   readonly mode?: RunMode;
   readonly delivery?: FollowUpDelivery;
   readonly private?: boolean;

@@ -30,6 +30,12 @@ import type { RunSubject } from "./run-store.ts";
 import { isEnded, isWorkedOn, type RunState, requireTransition } from "./states.ts";
 import { warningOf, withWarning } from "./warnings.ts";
 
+/** A message that led to a turn. Without a thread, it came another way. */
+interface AskedMessage {
+  readonly messageRef: string | undefined;
+  readonly thread: Thread | undefined;
+}
+
 export interface EditTools {
   readonly now: Date;
   readonly writer: NoticeWriter;
@@ -64,6 +70,7 @@ export class RunEdit {
   #inputs: readonly RunInput[] = [];
   #details: ChangedDetails = {};
   #webhook: WebhookEndpoint | undefined;
+  #startAfterMs = 0;
   readonly #artifacts: Artifact[] = [];
   #changes: readonly RepositoryChanges[] | undefined;
   #showCard = false;
@@ -137,25 +144,38 @@ export class RunEdit {
   }
 
   /**
-   * Shows on the messages that led to the turn how it ended. A run that never began has only its request. They are shown in
-   * the first thread of their platform, because later threads of a run have other messages.
+   * Shows on the messages that led to the turn how it ended. A run that never began has only its request. It came from the
+   * first thread of its platform, because a run gets its other threads later.
    */
   postSigns(end: TurnOutcome): void {
-    const { run, taken } = this.subject;
-    const followUps = run.turnOpen ? taken : [];
-    const isFirst = run.turn === 0 || (run.turn === 1 && run.turnOpen);
-    const { message_ref: requestRef } = run.provenance;
-    const request =
-      isFirst && typeof requestRef === "string" ? [{ messageRef: requestRef, source: run.source }] : [];
-    for (const { messageRef, source } of [...request, ...followUps]) {
-      const thread = this.#threads.find(({ adapter }) => this.#tools.writer.sourceOf(adapter) === source);
+    for (const { messageRef, thread } of this.#asked()) {
       if (messageRef !== undefined && thread !== undefined) {
         this.#notices.push({ threadId: thread.id, notice: { kind: "ended", messageRef, end } });
       }
     }
   }
 
-  /** Posts the final answer of a turn to every thread. */
+  /** The messages that led to the turn, and their threads. */
+  #asked(): readonly AskedMessage[] {
+    const { run, taken } = this.subject;
+    const isFirst = run.turn === 0 || (run.turn === 1 && run.turnOpen);
+    const { message_ref: messageRef } = run.provenance;
+    const request = {
+      source: run.source,
+      threadId: undefined,
+      messageRef: typeof messageRef === "string" ? messageRef : undefined,
+    };
+    const asked = [...(isFirst ? [request] : []), ...(run.turnOpen ? taken : [])];
+    return asked.map(({ messageRef, source, threadId }) => {
+      const thread =
+        threadId === undefined
+          ? this.#threads.find(({ adapter }) => this.#tools.writer.sourceOf(adapter) === source)
+          : this.#threads.find(({ id }) => id === threadId);
+      return { messageRef, thread };
+    });
+  }
+
+  /** Posts the final answer of a turn. */
   postAnswer(): void {
     const { answer } = this.#progress;
     if (answer !== undefined && answer !== "" && !this.isPrivate) {
@@ -394,6 +414,11 @@ export class RunEdit {
     }
   }
 
+  /** Posts the agent's question. */
+  postQuestion(text: string): void {
+    this.#postToAskers({ kind: "message", purpose: "question", text });
+  }
+
   /** Posts `notice` to every thread of the run, or only to `threadId`. */
   post(notice: Notice, threadId?: string): void {
     for (const thread of this.#threads) {
@@ -421,6 +446,11 @@ export class RunEdit {
   /** Makes the change depend on this sign-in to the pages: nothing is stored if it has ended. */
   requireSignIn(signInId: string): void {
     this.#signInId = signInId;
+  }
+
+  /** If the change queues the run, a worker takes it this much later. */
+  startAfter(ms: number): void {
+    this.#startAfterMs = ms;
   }
 
   /** Names the author of the change in its audit entries. */
@@ -505,7 +535,43 @@ export class RunEdit {
   }
 
   #postMessage(purpose: "answer" | "outcome", text: string): void {
-    this.post({ kind: "message", purpose, text, sessionLink: this.#tools.writer.sessionLink(this.run) });
+    this.#postToAskers({
+      kind: "message",
+      purpose,
+      text,
+      sessionLink: this.#tools.writer.sessionLink(this.run),
+    });
+  }
+
+  /**
+   * Posts what the turn says to those who asked: in the threads of their messages, at the places of these, and in the threads
+   * of other platforms. If a message came another way, such as the API, every thread gets it.
+   */
+  #postToAskers(notice: Extract<Notice, { readonly kind: "message" }>): void {
+    const asked = this.#asked();
+    const isFromElsewhere = asked.length === 0 || asked.some(({ thread }) => thread === undefined);
+    for (const { adapter, id } of this.#threads) {
+      const here = asked.flatMap(({ messageRef, thread }) => (thread?.id === id ? (messageRef ?? "") : []));
+      const isAskedBeside = asked.some(({ thread }) => thread?.adapter === adapter);
+      if (here.length > 0 || isFromElsewhere || !isAskedBeside) {
+        this.#postAtPlaces(notice, here, { adapter, id });
+      }
+    }
+  }
+
+  /** Once for each place: the answers to several messages of one place are one notice. */
+  #postAtPlaces(
+    notice: Extract<Notice, { readonly kind: "message" }>,
+    refs: readonly string[],
+    { adapter, id }: Pick<Thread, "adapter" | "id">,
+  ): void {
+    const byPlace = new Map(refs.map((ref) => [this.#tools.writer.placeOf(adapter, ref), ref]));
+    if (byPlace.size === 0) {
+      byPlace.set(undefined, "");
+    }
+    for (const [place, ref] of byPlace) {
+      this.post(place === undefined ? notice : { ...notice, inReplyTo: ref }, id);
+    }
   }
 
   #postCards(): void {
@@ -546,7 +612,8 @@ export class RunEdit {
     if (state !== "QUEUED" || !(changed || this.#lease === null)) {
       return [];
     }
-    return [runJob(this.subject.run)];
+    const afterMs = this.#startAfterMs;
+    return [{ ...runJob(this.subject.run), ...(afterMs > 0 ? { afterMs } : {}) }];
   }
 
   #deliverJobs(): Job[] {

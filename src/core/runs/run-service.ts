@@ -88,6 +88,8 @@ export interface TransactionExtras {
   readonly binding?: ThreadBinding;
   /** Posted to the thread `threadId` only. */
   readonly threadNotices?: { readonly threadId: string; readonly notices: readonly Notice[] };
+  /** If the change queues the run, the work begins this much later. */
+  readonly startAfterMs?: number | undefined;
   /** The API key of the caller. If it was revoked, nothing is stored. */
   readonly apiKeyId?: string;
   /** The sign-in of the caller. If it has ended, nothing is stored. */
@@ -610,6 +612,7 @@ export class RunService {
     {
       apiKeyId,
       signInId,
+      startAfterMs = 0,
       inboxResult,
       binding: binds,
       threadNotices: says,
@@ -627,6 +630,7 @@ export class RunService {
     if (binds !== undefined) {
       edit.bind(binds);
     }
+    edit.startAfter(startAfterMs);
     for (const notice of says?.notices ?? []) {
       edit.post(notice, says?.threadId);
     }

@@ -274,6 +274,8 @@ export interface FollowUp {
   readonly context?: string;
   /** The message in the thread that it came from, as the thread's adapter names it. */
   readonly messageRef?: string;
+  /** The thread that it came from. Absent: another way, such as the API. */
+  readonly threadId?: string;
   readonly mode?: RunMode;
   readonly delivery: FollowUpDelivery;
   /** Neither the follow-up nor its answer is posted to the run's threads. */

@@ -51,6 +51,11 @@ export class NoticeWriter {
     return this.#traits.get(adapter)?.source;
   }
 
+  /** As `AdapterTraits.placeOf`. */
+  placeOf(adapter: string, messageRef: string): string | undefined {
+    return this.#traits.get(adapter)?.placeOf?.(messageRef);
+  }
+
   /** Whether the card of the adapter shows the plan and what the agent does now. */
   showsActivity(adapter: string): boolean {
     return this.#traits.get(adapter)?.showsActivity === true;

@@ -22,6 +22,11 @@ export type Notice =
        * adapter reads. Not on a reply.
        */
       readonly requester?: Readonly<Record<string, unknown>>;
+      /**
+       * A message of the thread whose answers have a place of their own, as `AdapterTraits.placeOf` says. This one is shown
+       * there.
+       */
+      readonly inReplyTo?: string;
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };

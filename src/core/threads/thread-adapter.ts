@@ -34,6 +34,11 @@ export interface AdapterTraits {
   readonly showsActivity?: true;
   /** How users address the bot there, for help texts: `@errand`. */
   readonly trigger: string;
+  /**
+   * Names the part of a thread in which a message stands and its answers belong, such as a review thread of a pull request.
+   * Undefined: the thread as a whole.
+   */
+  placeOf?(messageRef: string): string | undefined;
 }
 
 /** An acknowledged event as it was received, before it is translated. */
@@ -104,6 +109,8 @@ export interface InboundMessage extends ThreadAddress {
   readonly files?: readonly MessageFile[];
   /** Empty: the request is no message, on which a sign could stand. */
   readonly messageRef: string;
+  /** More messages that belong to this one may come within this time. The work on it begins afterwards. */
+  readonly collectMs?: number;
   /** Absent for a button. */
   readonly revision?: MessageRevision;
   readonly permalink?: string;

@@ -67,7 +67,7 @@ function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
   edit.set({ permission: request });
   edit.record({ kind: "permission.requested", request });
   edit.moveTo("BLOCKED", { status: { message: `The agent asks: ${request.title}` } });
-  edit.post({ kind: "message", purpose: "question", text: questionText(request) });
+  edit.postQuestion(questionText(request));
   return true;
 }
 

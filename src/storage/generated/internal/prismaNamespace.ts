@@ -3406,6 +3406,7 @@ export const FollowUpScalarFieldEnum = {
   message: 'message',
   context: 'context',
   messageRef: 'messageRef',
+  threadId: 'threadId',
   mode: 'mode',
   delivery: 'delivery',
   private: 'private',

@@ -282,6 +282,7 @@ export const FollowUpScalarFieldEnum = {
   message: 'message',
   context: 'context',
   messageRef: 'messageRef',
+  threadId: 'threadId',
   mode: 'mode',
   delivery: 'delivery',
   private: 'private',

@@ -43,6 +43,7 @@ export type FollowUpMinAggregateOutputType = {
   message: string | null
   context: string | null
   messageRef: string | null
+  threadId: string | null
   mode: string | null
   delivery: string | null
   private: boolean | null
@@ -64,6 +65,7 @@ export type FollowUpMaxAggregateOutputType = {
   message: string | null
   context: string | null
   messageRef: string | null
+  threadId: string | null
   mode: string | null
   delivery: string | null
   private: boolean | null
@@ -85,6 +87,7 @@ export type FollowUpCountAggregateOutputType = {
   message: number
   context: number
   messageRef: number
+  threadId: number
   mode: number
   delivery: number
   private: number
@@ -119,6 +122,7 @@ export type FollowUpMinAggregateInputType = {
   message?: true
   context?: true
   messageRef?: true
+  threadId?: true
   mode?: true
   delivery?: true
   private?: true
@@ -140,6 +144,7 @@ export type FollowUpMaxAggregateInputType = {
   message?: true
   context?: true
   messageRef?: true
+  threadId?: true
   mode?: true
   delivery?: true
   private?: true
@@ -161,6 +166,7 @@ export type FollowUpCountAggregateInputType = {
   message?: true
   context?: true
   messageRef?: true
+  threadId?: true
   mode?: true
   delivery?: true
   private?: true
@@ -270,6 +276,7 @@ export type FollowUpGroupByOutputType = {
   message: string
   context: string | null
   messageRef: string | null
+  threadId: string | null
   mode: string | null
   delivery: string
   private: boolean
@@ -315,6 +322,7 @@ export type FollowUpWhereInput = {
   message?: Prisma.StringFilter<"FollowUp"> | string
   context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  threadId?: Prisma.UuidNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
@@ -338,6 +346,7 @@ export type FollowUpOrderByWithRelationInput = {
   message?: Prisma.SortOrder
   context?: Prisma.SortOrderInput | Prisma.SortOrder
   messageRef?: Prisma.SortOrderInput | Prisma.SortOrder
+  threadId?: Prisma.SortOrderInput | Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -365,6 +374,7 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   message?: Prisma.StringFilter<"FollowUp"> | string
   context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  threadId?: Prisma.UuidNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
@@ -388,6 +398,7 @@ export type FollowUpOrderByWithAggregationInput = {
   message?: Prisma.SortOrder
   context?: Prisma.SortOrderInput | Prisma.SortOrder
   messageRef?: Prisma.SortOrderInput | Prisma.SortOrder
+  threadId?: Prisma.SortOrderInput | Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -418,6 +429,7 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   message?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
   context?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
   messageRef?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
+  threadId?: Prisma.UuidNullableWithAggregatesFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
   private?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
@@ -439,6 +451,7 @@ export type FollowUpCreateInput = {
   message: string
   context?: string | null
   messageRef?: string | null
+  threadId?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -462,6 +475,7 @@ export type FollowUpUncheckedCreateInput = {
   message: string
   context?: string | null
   messageRef?: string | null
+  threadId?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -483,6 +497,7 @@ export type FollowUpUpdateInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -506,6 +521,7 @@ export type FollowUpUncheckedUpdateInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -528,6 +544,7 @@ export type FollowUpCreateManyInput = {
   message: string
   context?: string | null
   messageRef?: string | null
+  threadId?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -549,6 +566,7 @@ export type FollowUpUpdateManyMutationInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -571,6 +589,7 @@ export type FollowUpUncheckedUpdateManyInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -608,6 +627,7 @@ export type FollowUpCountOrderByAggregateInput = {
   message?: Prisma.SortOrder
   context?: Prisma.SortOrder
   messageRef?: Prisma.SortOrder
+  threadId?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -635,6 +655,7 @@ export type FollowUpMaxOrderByAggregateInput = {
   message?: Prisma.SortOrder
   context?: Prisma.SortOrder
   messageRef?: Prisma.SortOrder
+  threadId?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -656,6 +677,7 @@ export type FollowUpMinOrderByAggregateInput = {
   message?: Prisma.SortOrder
   context?: Prisma.SortOrder
   messageRef?: Prisma.SortOrder
+  threadId?: Prisma.SortOrder
   mode?: Prisma.SortOrder
   delivery?: Prisma.SortOrder
   private?: Prisma.SortOrder
@@ -723,6 +745,7 @@ export type FollowUpCreateWithoutRunInput = {
   message: string
   context?: string | null
   messageRef?: string | null
+  threadId?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -744,6 +767,7 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   message: string
   context?: string | null
   messageRef?: string | null
+  threadId?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -795,6 +819,7 @@ export type FollowUpScalarWhereInput = {
   message?: Prisma.StringFilter<"FollowUp"> | string
   context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  threadId?: Prisma.UuidNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   delivery?: Prisma.StringFilter<"FollowUp"> | string
   private?: Prisma.BoolFilter<"FollowUp"> | boolean
@@ -816,6 +841,7 @@ export type FollowUpCreateManyRunInput = {
   message: string
   context?: string | null
   messageRef?: string | null
+  threadId?: string | null
   mode?: string | null
   delivery: string
   private?: boolean
@@ -837,6 +863,7 @@ export type FollowUpUpdateWithoutRunInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -858,6 +885,7 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -879,6 +907,7 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   delivery?: Prisma.StringFieldUpdateOperationsInput | string
   private?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -903,6 +932,7 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   message?: boolean
   context?: boolean
   messageRef?: boolean
+  threadId?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -926,6 +956,7 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   message?: boolean
   context?: boolean
   messageRef?: boolean
+  threadId?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -949,6 +980,7 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   message?: boolean
   context?: boolean
   messageRef?: boolean
+  threadId?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -972,6 +1004,7 @@ export type FollowUpSelectScalar = {
   message?: boolean
   context?: boolean
   messageRef?: boolean
+  threadId?: boolean
   mode?: boolean
   delivery?: boolean
   private?: boolean
@@ -987,7 +1020,7 @@ export type FollowUpSelectScalar = {
   approval?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "context" | "messageRef" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "context" | "messageRef" | "threadId" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -1016,6 +1049,10 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The message of the thread that it came from, in the words of the thread's adapter.
      */
     messageRef: string | null
+    /**
+     * The thread that it came from.
+     */
+    threadId: string | null
     mode: string | null
     delivery: string
     /**
@@ -1480,6 +1517,7 @@ export interface FollowUpFieldRefs {
   readonly message: Prisma.FieldRef<"FollowUp", 'String'>
   readonly context: Prisma.FieldRef<"FollowUp", 'String'>
   readonly messageRef: Prisma.FieldRef<"FollowUp", 'String'>
+  readonly threadId: Prisma.FieldRef<"FollowUp", 'String'>
   readonly mode: Prisma.FieldRef<"FollowUp", 'String'>
   readonly delivery: Prisma.FieldRef<"FollowUp", 'String'>
   readonly private: Prisma.FieldRef<"FollowUp", 'Boolean'>

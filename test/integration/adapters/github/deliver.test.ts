@@ -209,21 +209,22 @@ describe("a reply", () => {
   });
 });
 
-test("in a review thread the card and the answer are replies there", async () => {
+test("the answer to a review comment is a reply in its review thread, and the card is in the conversation", async () => {
   const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature" });
   const top = await github.reviewCommentAs("wendy", pull.number, "@errand rename this");
   message = await inboundMessageOf(adapted, top);
   github.faults.next({ method: "POST", path: /\/replies$/, kind: "drop-after-write" });
-  const delivery = aDelivery(aCard());
+  const { messageRef } = message;
+  const answer = { kind: "message", purpose: "answer", text: "Renamed.", inReplyTo: messageRef } as const;
+  const delivery = aDelivery(answer);
 
-  await adapted.adapter.deliver(aDelivery({ kind: "seen", messageRef: message.messageRef }));
+  await adapted.adapter.deliver(aDelivery({ kind: "seen", messageRef }));
+  await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED" })));
   await expect(adapted.adapter.deliver(delivery)).rejects.toMatchObject({ retryable: true });
-  const shownAt = await adapted.adapter.deliver({ ...delivery, maybeShown: true });
-  await adapted.adapter.deliver(aDelivery(aCard({ state: "SUCCEEDED" }), { shownAt }));
-  await adapted.adapter.deliver(aDelivery({ kind: "message", purpose: "answer", text: "Renamed." }));
+  await adapted.adapter.deliver({ ...delivery, maybeShown: true });
 
   expect(ours(pull.number)).toMatchObject([
-    { kind: "review", body: expect.stringContaining("**Done**") },
+    { kind: "issue", body: expect.stringContaining("**Done**") },
     { kind: "review", body: expect.stringContaining("Renamed.") },
   ]);
   const comment = github.comments(github.repo.fullName, pull.number).find(({ author }) => author === "wendy");

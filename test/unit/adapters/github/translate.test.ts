@@ -141,7 +141,8 @@ describe("an edit", () => {
     ["issues", "issue", "issue"],
   ])("a deletion by %s names the text, and is later than all its versions", (name, member, kind) => {
     const body = payload(name, "deleted");
-    const ref = `${kind}/${asRecord(body[member]).id}`;
+    const { id } = asRecord(body[member]);
+    const ref = `${kind}/${id}`;
 
     expect(translate(anEvent(name, body), ADDRESSEE)).toEqual({
       kind: "deletion",
@@ -149,7 +150,7 @@ describe("an edit", () => {
         adapter: "github",
         installation: String(INSTALLATION),
         messageId: `github:${INSTALLATION}/${ref}`,
-        messageRef: ref,
+        messageRef: kind === "review_comment" ? `${ref}/in/${id}` : ref,
         version: "deleted",
       },
     });
@@ -219,7 +220,7 @@ describe("other texts that address the bot", () => {
     expect(message.key).toMatch(/\/issues\/5$/);
   });
 
-  test("a review comment and a reply to it, in one review thread, with the code they are about", () => {
+  test("a review comment and a reply to it are of the pull request's thread, and name their review thread and code", () => {
     const comment = {
       id: 50,
       body: "@errand rename",
@@ -236,8 +237,14 @@ describe("other texts that address the bot", () => {
     const first = messageOf(name, payload(name, "created", created));
     const second = messageOf(name, payload(name, "created", reply));
 
-    expect(first.key).toMatch(/\/issues\/5\/review\/50$/);
+    expect(first.key).toMatch(/\/issues\/5$/);
     expect(second.key).toBe(first.key);
+    expect([first.messageRef, second.messageRef]).toEqual([
+      "review_comment/50/in/50",
+      "review_comment/51/in/50",
+    ]);
+    expect(first.revision?.messageId).toMatch(/review_comment\/50$/);
+    expect(first.collectMs).toBeGreaterThan(0);
     expect(first.context).toMatch(
       /^Pull request #5: T\nState: open\nLabels: .+\n\nOn a\.ts, line 4:\n@@ -1 \+1 @@\n\nB$/,
     );
