@@ -84,7 +84,7 @@ describe("a run over REST (step 1)", () => {
 });
 
 /** For a mention, one turn and one pull request: without two reactions, the token and the permission. */
-const MAX_CALLS = 7;
+const MAX_CALLS = 8;
 
 describe("a comment on GitHub (step 2)", () => {
   test("a comment on GitHub becomes a run with one status comment, and the answer is a comment that mentions the author", async () => {
@@ -151,18 +151,30 @@ describe("a comment on GitHub (step 2)", () => {
     expect(openings()).toMatchObject([
       {
         actor: fixture.github.app.botLogin,
-        body: { title: "The parser is slow", base: "main", draft: true },
+        body: {
+          title: "The parser is slow",
+          base: "main",
+          draft: true,
+          body: expect.stringContaining(`\n\nFixes #${issue.number}\n\nMade by a run of Errand: `),
+        },
       },
     ]);
     expect(await fixture.gitHost.repositories.read(fixture.github.repo.fullName, branch, "notes.txt")).toBe(
       "hello\n",
     );
 
+    const { id, login } = fixture.github.writer;
+    expect(await fixture.gitHost.repositories.message(fixture.github.repo.fullName, branch)).toContain(
+      `\n\nCo-authored-by: ${login} <${id}+${login}@users.noreply.github.com>\n`,
+    );
+
     const pull = new GithubIssue(fixture, Number(number));
     await pull.untilCard("Done");
     await issue.untilAnswers(1);
     expect(pull.answers).toEqual([]);
-    const calls = [...issue.calls, ...pull.calls, ...openings()];
+    const reviewers = fixture.github.calls("POST", new RegExp(`/pulls/${number}/requested_reviewers$`));
+    expect(reviewers).toMatchObject([{ body: { reviewers: [login] } }]);
+    const calls = [...issue.calls, ...pull.calls, ...openings(), ...reviewers];
     const between = [...issue.history, ...pull.history].length - 4;
     expect(calls.length - between).toBeLessThanOrEqual(MAX_CALLS);
     expect(fixture.github.calls("GET", /^\/repositories\//)).toEqual([]);

@@ -168,9 +168,14 @@ export class CoreHarness {
     return wholeLog(this.storage.runs, id);
   }
 
-  async followUp(id: RunId, message: string, delivery: FollowUpDelivery = "queue"): Promise<void> {
+  async followUp(
+    id: RunId,
+    message: string,
+    delivery: FollowUpDelivery = "queue",
+    isPrivate = false,
+  ): Promise<void> {
     const viewer = await this.person();
-    await this.runs.followUp(id, viewer, { message, delivery, authorId: viewer.id });
+    await this.runs.followUp(id, viewer, { message, delivery, authorId: viewer.id, private: isPrivate });
     await quiet();
   }
 

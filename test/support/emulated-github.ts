@@ -182,6 +182,10 @@ export class EmulatedGithub {
     });
   }
 
+  async editPullRequestAs(login: string, number: number, body: string): Promise<void> {
+    await this.#callAs(login, "PATCH", `pulls/${number}`, { body });
+  }
+
   /** Edits an issue comment. The payload's `changes` contain the previous body. */
   async editAs(login: string, written: Written, body: string): Promise<Written> {
     const before = asRecord(written.payload.comment).body;

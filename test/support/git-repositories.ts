@@ -55,6 +55,11 @@ export class GitRepositories {
     return runGit(this.pathOf(repository), ["cat-file", "blob", `refs/heads/${branch}:${path}`]);
   }
 
+  /** The message of the newest commit of a branch. */
+  async message(repository: string, branch: string): Promise<string> {
+    return runGit(this.pathOf(repository), ["log", "-1", "--format=%B", `refs/heads/${branch}`]);
+  }
+
   /** What a branch changes, compared with the default branch. */
   async diff(repository: string, branch: string): Promise<string> {
     return runGit(this.pathOf(repository), ["diff", `refs/heads/main...refs/heads/${branch}`]);

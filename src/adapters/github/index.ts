@@ -12,6 +12,7 @@ import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
 import { reviewThreadOf } from "./message-ref.ts";
 import { Posts } from "./posts.ts";
+import { coAuthorOf } from "./provenance.ts";
 import { openPullRequests } from "./pull-requests.ts";
 import { parseReceipt } from "./receipt.ts";
 import { GithubRepositories, RepositoryNames } from "./repositories.ts";
@@ -54,6 +55,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
         return identity.trigger;
       },
       placeOf: reviewThreadOf,
+      coAuthorOf,
     },
     translate: async (event) =>
       translate(event, { name: await identity.name(), appId: identity.appId, names }),

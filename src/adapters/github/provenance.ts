@@ -28,6 +28,12 @@ export function provenanceOf(
   };
 }
 
+/** GitHub shows the account of this address as an author of the commit, whatever it is called by then. */
+export function coAuthorOf(actor: Readonly<Record<string, unknown>>): string | undefined {
+  const { data } = z.object({ id: z.int(), login: z.string().regex(/^[\w-]+$/) }).safeParse(actor);
+  return data && `${data.login} <${data.id}+${data.login}@users.noreply.github.com>`;
+}
+
 export function parseProvenance(provenance: InboundMessage["provenance"]): z.infer<typeof provenanceSchema> {
   return provenanceSchema.parse(provenance);
 }

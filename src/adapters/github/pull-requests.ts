@@ -3,21 +3,32 @@ import { AppError } from "../../core/errors.ts";
 import type { PullRequest, PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
 import type { RepositoryName } from "../../core/repositories/repository-name.ts";
 import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
+import { defuse } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";
 import type { GithubRepositories, Repository } from "./repositories.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 const MAX_TITLE = 256;
+const MAX_SUMMARY = 20_000;
+/** What Errand wrote stands between them. People may change everything around it, or remove it. */
+const DESCRIPTION = { begin: "<!-- errand:description -->", end: "<!-- errand:description-end -->" };
+/** Words by which a merge closes an issue. */
+const CLOSING = /\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=:?\s+(?:[\w./-]*#\d|GH-\d|https?:))/gi;
+const NO_SPACE = "\u200B";
 
 const pullAnswer = z.object({
   number: z.int(),
   html_url: z.url(),
+  body: z.string().nullish(),
   head: z.object({ ref: z.string() }),
   base: z.object({ repo: z.object({ id: z.number() }) }),
 });
+const requesterSchema = z.object({ login: z.string().regex(/^[\w-]+$/) });
+const anyAnswer = z.unknown();
 const pullsAnswer = z.array(pullAnswer);
 const repositoryAnswer = z.object({ default_branch: z.string() });
 
+type Pull = z.infer<typeof pullAnswer>;
 type Draft = Parameters<PullRequestAccess["open"]>[0];
 
 /** A repository, and calls of its API with the credentials of an installation or of a team. */
@@ -59,6 +70,11 @@ function pullRequestsOf(api: RepositoryApi): Omit<PullRequestAccess, "installati
 }
 
 async function find(api: RepositoryApi, branch: string): Promise<PullRequest | undefined> {
+  const found = await findPull(api, branch);
+  return found && pullRequestOf(api, found);
+}
+
+async function findPull(api: RepositoryApi, branch: string): Promise<Pull | undefined> {
   const { owner, repo } = api;
   const call = {
     route: "GET /repos/{owner}/{repo}/pulls",
@@ -67,7 +83,7 @@ async function find(api: RepositoryApi, branch: string): Promise<PullRequest | u
   };
   const [found] = await api.call(call);
   // GitHub leaves out a filter that it does not understand.
-  return found?.head.ref === branch ? pullRequestOf(api, found) : undefined;
+  return found?.head.ref === branch ? found : undefined;
 }
 
 async function create(api: RepositoryApi, draft: Draft): Promise<PullRequest | undefined> {
@@ -99,9 +115,10 @@ async function createOtherwise(
     return create(api, { ...draft, base, isDraft: false });
   }
   // An earlier turn or another request opened it.
-  const found = await find(api, draft.branch);
+  const found = await findPull(api, draft.branch);
   if (found !== undefined) {
-    return found;
+    await refresh(api, found, draft);
+    return pullRequestOf(api, found);
   }
   // The base branch was merged and deleted meanwhile.
   const { base: wanted, ...rest } = draft;
@@ -113,10 +130,58 @@ async function createOtherwise(
 
 async function createOn(api: RepositoryApi, draft: Draft, base: string): Promise<PullRequest> {
   const { owner, repo } = api;
-  const { body, branch: head, isDraft, title } = draft;
+  const { branch: head, isDraft, title } = draft;
+  const body = descriptionOf(draft);
   const parameters = { owner, repo, title: oneLine(title, MAX_TITLE), head, base, body, draft: isDraft };
   const call = { route: "POST /repos/{owner}/{repo}/pulls", parameters, answer: pullAnswer };
-  return pullRequestOf(api, await api.call(call));
+  const opened = await api.call(call);
+  await askForReview(api, opened, draft);
+  return pullRequestOf(api, opened);
+}
+
+/** Not everybody who may ask for work can review it. The pull request counts without. */
+async function askForReview(
+  { call, owner, repo }: RepositoryApi,
+  { number }: Pull,
+  { requester }: Draft,
+): Promise<void> {
+  const { data: reviewer } = requesterSchema.safeParse(requester);
+  if (reviewer === undefined) {
+    return;
+  }
+  const parameters = { owner, repo, number, reviewers: [reviewer.login] };
+  const route = "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers";
+  await call({ route, parameters, answer: anyAnswer }).catch((error) => {
+    if (!(error instanceof AppError)) {
+      throw error;
+    }
+  });
+}
+
+/** Writes the description again if it is still there and the agent says something else. */
+async function refresh(
+  { call, owner, repo }: RepositoryApi,
+  { body, number }: Pull,
+  draft: Draft,
+): Promise<void> {
+  const start = body?.indexOf(DESCRIPTION.begin) ?? -1;
+  const end = body?.indexOf(DESCRIPTION.end, start) ?? -1;
+  if (!body || start < 0 || end < 0 || draft.summary === undefined) {
+    return;
+  }
+  const whole = body.slice(0, start) + descriptionOf(draft) + body.slice(end + DESCRIPTION.end.length);
+  if (whole === body) {
+    return;
+  }
+  const route = "PATCH /repos/{owner}/{repo}/pulls/{number}";
+  await call({ route, parameters: { owner, repo, number, body: whole }, answer: anyAnswer });
+}
+
+/** The agent's words close no issue and mention nobody. */
+function descriptionOf({ body, closes, summary = "" }: Draft): string {
+  const said = defuse(summary, MAX_SUMMARY).markdown.replace(CLOSING, `$1${NO_SPACE}`);
+  const parts = [said, closes === undefined ? "" : `Fixes #${closes}`, body].filter((part) => part !== "");
+  return [DESCRIPTION.begin, parts.join("\n\n"), DESCRIPTION.end].join("\n");
 }
 
 async function defaultBranchOf({ call: send, owner, repo }: RepositoryApi): Promise<string> {
@@ -124,7 +189,7 @@ async function defaultBranchOf({ call: send, owner, repo }: RepositoryApi): Prom
   return (await send(call)).default_branch;
 }
 
-function pullRequestOf({ installation }: RepositoryApi, pull: z.infer<typeof pullAnswer>): PullRequest {
+function pullRequestOf({ installation }: RepositoryApi, pull: Pull): PullRequest {
   const { base, head, html_url: url, number } = pull;
   if (installation === undefined) {
     return { url, branch: head.ref };

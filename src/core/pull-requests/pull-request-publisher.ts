@@ -3,6 +3,7 @@ import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
+import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { RunWorkspace } from "../workspaces/change-tracker.ts";
@@ -26,6 +27,12 @@ export interface PublishResult {
   readonly handedOver?: RepositoryName;
 }
 
+export interface PublishedTurn {
+  /** What the agent says about its work. Empty for a private turn. */
+  readonly answer: string;
+  readonly isDone: boolean;
+}
+
 /** A pushed branch and the address of its pull request. */
 export interface PublishedBranch extends PushedBranch {
   readonly url?: string;
@@ -40,6 +47,7 @@ export class PullRequestPublisher {
   readonly #deps: PullRequestPublisherDeps;
   readonly #target: PublishTarget | undefined;
   readonly #branches: PublishedBranch[] = [];
+  #answer = "";
   /** The number of pushes handled so far. */
   #handledPushes = 0;
 
@@ -52,7 +60,11 @@ export class PullRequestPublisher {
    * Publishes after a turn that changed these repositories; undefined: the changed repositories are unknown. When the
    * run `isDone`, changes that its agent did not push are published as well.
    */
-  async settle(isDone: boolean, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
+  async settle(
+    { answer, isDone }: PublishedTurn,
+    changed: readonly RepositoryName[] | undefined,
+  ): Promise<PublishResult> {
+    this.#answer = answer;
     const pushed = this.#newPushes();
     let shown: PullRequest | undefined;
     for (const branch of pushed) {
@@ -129,7 +141,8 @@ export class PullRequestPublisher {
       return Promise.resolve(undefined);
     }
     return this.#attempt("The pull request could not be opened", problem, async () => {
-      const message = clean(commitMessageOf(run, writer.sessionLink(run)));
+      const words = { sessionLink: writer.sessionLink(run), coAuthor: writer.coAuthorOf(run) };
+      const message = clean(commitMessageOf(run, words));
       const repository = { owner: target.owner, name: target.name };
       const pushed = await changes.push(runWorkspace, { repository, branch: branchOf(run), message });
       if (pushed === undefined) {
@@ -147,12 +160,20 @@ export class PullRequestPublisher {
     if (target.setting === "off" || branch === target.base) {
       return undefined;
     }
+    const { actor } = run.provenance;
+    const home = homeRepositoryOf(run);
+    const words = {
+      answer: this.#answer,
+      issue: home !== undefined && isSameRepository(home, target) ? home.issue : undefined,
+      sessionLink: writer.sessionLink(run),
+    };
     const draft = {
       ...teamAccessOf(run),
+      ...(actor === undefined ? {} : { requester: actor }),
       repository: { owner: target.owner, name: target.name },
       branch,
       ...(target.base === undefined ? {} : { base: target.base }),
-      ...clean(pullRequestText(run, writer.sessionLink(run))),
+      ...clean(pullRequestText(run, words)),
       isDraft: target.setting === "draft",
     };
     return retry(clock, THREE_TRIES, () => pullRequests.open(draft));

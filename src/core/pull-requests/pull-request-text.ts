@@ -20,12 +20,35 @@ export function harmlessTitle({ title, id }: Pick<Run, "title" | "id">): string 
     : `${characters.slice(0, TITLE_LENGTH).join("")}…`;
 }
 
-export function commitMessageOf(run: Run, sessionLink: string): string {
-  return `${harmlessTitle(run)}\n\nMade by a run of Errand: ${sessionLink}\n`;
+export interface CommitWords {
+  readonly sessionLink: string;
+  /** `name <address>` of the person who asked for the work. */
+  readonly coAuthor?: string | undefined;
 }
 
-export function pullRequestText(run: Run, sessionLink: string): Pick<PullRequestDraft, "title" | "body"> {
+export function commitMessageOf(run: Run, { coAuthor, sessionLink }: CommitWords): string {
+  const trailer = coAuthor === undefined ? "" : `\nCo-authored-by: ${coAuthor}\n`;
+  return `${harmlessTitle(run)}\n\nMade by a run of Errand: ${sessionLink}\n${trailer}`;
+}
+
+export interface RequestOfWork {
+  readonly sessionLink: string;
+  /** What the agent says about its work. */
+  readonly answer: string;
+  /** The issue in which the work was asked for, if that is in the repository of the pull request. */
+  readonly issue: number | undefined;
+}
+
+export function pullRequestText(
+  run: Run,
+  { answer, issue, sessionLink }: RequestOfWork,
+): Pick<PullRequestDraft, "title" | "summary" | "body" | "closes"> {
   const asked = run.triggerUrl === undefined ? "" : `Asked for in ${run.triggerUrl}.`;
   const body = [`Made by a run of Errand: [session](${sessionLink}).`, asked];
-  return { title: harmlessTitle(run), body: body.filter((part) => part !== "").join("\n\n") };
+  return {
+    title: harmlessTitle(run),
+    body: body.filter((part) => part !== "").join("\n\n"),
+    ...(answer.trim() === "" ? {} : { summary: answer }),
+    ...(issue === undefined ? {} : { closes: issue }),
+  };
 }

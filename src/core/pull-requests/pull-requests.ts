@@ -6,8 +6,8 @@ export interface PullRequests {
   /** Whether the team has credentials for the pull requests of this repository. */
   isAllowed(repository: TeamRepository): Promise<boolean>;
   /**
-   * Opens a pull request, or finds the open one of this branch, so it can be repeated. Undefined: the team
-   * has no credentials for it, or the branch has no commit that its base lacks.
+   * Opens a pull request, or finds the open one of this branch and brings the description up to date, so it can be
+   * repeated. Undefined: the team has no credentials for it, or the branch has no commit that its base lacks.
    */
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
   /** The open pull request of a branch that was opened by another author. */
@@ -20,8 +20,15 @@ export interface PullRequestDraft extends TeamAccess {
   /** The branch to merge into. Default: the default branch of the repository. */
   readonly base?: string;
   readonly title: string;
+  /** What the agent says about its work: untrusted Markdown, which stands first in the description. */
+  readonly summary?: string;
+  /** Our own words, after the summary. */
   readonly body: string;
   readonly isDraft: boolean;
+  /** The number of the issue that asked for the work. To merge the pull request closes it. */
+  readonly closes?: number;
+  /** The `actor` of the run's provenance, who is asked to review. Only the adapter that wrote it reads it. */
+  readonly requester?: Readonly<Record<string, unknown>>;
 }
 
 export interface PullRequest {

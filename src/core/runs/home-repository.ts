@@ -5,6 +5,8 @@ import type { Run } from "./run.ts";
 export interface HomeRepository extends RepositoryName {
   /** The branch of the pull request, if it is a branch of this repository. */
   readonly branch?: string;
+  /** The number of the issue. Absent: the run was requested in a pull request. */
+  readonly issue?: number;
 }
 
 /** The repository that the adapter proved when the run was requested. Undefined for other runs. */
@@ -14,7 +16,20 @@ export function homeRepositoryOf({ provenance }: Pick<Run, "provenance">): HomeR
     return undefined;
   }
   const branch = textIn(provenance.head, "branch");
-  return { owner, name, ...(branch === undefined ? {} : { branch }) };
+  const issue = issueIn(provenance.object);
+  return {
+    owner,
+    name,
+    ...(branch === undefined ? {} : { branch }),
+    ...(issue === undefined ? {} : { issue }),
+  };
+}
+
+function issueIn(object: unknown): number | undefined {
+  if (textIn(object, "in") !== "issue" || typeof object !== "object" || object === null) {
+    return undefined;
+  }
+  return "number" in object && Number.isSafeInteger(object.number) ? Number(object.number) : undefined;
 }
 
 function textIn(value: unknown, member: string): string | undefined {

@@ -51,6 +51,12 @@ export class NoticeWriter {
     return this.#traits.get(adapter)?.source;
   }
 
+  /** The person who asked for the run, as `AdapterTraits.coAuthorOf`. */
+  coAuthorOf({ provenance: { actor, integration } }: Pick<Run, "provenance">): string | undefined {
+    const traits = integration === undefined ? undefined : this.#traits.get(integration);
+    return actor && traits?.coAuthorOf?.(actor);
+  }
+
   /** As `AdapterTraits.placeOf`. */
   placeOf(adapter: string, messageRef: string): string | undefined {
     return this.#traits.get(adapter)?.placeOf?.(messageRef);

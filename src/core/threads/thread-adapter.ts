@@ -39,6 +39,8 @@ export interface AdapterTraits {
    * Undefined: the thread as a whole.
    */
   placeOf?(messageRef: string): string | undefined;
+  /** `name <address>` of an account for a commit, by the `actor` of a provenance. */
+  coAuthorOf?(actor: Readonly<Record<string, unknown>>): string | undefined;
 }
 
 /** An acknowledged event as it was received, before it is translated. */

@@ -256,7 +256,7 @@ export class TurnRunner {
     if (abort.reason?.kind === "failed") {
       return this.#finishFailed(counted, answer, abort.reason.failure);
     }
-    const kept = await abort.unless(this.#deps.work.afterTurn(this.#run, end));
+    const kept = await abort.unless(this.#deps.work.afterTurn(this.#run, end, answer));
     const used = meter.take();
     const decided = await saver.saveWith((edit) => {
       decideUsage(edit, used);

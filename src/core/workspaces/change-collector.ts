@@ -58,12 +58,12 @@ export class ChangeCollector {
     }
   }
 
-  async afterTurn(run: Run, end: TurnEnd): Promise<CollectedChanges> {
+  async afterTurn(run: Run, end: TurnEnd, answer: string): Promise<CollectedChanges> {
     if (!this.#hasRepositories) {
       return NOTHING;
     }
     try {
-      return await this.#collect(run, end);
+      return await this.#collect(run, end, answer);
     } catch (error) {
       if (error instanceof LeaseLost) {
         throw error;
@@ -81,12 +81,16 @@ export class ChangeCollector {
       : { files: ofRun.files, ...(await this.#changesOf(turn, ofRun, this.#pullRequests.branches())) };
   }
 
-  async #collect({ turn }: Run, { stopReason }: TurnEnd): Promise<CollectedChanges> {
-    const { waiting } = await this.#services.lease.look();
+  async #collect({ turn }: Run, { stopReason }: TurnEnd, answer: string): Promise<CollectedChanges> {
+    const { run, taken, waiting } = await this.#services.lease.look();
+    const isPrivate = run.turn > 1 && taken.length > 0 && taken.every((followUp) => followUp.private);
     const isLast = deliverable(waiting).length === 0;
     const ofTurn = await this.#files.ofTurn(turn);
     const isDone = isLast && stopReason === "end_turn";
-    const { handedOver, url } = await this.#pullRequests.settle(isDone, ofTurn?.repositories);
+    const { handedOver, url } = await this.#pullRequests.settle(
+      { answer: isPrivate ? "" : answer, isDone },
+      ofTurn?.repositories,
+    );
     const ofRun = isLast ? await this.#files.ofRun() : undefined;
     const success = url === undefined ? {} : { success: { message: `Its pull request: ${url}` } };
     const left = (ofRun?.diffs ?? []).filter(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { GithubDeps } from "../../../../src/adapters/github/index.ts";
 import type { PullRequestAccess } from "../../../../src/core/pull-requests/pull-requests.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
+import { asRecord } from "../../../support/json.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { adapterOn, fetchWith, inboundMessageOf, refusing } from "./github-fixture.ts";
 
@@ -31,6 +32,10 @@ function aDraft(changes: Partial<Parameters<PullRequestAccess["open"]>[0]> = {})
   return { branch: `errand/${branches}`, ...words, ...changes };
 }
 
+function described(text: string): string {
+  return `<!-- errand:description -->\n${text}\n<!-- errand:description-end -->`;
+}
+
 /** GitHub, which refuses the bodies that `refuses` selects with this message. */
 function githubRefusing(message: string, refuses: (body: Record<string, unknown>) => boolean): typeof fetch {
   return async (input, init) => {
@@ -52,7 +57,13 @@ describe("a pull request", () => {
     const [call] = github.calls("POST", PULLS).slice(-1);
     expect(call).toMatchObject({
       actor: github.app.botLogin,
-      body: { title: "Fix the parser", head: draft.branch, base: "main", body: draft.body, draft: true },
+      body: {
+        title: "Fix the parser",
+        head: draft.branch,
+        base: "main",
+        body: described(draft.body),
+        draft: true,
+      },
     });
     const number = Number(opened?.url.split("/").at(-1));
     expect(opened).toEqual({
@@ -77,6 +88,63 @@ describe("a pull request", () => {
     const number = Number(first?.url.split("/").at(-1));
     const comment = await github.commentAs("wendy", number, "@errand more");
     expect(await inboundMessageOf(adapterOn(github), comment)).toMatchObject(first?.thread ?? {});
+  });
+
+  test("the description has the agent's words, which close and mention nothing, the issue, and who asked as reviewer", async () => {
+    const summary = "I fixed it for @everyone. Fixes #7, closes: acme/other#8 and <b>more</b>.";
+    const requester = { id: github.writer.id, login: "wendy" };
+
+    const opened = await (await accessOf()).open(aDraft({ summary, closes: 5, requester }));
+
+    const body = String(asRecord(github.calls("POST", PULLS).at(-1)?.body).body);
+    expect(body).toContain("I fixed it for @&#8203;everyone");
+    expect(body).toContain("Fixes\u200B #7, closes\u200B: acme/other#8");
+    expect(body).not.toContain("<b>");
+    expect(body).toMatch(/\n\nFixes #5\n\nMade by a run\.\n<!--/);
+    const number = opened?.url.split("/").at(-1);
+    expect(github.calls("POST", new RegExp(`/pulls/${number}/requested_reviewers$`))).toMatchObject([
+      { body: { reviewers: ["wendy"] }, outcome: expect.stringMatching(/^20/) },
+    ]);
+  });
+
+  test("the description is written again after each turn, and what people wrote around it stays", async () => {
+    const access = await accessOf();
+    const draft = aDraft({ summary: "First." });
+    const opened = await access.open(draft);
+    const number = Number(opened?.url.split("/").at(-1));
+    await github.editPullRequestAs(
+      "wendy",
+      number,
+      `Please read.\n${described("First.\n\nMade by a run.")}\nThanks.`,
+    );
+
+    await access.open({ ...draft, summary: "Second." });
+    await access.open({ ...draft, summary: "Second." });
+    const { summary: _private, ...silent } = draft;
+    await access.open(silent);
+
+    const edits = github.calls("PATCH", new RegExp(`/pulls/${number}$`));
+    expect(edits).toMatchObject([
+      { body: { body: `Please read.\n${described("Second.\n\nMade by a run.")}\nThanks.` }, outcome: "200" },
+    ]);
+  });
+
+  test("a description that people replaced stays as it is", async () => {
+    const access = await accessOf();
+    const draft = aDraft({ summary: "First." });
+    const number = Number((await access.open(draft))?.url.split("/").at(-1));
+    await github.editPullRequestAs("wendy", number, "Ours now.");
+
+    await access.open({ ...draft, summary: "Second." });
+
+    expect(github.calls("PATCH", new RegExp(`/pulls/${number}$`))).toEqual([]);
+  });
+
+  test("a pull request is opened although its reviewer is refused", async () => {
+    const requester = { id: 1, login: "nobody-of-this-name" };
+    github.faults.next({ method: "POST", path: /requested_reviewers$/, kind: "502" });
+
+    expect(await (await accessOf()).open(aDraft({ requester }))).toBeDefined();
   });
 
   test("a pull request whose opening got no answer is found", async () => {

@@ -102,6 +102,7 @@ describe("the pull request of a run", () => {
         repository: REPOSITORY,
         branch: branchOf(id),
         title: "Parser breaks",
+        summary: "Done.",
         body: expect.stringMatching(
           /^Made by a run of Errand: \[session\]\(http:\/\/here\/sessions\/[^)]+\)\.\n\nAsked for in https/,
         ),
@@ -177,6 +178,19 @@ describe("the pull request of a run", () => {
     expect((await harness.run(id)).statusMessage?.message).toContain("/pull/1");
     const keys = (await harness.storage.files.artifactsOf([id])).map(({ key }) => key);
     expect(keys).not.toContain("changes/widgets/all.diff");
+  });
+
+  test("the answer of a private turn is not in the description", async () => {
+    changed();
+    await start();
+    const id = await perform();
+
+    await harness.followUp(id, "between us", "queue", true);
+    await ended(id);
+
+    expect(harness.pullRequests.drafts).toHaveLength(2);
+    expect(harness.pullRequests.drafts.at(0)).toHaveProperty("summary");
+    expect(harness.pullRequests.drafts.at(1)).not.toHaveProperty("summary");
   });
 
   test("the work of a run requested in a pull request goes to the branch of that pull request", async () => {
