@@ -354,10 +354,11 @@ describe("settings", () => {
     expect(first).not.toBe(secret);
     const { run_id } = await client.runs.create({ prompt: "say hello" });
     await client.runs.waitForCompletion(run_id);
-    await waitFor(async () => receiver.posts.some(({ body }) => body.includes("run.succeeded")), {
-      what: "a post",
-    });
-    const post = receiver.posts.find(({ body }) => body.includes("run.succeeded"));
+    // Runs of earlier tests may end meanwhile.
+    const isOurs = ({ body }: { readonly body: string }) =>
+      body.includes("run.succeeded") && body.includes(run_id);
+    await waitFor(async () => receiver.posts.some(isOurs), { what: "a post" });
+    const post = receiver.posts.find(isOurs);
     const { body = "", headers = {} } = post ?? {};
 
     const message = await client.webhooks.unwrap({ body, headers, secret });

@@ -20,6 +20,7 @@ const permissionAnswer = z.object({
     .nullable(),
 });
 const pullAnswer = z.object({
+  base: z.object({ repo: z.object({ default_branch: z.string() }) }),
   head: z.object({ ref: z.string(), repo: z.object({ id: z.number() }).nullish() }),
 });
 type Permission = z.infer<typeof permissionAnswer>;
@@ -71,12 +72,16 @@ export async function authorize(
     return allowed;
   }
   const { number } = object;
-  const { head } = await names
+  const { base, head } = await names
     .use(installation, repository.id, (named) => findPull(client, installation, { ...named, number }))
     .catch(failClosed);
   // The branch of a fork belongs to its owner.
   const branch = head.repo?.id === repository.id ? head.ref : undefined;
-  return branch === undefined ? allowed : { ...allowed, provenance: { head: { branch } } };
+  if (branch === undefined) {
+    return allowed;
+  }
+  const mayPush = role === "write" && branch !== base.repo.default_branch;
+  return { ...allowed, provenance: { head: { branch, may_push: mayPush } } };
 }
 
 /** GitHub names no permission of a bot. The bot of this App never starts or steers a run. */

@@ -25,6 +25,8 @@ const MAX_SECTION = 3_000;
 const MAX_REPLY = 2_300;
 const MAX_ACTIONS = 25;
 const MAX_MARKDOWN = 11_000;
+const MAX_FENCE = 50;
+const LONG_FENCE = /`{51,}|~{51,}/g;
 const MAX_FALLBACK = 1_000;
 const MAX_LINE = 500;
 const MAX_STEP = 150;
@@ -138,8 +140,9 @@ function markdown(text: string, sessionLink: string | undefined): types.Markdown
   return { type: "markdown", text: `${closeFence(kept)}${rest}` };
 }
 
-/** A cut within a code block would swallow the link below it. */
-function closeFence(text: string): string {
+/** A cut within a code block would swallow the link below it. Long fences are shortened, so that the text stays within its limit. */
+function closeFence(long: string): string {
+  const text = long.replace(LONG_FENCE, (run) => run.slice(0, MAX_FENCE));
   let open: string | undefined;
   for (const [, fence] of text.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
     if (open === undefined) {

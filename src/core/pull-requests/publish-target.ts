@@ -8,6 +8,8 @@ import type { PullRequestSetting, Run } from "../runs/run.ts";
 export interface PublishTarget extends RepositoryName {
   /** The branch to merge into. Undefined: the default branch of the repository. */
   readonly base?: string;
+  /** Work goes onto `base` itself: the branch of the pull request in which it was asked for. */
+  readonly ontoBase?: true;
   readonly setting: PullRequestSetting;
 }
 
@@ -24,7 +26,9 @@ export function publishTargetOf(
   const isHome = home !== undefined && own !== undefined && isSameRepository(home, own);
   const setting = own && run.config.pull_request;
   if (own === undefined || setting === undefined || (setting === "off" && !isHome)) {
-    return home && target(home, usual, home.branch);
+    return (
+      home && { ...target(home, usual, home.branch), ...(home.mayPush === true ? { ontoBase: true } : {}) }
+    );
   }
   // A commit is no branch to merge into. The platform replaces a tag by the default branch.
   const branch = own.ref === undefined || isCommitId(own.ref) ? undefined : own.ref;

@@ -6,14 +6,14 @@ import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
-import type { RunWorkspace } from "../workspaces/change-tracker.ts";
+import type { BranchPush, RunWorkspace } from "../workspaces/change-tracker.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
 import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
 import type { PullRequest } from "./pull-requests.ts";
 
 export interface PullRequestPublisherDeps
-  extends Pick<AttemptDeps, "changes" | "pullRequests" | "settings" | "writer">,
+  extends Pick<AttemptDeps, "changes" | "log" | "pullRequests" | "settings" | "writer">,
     LinkPullRequestDeps {
   readonly runWorkspace: RunWorkspace;
   readonly clean: <T>(value: T) => T;
@@ -108,15 +108,17 @@ export class PullRequestPublisher {
     return bodies.findLast((body) => this.#isOwn(body)) ?? bodies.at(-1);
   }
 
-  #isOwn({ branch }: PullRequestBody): boolean {
-    return branch === branchOf(this.#deps.run);
+  /** The branch that Errand itself pushes to. */
+  #isOwn({ branch }: Pick<PushedBranch, "branch">): boolean {
+    const { base, ontoBase } = this.#target ?? {};
+    return branch === branchOf(this.#deps.run) || (ontoBase === true && branch === base);
   }
 
   #newPushes(): readonly PushedBranch[] {
     const { pushes } = this.#deps.runWorkspace.gateway.traffic;
     const fresh = pushes.slice(this.#handledPushes);
     this.#handledPushes = pushes.length;
-    return fresh.filter(({ branch }) => branch !== branchOf(this.#deps.run));
+    return fresh.filter((pushed) => !this.#isOwn(pushed));
   }
 
   /**
@@ -136,15 +138,16 @@ export class PullRequestPublisher {
   }
 
   #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
-    const { changes, clean, problem, run, runWorkspace, writer } = this.#deps;
+    const { problem, run } = this.#deps;
     if (target.setting === "off") {
       return Promise.resolve(undefined);
     }
     return this.#attempt("The pull request could not be opened", problem, async () => {
-      const words = { sessionLink: writer.sessionLink(run), coAuthor: writer.coAuthorOf(run) };
-      const message = clean(commitMessageOf(run, words));
-      const repository = { owner: target.owner, name: target.name };
-      const pushed = await changes.push(runWorkspace, { repository, branch: branchOf(run), message });
+      const extended = await this.#pushOntoBase(target);
+      if (extended !== undefined) {
+        return extended;
+      }
+      const pushed = await this.#push(target, { branch: branchOf(run) });
       if (pushed === undefined) {
         return undefined;
       }
@@ -153,6 +156,36 @@ export class PullRequestPublisher {
       this.#note(pushed, opened);
       return opened;
     });
+  }
+
+  /** Undefined: the work has to go to a branch of its own, for example because somebody pushed meanwhile. */
+  async #pushOntoBase(target: PublishTarget): Promise<PullRequest | undefined> {
+    const { clock, log, pullRequests, run } = this.#deps;
+    const { base, ontoBase } = target;
+    if (ontoBase !== true || base === undefined) {
+      return undefined;
+    }
+    try {
+      const pushed = await this.#push(target, { branch: base, isShared: true });
+      const found = await retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), target, base));
+      if (pushed !== undefined) {
+        this.#note(pushed, found);
+      }
+      return found;
+    } catch (error) {
+      log.warn("pull_request.branch_not_extended", { runId: run.id, branch: base, error });
+      return undefined;
+    }
+  }
+
+  #push(
+    { name, owner }: PublishTarget,
+    to: Pick<BranchPush, "branch" | "isShared">,
+  ): Promise<PushedBranch | undefined> {
+    const { changes, clean, run, runWorkspace, writer } = this.#deps;
+    const words = { sessionLink: writer.sessionLink(run), coAuthor: writer.coAuthorOf(run) };
+    const message = clean(commitMessageOf(run, words));
+    return changes.push(runWorkspace, { repository: { owner, name }, message, ...to });
   }
 
   async #open(target: PublishTarget, branch: string): Promise<PullRequest | undefined> {
@@ -165,6 +198,7 @@ export class PullRequestPublisher {
     const words = {
       answer: this.#answer,
       issue: home !== undefined && isSameRepository(home, target) ? home.issue : undefined,
+      beside: home?.branch !== undefined && home.branch === target.base ? target : undefined,
       sessionLink: writer.sessionLink(run),
     };
     const draft = {

@@ -1,4 +1,5 @@
 import type { Run } from "../runs/run.ts";
+import type { PublishTarget } from "./publish-target.ts";
 import type { PullRequestDraft } from "./pull-requests.ts";
 
 const TITLE_LENGTH = 120;
@@ -37,18 +38,30 @@ export interface RequestOfWork {
   readonly answer: string;
   /** The issue in which the work was asked for, if that is in the repository of the pull request. */
   readonly issue: number | undefined;
+  /** Set if the work was asked for in the pull request of the branch `base`, and is not on that. */
+  readonly beside: Pick<PublishTarget, "base" | "ontoBase"> | undefined;
 }
 
 export function pullRequestText(
   run: Run,
-  { answer, issue, sessionLink }: RequestOfWork,
+  { answer, beside, issue, sessionLink }: RequestOfWork,
 ): Pick<PullRequestDraft, "title" | "summary" | "body" | "closes"> {
   const asked = run.triggerUrl === undefined ? "" : `Asked for in ${run.triggerUrl}.`;
-  const body = [`Made by a run of Errand: [session](${sessionLink}).`, asked];
+  const body = [`Made by a run of Errand: [session](${sessionLink}).`, asked, besideText(beside)];
   return {
     title: harmlessTitle(run),
     body: body.filter((part) => part !== "").join("\n\n"),
     ...(answer.trim() === "" ? {} : { summary: answer }),
     ...(issue === undefined ? {} : { closes: issue }),
   };
+}
+
+function besideText(beside: RequestOfWork["beside"]): string {
+  if (beside === undefined) {
+    return "";
+  }
+  const reason = beside.ontoBase
+    ? "The branch of that pull request did not take the work: somebody else pushed, or its protection refuses it."
+    : "Who asked may not push to the branch of that pull request, or it is the default branch.";
+  return `${reason} So this one goes into that branch.`;
 }

@@ -5,6 +5,8 @@ import type { Run } from "./run.ts";
 export interface HomeRepository extends RepositoryName {
   /** The branch of the pull request, if it is a branch of this repository. */
   readonly branch?: string;
+  /** Work may be pushed to that branch: whoever asked may do so, and it is not the default branch. */
+  readonly mayPush?: true;
   /** The number of the issue. Absent: the run was requested in a pull request. */
   readonly issue?: number;
 }
@@ -21,21 +23,25 @@ export function homeRepositoryOf({ provenance }: Pick<Run, "provenance">): HomeR
     owner,
     name,
     ...(branch === undefined ? {} : { branch }),
+    ...(valueIn(provenance.head, "may_push") === true ? { mayPush: true } : {}),
     ...(issue === undefined ? {} : { issue }),
   };
 }
 
 function issueIn(object: unknown): number | undefined {
-  if (textIn(object, "in") !== "issue" || typeof object !== "object" || object === null) {
-    return undefined;
-  }
-  return "number" in object && Number.isSafeInteger(object.number) ? Number(object.number) : undefined;
+  const number = valueIn(object, "number");
+  const isIssue = valueIn(object, "in") === "issue" && Number.isSafeInteger(number);
+  return isIssue ? Number(number) : undefined;
 }
 
 function textIn(value: unknown, member: string): string | undefined {
+  const text = valueIn(value, member);
+  return typeof text === "string" && text !== "" ? text : undefined;
+}
+
+function valueIn(value: unknown, member: string): unknown {
   if (typeof value !== "object" || value === null) {
     return undefined;
   }
-  const text = Object.entries(value).find(([name]) => name === member)?.[1];
-  return typeof text === "string" && text !== "" ? text : undefined;
+  return Object.entries(value).find(([name]) => name === member)?.[1];
 }

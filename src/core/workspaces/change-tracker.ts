@@ -43,5 +43,7 @@ export interface RepositoryDiff {
 export interface BranchPush {
   readonly repository: RepositoryName;
   readonly branch: string;
+  /** People work on the branch too: their commits there are never replaced. */
+  readonly isShared?: true;
   readonly message: string;
 }

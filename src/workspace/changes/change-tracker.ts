@@ -106,13 +106,14 @@ class RunChanges {
     return found;
   }
 
-  async push({ branch, message, repository }: BranchPush): Promise<PushedBranch | undefined> {
+  async push(push: BranchPush): Promise<PushedBranch | undefined> {
+    const { branch, repository } = push;
     const { repositories } = await readRecord(this.#path);
     const cloned = repositories.find((each) => isSameRepository(each, repository));
     if (cloned === undefined) {
       return undefined;
     }
-    const end = await this.#push(cloned, branch, message);
+    const end = await this.#push(cloned, push);
     if (end.exit === "time-out" || end.exit === "cut" || end.exit.code !== 0) {
       throw changeProblem(cloned, end);
     }
@@ -129,12 +130,12 @@ class RunChanges {
     return observedPush ?? { owner, name, branch, commit };
   }
 
-  #push(cloned: ClonedRepository, branch: string, message: string): Promise<ScriptEnd> {
+  #push(cloned: ClonedRepository, { branch, isShared, message }: BranchPush): Promise<ScriptEnd> {
     const { gitUrl, sandbox, variablesOf } = this.#options;
     const { commit, defaultBranch, folder, name, owner } = cloned;
     const url = `${gitUrl}/${owner}/${name}.git`;
     // A branch that others work on is never force-pushed.
-    const force = branch === defaultBranch || branch === cloned.branch ? "" : "+";
+    const force = isShared || branch === defaultBranch || branch === cloned.branch ? "" : "+";
     const own = { ...IDENTITY, MESSAGE: message.slice(0, MESSAGE_CHARS) };
     return runScript(
       {

@@ -251,6 +251,22 @@ describe.each(sandboxes)(
           expect(await lastPushed("%H", "main")).toBe(before);
         });
 
+        test("a push to a branch of other people never removes their commits", async () => {
+          const harness = await openToPush();
+          const file = join(harness.workspace.workingDirectory, "new.txt");
+          const shared = { ...push, branch: "feature", isShared: true } as const;
+          await writeFile(file, "1");
+          await harness.changes.push(harness.runWorkspace, shared);
+          const theirs = await lastPushed("%H", "feature");
+          await harness.git("reset", "--quiet", "--hard", "HEAD~1");
+          await writeFile(file, "2");
+
+          const pushing = harness.changes.push(harness.runWorkspace, shared);
+
+          await expect(pushing).rejects.toMatchObject({ code: "operation_not_supported" });
+          expect(await lastPushed("%H", "feature")).toBe(theirs);
+        });
+
         test("a push without any changes does nothing", async () => {
           const harness = await openToPush();
 

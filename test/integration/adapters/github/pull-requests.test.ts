@@ -245,7 +245,22 @@ describe("a request in a pull request", () => {
 
     expect(await adapted.adapter.authorize(message)).toMatchObject({
       allowed: true,
-      provenance: { head: { branch: "feature-1" } },
+      provenance: { head: { branch: "feature-1", may_push: true } },
+    });
+  });
+
+  test("work is not pushed to the default branch, although it is the branch of a pull request", async () => {
+    const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-3" });
+    const message = await inboundMessageOf(
+      adapterOn(github),
+      await github.commentAs("wendy", pull.number, "@errand go on"),
+    );
+    const { id } = github.repo;
+    const own = { base: { repo: { default_branch: "main" } }, head: { ref: "main", repo: { id } } };
+    const fetch = fetchWith(({ url }) => (/\/pulls\/\d+$/.test(url) ? Response.json(own) : undefined));
+
+    expect(await adapterOn(github, { fetch }).adapter.authorize(message)).toMatchObject({
+      provenance: { head: { branch: "main", may_push: false } },
     });
   });
 
@@ -255,7 +270,10 @@ describe("a request in a pull request", () => {
       adapterOn(github),
       await github.commentAs("wendy", pull.number, "@errand go on"),
     );
-    const fork = { head: { ref: "main", repo: { id: 999_999 } } };
+    const fork = {
+      base: { repo: { default_branch: "main" } },
+      head: { ref: "main", repo: { id: 999_999 } },
+    };
     const fetch = fetchWith(({ url }) => (/\/pulls\/\d+$/.test(url) ? Response.json(fork) : undefined));
 
     const allowed = await adapterOn(github, { fetch }).adapter.authorize(message);

@@ -189,6 +189,12 @@ test("every rendered notice keeps Slack's limits", () => {
   );
 });
 
+test("an answer of one endless fence keeps Slack's limits", () => {
+  const said = render({ kind: "message", purpose: "answer", text: "~".repeat(20_000), sessionLink: LINK });
+
+  expect(slackLimitError("chat.update", said.text, said.blocks)).toBeUndefined();
+});
+
 test("a long plan shows the steps around the one that the agent works on", () => {
   const plan = Array.from({ length: 40 }, (_, index) => ({
     text: `Step ${index + 1}`,

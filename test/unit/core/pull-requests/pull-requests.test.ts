@@ -199,7 +199,49 @@ describe("the pull request of a run", () => {
 
     await perform({ ...HOME, provenance: { ...HOME.provenance, head: { branch: "feature" } } });
 
-    expect(harness.pullRequests.drafts).toMatchObject([{ base: "feature" }]);
+    expect(harness.pullRequests.drafts).toMatchObject([
+      { base: "feature", body: expect.stringContaining("may not push") },
+    ]);
+  });
+
+  describe("requested in a pull request whose branch its author may push to", () => {
+    const OWN = { ...HOME, provenance: { ...HOME.provenance, head: { branch: "feature", may_push: true } } };
+
+    test("goes onto that branch, and no other pull request is opened", async () => {
+      changed();
+      const { url } = harness.pullRequests.openedByOther(REPOSITORY, "feature");
+      await start();
+
+      const id = await perform(OWN);
+
+      expect(harness.changes.pushes).toMatchObject([{ branch: "feature", isShared: true }]);
+      expect(harness.pullRequests.drafts).toEqual([]);
+      expect(await pullsOf(id)).toEqual([{ type: "PULL_REQUEST", url, branch: "feature" }]);
+      expect((await harness.run(id)).statusMessage?.message).toContain(url);
+    });
+
+    test("gets a pull request of its own that says why if the branch does not take it", async () => {
+      changed();
+      harness.changes.pushFaults.push(new AppError("operation_not_supported", "It moved."));
+      harness.pullRequests.openedByOther(REPOSITORY, "feature");
+      await start();
+
+      const id = await perform(OWN);
+
+      expect(harness.changes.pushes.map(({ branch }) => branch)).toEqual(["feature", branchOf(id)]);
+      expect(harness.pullRequests.drafts).toMatchObject([
+        { base: "feature", body: expect.stringContaining("did not take the work") },
+      ]);
+    });
+
+    test("stays where it is if pull requests are off", async () => {
+      changed();
+      await start("off");
+
+      await perform(OWN);
+
+      expect(harness.changes.pushes).toEqual([]);
+    });
   });
 
   test.each([
