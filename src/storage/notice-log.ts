@@ -121,7 +121,7 @@ function conditionsOf({
 /** The caller has locked the thread. A concurrent retry finds the notice no longer dead. */
 async function reopen(tx: Tx, id: string): Promise<boolean> {
   const count = await tx.$executeRaw`
-    UPDATE outbox_deliveries d SET earlier_tries = tries, due_at = clock_timestamp(),
+    UPDATE outbox_deliveries d SET earlier_tries = tries, due_at = clock_timestamp(), reservation = NULL,
       state = CASE WHEN message_key LIKE 'card:%' AND EXISTS (
         SELECT FROM outbox_deliveries newer
         WHERE newer.thread_id = d.thread_id AND newer.message_key = d.message_key AND newer.id > d.id

@@ -1,13 +1,41 @@
 import type { RunId, ThreadKey } from "../core/ids.ts";
 import type { OutboxStore, TakenDelivery } from "../core/outbox/outbox-store.ts";
+import {
+  decidePace,
+  isProgress,
+  type KeyedLimit,
+  type LimitsOf,
+  type Reservation,
+  writeKindOf,
+} from "../core/outbox/pace.ts";
 import type { Receipt } from "../core/threads/thread-adapter.ts";
 import type { Tx } from "./database.ts";
-import type { OutboxDelivery, Thread } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { NOTICE } from "./json-columns.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
+import { closePaces, lockPaces, prunePaces, storePaces } from "./paces.ts";
 import { parseJsonColumn } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
+
+/** Edits and signs that wait do not hold a message back. More of them than these do. */
+const WAITING_MAX = 20;
+
+/** A waiting delivery with its thread, and the receipt of its message key. */
+interface WaitingRow {
+  readonly id: bigint;
+  readonly uid: string;
+  readonly messageKey: string;
+  readonly notice: unknown;
+  readonly tries: number;
+  readonly earlierTries: number;
+  readonly runId: string | null;
+  readonly reservation: Reservation | null;
+  readonly isDue: boolean;
+  readonly receipt: string | null;
+  readonly adapter: string;
+  readonly installation: string;
+  readonly key: string;
+}
 
 export class PrismaOutboxStore implements OutboxStore {
   readonly #deps: StoreDeps;
@@ -16,26 +44,53 @@ export class PrismaOutboxStore implements OutboxStore {
     this.#deps = deps;
   }
 
-  async take(threadId: string): Promise<TakenDelivery | undefined> {
+  async take(threadId: string, limitsOf: LimitsOf = () => []): Promise<TakenDelivery | undefined> {
     return this.#deps.database.transaction(async (tx) => {
       // One writer per thread. A second one, of a worker that was taken for dead, waits here and then sees what was
       // taken.
       await tx.$queryRaw`SELECT 1 FROM threads WHERE id = ${threadId}::uuid FOR UPDATE`;
-      await replaceOldCards(tx, threadId);
-      const first = await tx.outboxDelivery.findFirst({
-        where: { threadId, state: "waiting" },
-        orderBy: { id: "asc" },
-        include: { thread: true },
-      });
-      if (first === null || !(await isDue(tx, first.id))) {
-        return undefined;
+      await replaceOld(tx, threadId);
+      const passed = new Set<string>();
+      for (const row of await waitingIn(tx, threadId)) {
+        if (passed.has(row.messageKey)) {
+          continue;
+        }
+        const delivery = deliveryOf(row, threadId);
+        if (await this.#mayGo(tx, row, delivery, limitsOf)) {
+          await tx.outboxDelivery.update({ where: { id: row.id }, data: { tries: { increment: 1 } } });
+          const isTried =
+            row.tries > 0 || (row.receipt === null && (await wasMessageTried(tx, threadId, row)));
+          return { ...delivery, maybeShown: isTried };
+        }
+        if (writeKindOf(delivery) === "post") {
+          return undefined;
+        }
+        passed.add(row.messageKey);
       }
-      await tx.outboxDelivery.update({ where: { id: first.id }, data: { tries: { increment: 1 } } });
-      const where = { threadId_messageKey: { threadId, messageKey: first.messageKey } };
-      const receipt = await tx.receipt.findUnique({ where });
-      const isTried = first.tries > 0 || (receipt === null && (await wasMessageTried(tx, first)));
-      return deliveryOf(first, isTried, receipt?.receipt);
+      return undefined;
     });
+  }
+
+  /** False: it waits. If a limit holds it back, it gets a time and a job. */
+  async #mayGo(tx: Tx, row: WaitingRow, delivery: TakenDelivery, limitsOf: LimitsOf): Promise<boolean> {
+    const progress = isProgress(delivery);
+    const isHeldForProgress = !progress && row.reservation === "tentative";
+    if (!row.isDue && !isHeldForProgress) {
+      return false;
+    }
+    const limits = limitsOf(delivery);
+    if (limits.length === 0) {
+      return true;
+    }
+    const { now, states } = await lockPaces(tx, limits);
+    const reservation = isHeldForProgress ? undefined : (row.reservation ?? undefined);
+    const answer = decidePace(states, { now, isProgress: progress, reservation });
+    await storePaces(tx, limits, answer.states);
+    if (answer.wait !== undefined) {
+      const { until, reservation: made } = answer.wait;
+      await this.#postpone(tx, { id: row.id, threadId: delivery.thread.id }, until - now, made);
+    }
+    return answer.wait === undefined;
   }
 
   async sent(deliveryId: string, receipt: Receipt, permalink?: string): Promise<void> {
@@ -58,23 +113,37 @@ export class PrismaOutboxStore implements OutboxStore {
     });
   }
 
-  async failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void> {
+  async failed(
+    deliveryId: string,
+    error: string,
+    retryAfterMs?: number,
+    closed: readonly KeyedLimit[] = [],
+  ): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
+      // Before the delivery, as in `take`, so that two transactions cannot wait for each other.
+      await closePaces(tx, closed, retryAfterMs ?? 0);
       const state = retryAfterMs === undefined ? "dead" : "waiting";
       // Another worker may have sent it meanwhile. Sending it again would show outdated content.
       const where = { uid: deliveryId, state: "waiting" };
       const [row] = await tx.outboxDelivery.updateManyAndReturn({ where, data: { state, error } });
-      if (row === undefined || retryAfterMs === undefined) {
-        return;
+      if (row !== undefined && retryAfterMs !== undefined) {
+        // It was its turn. Those that came after it wait for the same limit behind it.
+        await this.#postpone(tx, row, retryAfterMs, closed.length === 0 ? null : "firm");
       }
-      await tx.$executeRaw`
-        UPDATE outbox_deliveries
-        SET due_at = clock_timestamp() + ${Math.ceil(retryAfterMs)}::int * interval '1 millisecond'
-        WHERE id = ${row.id}`;
-      await insertJobs(tx, this.#deps.jobInsert, [
-        { kind: "deliver", key: row.threadId, afterMs: retryAfterMs },
-      ]);
     });
+  }
+
+  async #postpone(
+    tx: Tx,
+    { id, threadId }: { readonly id: bigint; readonly threadId: string },
+    afterMs: number,
+    reservation: Reservation | null,
+  ): Promise<void> {
+    await tx.$executeRaw`
+      UPDATE outbox_deliveries
+      SET due_at = clock_timestamp() + ${Math.ceil(afterMs)}::int * interval '1 millisecond', reservation = ${reservation}
+      WHERE id = ${id}`;
+    await insertJobs(tx, this.#deps.jobInsert, [{ kind: "deliver", key: threadId, afterMs }]);
   }
 
   async listDue(limit: number): Promise<readonly string[]> {
@@ -85,49 +154,59 @@ export class PrismaOutboxStore implements OutboxStore {
     );
     return rows.map(({ id }) => id);
   }
+
+  prunePaces(): Promise<number> {
+    return this.#deps.database.query(prunePaces);
+  }
 }
 
-/** Only the newest card of a run is shown. A card that was tried stays, because its message may have to be edited. */
-async function replaceOldCards(tx: Tx, threadId: string): Promise<void> {
+/**
+ * Only the newest card of a run and the newest sign on a message are shown. The newest one takes the time for which an
+ * older one waited. One that was tried stays, because its message may have to be edited.
+ */
+async function replaceOld(tx: Tx, threadId: string): Promise<void> {
   await tx.$executeRaw`
-    UPDATE outbox_deliveries older SET state = 'replaced'
-    WHERE older.thread_id = ${threadId}::uuid AND older.state = 'waiting' AND older.tries = 0
-      AND older.message_key LIKE 'card:%'
-      AND EXISTS (SELECT 1 FROM outbox_deliveries newer
-        WHERE newer.thread_id = older.thread_id AND newer.message_key = older.message_key
-          AND newer.state = 'waiting' AND newer.id > older.id)`;
+    WITH newest AS (
+      SELECT message_key, max(id) AS id FROM outbox_deliveries
+      WHERE thread_id = ${threadId}::uuid AND state = 'waiting' AND message_key NOT LIKE 'message:%'
+      GROUP BY message_key HAVING count(*) > 1),
+    replaced AS (
+      UPDATE outbox_deliveries older SET state = 'replaced' FROM newest
+      WHERE older.thread_id = ${threadId}::uuid AND older.state = 'waiting' AND older.tries = 0
+        AND older.message_key = newest.message_key AND older.id < newest.id
+      RETURNING newest.id AS newest_id, older.due_at, older.reservation)
+    UPDATE outbox_deliveries kept SET due_at = held.due_at, reservation = held.reservation
+    FROM (SELECT DISTINCT ON (newest_id) * FROM replaced WHERE reservation IS NOT NULL
+      ORDER BY newest_id, due_at) AS held
+    WHERE kept.id = held.newest_id AND kept.reservation IS NULL AND kept.tries = 0`;
+}
+
+function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
+  return tx.$queryRaw<WaitingRow[]>`
+    SELECT d.id, d.uid::text, d.message_key AS "messageKey", d.notice, d.tries, d.earlier_tries AS "earlierTries",
+      d.run_id::text AS "runId", d.reservation, d.due_at <= clock_timestamp() AS "isDue", r.receipt,
+      t.adapter, t.installation, t.key
+    FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
+    LEFT JOIN receipts r ON r.thread_id = d.thread_id AND r.message_key = d.message_key
+    WHERE d.thread_id = ${threadId}::uuid AND d.state = 'waiting' ORDER BY d.id LIMIT ${WAITING_MAX}`;
 }
 
 /** A card that was given up may be shown nevertheless. The next card with its message key must look for it. */
-async function wasMessageTried(tx: Tx, { id, messageKey, threadId }: OutboxDelivery): Promise<boolean> {
+async function wasMessageTried(tx: Tx, threadId: string, { id, messageKey }: WaitingRow): Promise<boolean> {
   const where = { threadId, messageKey, id: { lt: id }, tries: { gt: 0 } };
   return (await tx.outboxDelivery.count({ where })) > 0;
 }
 
-async function isDue(tx: Tx, id: bigint): Promise<boolean> {
-  const rows = await tx.$queryRaw<{ due: boolean }[]>`
-    SELECT due_at <= clock_timestamp() AS due FROM outbox_deliveries WHERE id = ${id}`;
-  return rows[0]?.due ?? false;
-}
-
-function deliveryOf(
-  row: OutboxDelivery & { thread: Thread },
-  maybeShown: boolean,
-  receipt: string | undefined,
-): TakenDelivery {
-  const { id, installation, key, adapter } = row.thread;
+function deliveryOf(row: WaitingRow, threadId: string): TakenDelivery {
+  const { adapter, installation, key, uid: id } = row;
   return {
-    id: row.uid,
+    id,
     adapter,
-    thread: { id, installation, key: key as ThreadKey },
-    notice: parseJsonColumn(NOTICE, row.notice, {
-      table: "outbox_deliveries",
-      id: row.uid,
-      column: "notice",
-    }),
-    maybeShown,
+    thread: { id: threadId, installation, key: key as ThreadKey },
+    notice: parseJsonColumn(NOTICE, row.notice, { table: "outbox_deliveries", id, column: "notice" }),
+    maybeShown: row.tries > 0,
     tries: row.tries - row.earlierTries,
     ...(row.runId === null ? {} : { runId: row.runId as RunId }),
-    ...(receipt === undefined ? {} : { shownAt: receipt }),
+    ...(row.receipt === null ? {} : { shownAt: row.receipt }),
   };
 }

@@ -11,6 +11,7 @@ import { describeInbox } from "./storage/inbox.ts";
 import { describeLeases } from "./storage/leases.ts";
 import { describeListingRuns } from "./storage/listing-runs.ts";
 import { describeOutbox } from "./storage/outbox.ts";
+import { describeOutboxPace } from "./storage/outbox-pace.ts";
 import { describePeople } from "./storage/people.ts";
 import { describeRecords } from "./storage/records.ts";
 import { describeRunReports } from "./storage/run-reports.ts";
@@ -51,6 +52,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeSettings(harness);
     describeInbox(harness);
     describeOutbox(harness);
+    describeOutboxPace(harness);
     describeFirstKey(harness);
     describePeople(harness);
     describeIdentities(harness);

@@ -11,12 +11,13 @@ import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
 import { readFiles } from "./message-files.ts";
+import { PACE } from "./pace.ts";
 import { Posts } from "./posts.ts";
 import { parseReceipt } from "./receipt.ts";
 import { type WebhookDeps, webhookRoutes } from "./routes.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { readThread } from "./thread-context.ts";
-import { locationOf, permalinkOf } from "./thread-key.ts";
+import { locationOf, parseThreadKey, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
 import { COMMAND_EVENT } from "./webhook-request.ts";
 
@@ -48,6 +49,8 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     traits: {
       source: "SLACK",
       showsActivity: true,
+      pace: PACE,
+      containerOf: (key) => parseThreadKey(key).channel,
       get trigger() {
         return identity.trigger;
       },

@@ -3,6 +3,7 @@ import type { Log } from "../ports/log.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Receipt, ThreadAdapter } from "../threads/thread-adapter.ts";
 import type { OutboxStore, TakenDelivery } from "./outbox-store.ts";
+import { type KeyedLimit, limitsOf, type PacedDelivery, writeKindOf } from "./pace.ts";
 
 export interface OutboxDispatcherDeps {
   readonly outbox: OutboxStore;
@@ -32,7 +33,7 @@ export class OutboxDispatcher {
     for (;;) {
       // This must throw: a job whose handler returns is deleted, and waiting deliveries would have no job.
       stop.throwIfAborted();
-      const delivery = await this.#deps.outbox.take(threadId);
+      const delivery = await this.#deps.outbox.take(threadId, this.#limitsOf);
       if (delivery === undefined || !(await this.#deliver(delivery))) {
         return;
       }
@@ -75,8 +76,10 @@ export class OutboxDispatcher {
     const facts = { deliveryId: delivery.id, threadId: delivery.thread.id, tries: delivery.tries + 1, error };
     if (retryable && delivery.tries + 1 < TRIES_MAX) {
       log.warn("delivery.retried", facts);
-      await outbox.failed(delivery.id, String(error), pauseOf(delivery, error));
-      return false;
+      const told = toldPauseOf(error);
+      const closed = told === undefined ? [] : this.#limitsOf(delivery).filter(({ closes }) => closes);
+      await outbox.failed(delivery.id, String(error), told ?? pauseOf(delivery), closed);
+      return writeKindOf(delivery) !== "post";
     }
     log.error("delivery.dead", facts);
     await outbox.failed(delivery.id, String(error));
@@ -98,6 +101,9 @@ export class OutboxDispatcher {
     }
   }
 
+  #limitsOf = (delivery: PacedDelivery): readonly KeyedLimit[] =>
+    limitsOf(delivery, this.#deps.adapters.get(delivery.adapter)?.traits ?? {});
+
   #adapterOf({ adapter: name }: TakenDelivery): ThreadAdapter {
     const adapter = this.#deps.adapters.get(name);
     if (adapter !== undefined) {
@@ -109,7 +115,12 @@ export class OutboxDispatcher {
   }
 }
 
-function pauseOf({ tries }: TakenDelivery, error: unknown): number {
+/** How long the platform asks to wait. A wrong time must not close a channel for days. */
+function toldPauseOf(error: unknown): number | undefined {
   const told = error instanceof AppError ? error.options.retryAfterMs : undefined;
-  return told ?? Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
+  return told === undefined ? undefined : Math.min(RETRY_MAX_MS, told);
+}
+
+function pauseOf({ tries }: TakenDelivery): number {
+  return Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
 }

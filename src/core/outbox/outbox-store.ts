@@ -1,22 +1,31 @@
 import type { RunId } from "../ids.ts";
 import type { Delivery, Receipt } from "../threads/thread-adapter.ts";
+import type { KeyedLimit, LimitsOf } from "./pace.ts";
 
 /** The deliveries to threads. A notice is stored with the change that causes it, and is delivered in order. */
 export interface OutboxStore {
   /**
-   * Returns the first delivery of the thread that is due, and marks it as being tried. Drops cards that have a newer
-   * card with the same message key behind them. Undefined when nothing is due.
+   * Returns the first delivery of the thread that may be sent, and marks it as being tried. Drops cards and signs that
+   * have a newer one with the same message key behind them. A delivery that a limit holds back gets a time and a job of
+   * its own. New messages keep their order. What waits for an edit or a sign is not held back by it.
    */
-  take(threadId: string): Promise<TakenDelivery | undefined>;
+  take(threadId: string, limitsOf?: LimitsOf): Promise<TakenDelivery | undefined>;
   /** Has no effect on a delivery that was deleted meanwhile. */
   sent(deliveryId: string, receipt: Receipt, permalink?: string): Promise<void>;
   /**
-   * Tries again after `retryAfterMs`, and holds the thread's later deliveries back. Without it, the delivery is given
-   * up.
+   * Tries again after `retryAfterMs`; later messages of the thread wait for a message. Without it, the delivery is given
+   * up. `closed` are the limits whose other deliveries wait as long, because the platform asked to.
    */
-  failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void>;
+  failed(
+    deliveryId: string,
+    error: string,
+    retryAfterMs?: number,
+    closed?: readonly KeyedLimit[],
+  ): Promise<void>;
   /** Threads in which a delivery has been due for a while. */
   listDue(limit: number): Promise<readonly string[]>;
+  /** Deletes the states of limits that nothing has used for an hour. Returns their number. */
+  prunePaces(): Promise<number>;
 }
 
 export interface TakenDelivery extends Delivery {

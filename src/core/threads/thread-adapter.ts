@@ -3,6 +3,7 @@ import type { RequestFile } from "../inputs/run-input.ts";
 import type { Role } from "../policies/policy.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
+import type { PaceLimit } from "./pace-limit.ts";
 import type { ThreadAddress } from "./thread.ts";
 
 /** One outside conversation system. Its web routes belong to the adapter and are not part of this port. */
@@ -39,6 +40,10 @@ export interface AdapterTraits {
    * Undefined: the thread as a whole.
    */
   placeOf?(messageRef: string): string | undefined;
+  /** The rates at which the platform takes what is written to it. */
+  readonly pace?: readonly PaceLimit[];
+  /** The channel or repository that contains the thread, if limits of `pace` are for each of these. */
+  containerOf?(key: ThreadKey): string;
   /** `name <address>` of an account for a commit, by the `actor` of a provenance. */
   coAuthorOf?(actor: Readonly<Record<string, unknown>>): string | undefined;
 }

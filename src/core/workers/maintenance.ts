@@ -112,6 +112,7 @@ export class Maintenance {
     await this.#prune("sign-ins", storage.signIns);
     await this.#prune("sign-in links", storage.signInLinks);
     await this.#prune("device codes", storage.deviceCodes);
+    await this.#prune("paces", { prune: () => storage.outbox.prunePaces() });
   }
 
   async #prune(what: string, pruned: { prune(): Promise<number> }): Promise<void> {

@@ -115,6 +115,11 @@ export type InboxDedupeKey = Prisma.InboxDedupeKeyModel
  */
 export type OutboxDelivery = Prisma.OutboxDeliveryModel
 /**
+ * Model Pace
+ * What has been used of a limit of a platform, in milliseconds since 1970 by the clock of the database.
+ */
+export type Pace = Prisma.PaceModel
+/**
  * Model Receipt
  * Which message of the platform shows the notices of a message key.
  */

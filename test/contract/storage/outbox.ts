@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { TakenDelivery } from "../../../src/core/outbox/outbox-store.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import type { Notice } from "../../../src/core/threads/notice.ts";
-import { aCard, aChange, aReply } from "../../support/run-builders.ts";
+import { aCard, aChange, aReply, aRun } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
 const MANY = 1_000;
@@ -55,6 +55,30 @@ export function describeOutbox(harness: () => StorageHarness): void {
       await say(harness(), run, [cards[0], aReply("between"), cards[1], cards[2]]);
 
       expect(await deliverAll(harness(), thread.id)).toEqual([aReply("between"), cards[2]]);
+    });
+
+    test("a sign with a newer sign on the same message behind it is dropped", async () => {
+      const ended = { kind: "ended", messageRef: "m1", end: "done" } as const;
+      const { thread } = await aThreadWith(harness(), [{ kind: "seen", messageRef: "m1" }, ended]);
+
+      expect(await deliverAll(harness(), thread.id)).toEqual([ended]);
+    });
+
+    test("an edit that waits for its retry holds back only later edits of the same message", async () => {
+      const { outbox } = harness().storage;
+      const shownRun = aRun();
+      const { run, thread } = await aThreadWith(harness(), [aCard(shownRun, { state: "QUEUED" })]);
+      await outbox.sent((await take(harness(), thread.id)).id, "card-1");
+      const first = aCard(shownRun, { state: "PENDING" });
+      await say(harness(), run, [first]);
+      await outbox.failed((await take(harness(), thread.id)).id, "busy", 5_000);
+      const newer = aCard(shownRun, { state: "SUCCEEDED" });
+
+      await say(harness(), run, [newer, aReply("one")]);
+      expect(await deliverAll(harness(), thread.id)).toEqual([aReply("one")]);
+      await harness().passTime(5_100);
+
+      expect(await deliverAll(harness(), thread.id)).toEqual([first, newer]);
     });
 
     test("cards of different runs do not replace each other", async () => {

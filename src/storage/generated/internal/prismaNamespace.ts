@@ -411,6 +411,7 @@ export const ModelName = {
   InboxEvent: 'InboxEvent',
   InboxDedupeKey: 'InboxDedupeKey',
   OutboxDelivery: 'OutboxDelivery',
+  Pace: 'Pace',
   Receipt: 'Receipt',
   IdempotentResponse: 'IdempotentResponse',
   Blob: 'Blob',
@@ -449,7 +450,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
+    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1486,6 +1487,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.OutboxDeliveryCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.OutboxDeliveryCountAggregateOutputType> | number
+        }
+      }
+    }
+    Pace: {
+      payload: Prisma.$PacePayload<ExtArgs>
+      fields: Prisma.PaceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>
+        }
+        findFirst: {
+          args: Prisma.PaceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>
+        }
+        findMany: {
+          args: Prisma.PaceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>[]
+        }
+        create: {
+          args: Prisma.PaceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>
+        }
+        createMany: {
+          args: Prisma.PaceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>[]
+        }
+        delete: {
+          args: Prisma.PaceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>
+        }
+        update: {
+          args: Prisma.PaceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>
+        }
+        deleteMany: {
+          args: Prisma.PaceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>[]
+        }
+        upsert: {
+          args: Prisma.PaceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PacePayload>
+        }
+        aggregate: {
+          args: Prisma.PaceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePace>
+        }
+        groupBy: {
+          args: Prisma.PaceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaceCountAggregateOutputType> | number
         }
       }
     }
@@ -3491,6 +3566,7 @@ export const OutboxDeliveryScalarFieldEnum = {
   earlierTries: 'earlierTries',
   error: 'error',
   dueAt: 'dueAt',
+  reservation: 'reservation',
   runId: 'runId',
   createdAt: 'createdAt',
   deliveredAt: 'deliveredAt',
@@ -3498,6 +3574,16 @@ export const OutboxDeliveryScalarFieldEnum = {
 } as const
 
 export type OutboxDeliveryScalarFieldEnum = (typeof OutboxDeliveryScalarFieldEnum)[keyof typeof OutboxDeliveryScalarFieldEnum]
+
+
+export const PaceScalarFieldEnum = {
+  key: 'key',
+  usedUntil: 'usedUntil',
+  tentativeUntil: 'tentativeUntil',
+  closedUntil: 'closedUntil'
+} as const
+
+export type PaceScalarFieldEnum = (typeof PaceScalarFieldEnum)[keyof typeof PaceScalarFieldEnum]
 
 
 export const ReceiptScalarFieldEnum = {
@@ -4001,20 +4087,6 @@ export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMo
 
 
 /**
- * Reference to a field of type 'Bytes'
- */
-export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
-    
-
-
-/**
- * Reference to a field of type 'Bytes[]'
- */
-export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
-    
-
-
-/**
  * Reference to a field of type 'Float'
  */
 export type FloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float'>
@@ -4025,6 +4097,20 @@ export type FloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, '
  * Reference to a field of type 'Float[]'
  */
 export type ListFloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes'
+ */
+export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes[]'
+ */
+export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
     
 
 /**
@@ -4192,6 +4278,7 @@ export type GlobalOmitConfig = {
   inboxEvent?: Prisma.InboxEventOmit
   inboxDedupeKey?: Prisma.InboxDedupeKeyOmit
   outboxDelivery?: Prisma.OutboxDeliveryOmit
+  pace?: Prisma.PaceOmit
   receipt?: Prisma.ReceiptOmit
   idempotentResponse?: Prisma.IdempotentResponseOmit
   blob?: Prisma.BlobOmit

@@ -65,6 +65,7 @@ export const ModelName = {
   InboxEvent: 'InboxEvent',
   InboxDedupeKey: 'InboxDedupeKey',
   OutboxDelivery: 'OutboxDelivery',
+  Pace: 'Pace',
   Receipt: 'Receipt',
   IdempotentResponse: 'IdempotentResponse',
   Blob: 'Blob',
@@ -367,6 +368,7 @@ export const OutboxDeliveryScalarFieldEnum = {
   earlierTries: 'earlierTries',
   error: 'error',
   dueAt: 'dueAt',
+  reservation: 'reservation',
   runId: 'runId',
   createdAt: 'createdAt',
   deliveredAt: 'deliveredAt',
@@ -374,6 +376,16 @@ export const OutboxDeliveryScalarFieldEnum = {
 } as const
 
 export type OutboxDeliveryScalarFieldEnum = (typeof OutboxDeliveryScalarFieldEnum)[keyof typeof OutboxDeliveryScalarFieldEnum]
+
+
+export const PaceScalarFieldEnum = {
+  key: 'key',
+  usedUntil: 'usedUntil',
+  tentativeUntil: 'tentativeUntil',
+  closedUntil: 'closedUntil'
+} as const
+
+export type PaceScalarFieldEnum = (typeof PaceScalarFieldEnum)[keyof typeof PaceScalarFieldEnum]
 
 
 export const ReceiptScalarFieldEnum = {

@@ -48,6 +48,7 @@ export type OutboxDeliveryMinAggregateOutputType = {
   earlierTries: number | null
   error: string | null
   dueAt: Date | null
+  reservation: string | null
   runId: string | null
   createdAt: Date | null
   deliveredAt: Date | null
@@ -64,6 +65,7 @@ export type OutboxDeliveryMaxAggregateOutputType = {
   earlierTries: number | null
   error: string | null
   dueAt: Date | null
+  reservation: string | null
   runId: string | null
   createdAt: Date | null
   deliveredAt: Date | null
@@ -81,6 +83,7 @@ export type OutboxDeliveryCountAggregateOutputType = {
   earlierTries: number
   error: number
   dueAt: number
+  reservation: number
   runId: number
   createdAt: number
   deliveredAt: number
@@ -111,6 +114,7 @@ export type OutboxDeliveryMinAggregateInputType = {
   earlierTries?: true
   error?: true
   dueAt?: true
+  reservation?: true
   runId?: true
   createdAt?: true
   deliveredAt?: true
@@ -127,6 +131,7 @@ export type OutboxDeliveryMaxAggregateInputType = {
   earlierTries?: true
   error?: true
   dueAt?: true
+  reservation?: true
   runId?: true
   createdAt?: true
   deliveredAt?: true
@@ -144,6 +149,7 @@ export type OutboxDeliveryCountAggregateInputType = {
   earlierTries?: true
   error?: true
   dueAt?: true
+  reservation?: true
   runId?: true
   createdAt?: true
   deliveredAt?: true
@@ -248,6 +254,7 @@ export type OutboxDeliveryGroupByOutputType = {
   earlierTries: number
   error: string | null
   dueAt: Date
+  reservation: string | null
   runId: string | null
   createdAt: Date
   deliveredAt: Date | null
@@ -288,6 +295,7 @@ export type OutboxDeliveryWhereInput = {
   earlierTries?: Prisma.IntFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  reservation?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   runId?: Prisma.UuidNullableFilter<"OutboxDelivery"> | string | null
   createdAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
   deliveredAt?: Prisma.DateTimeNullableFilter<"OutboxDelivery"> | Date | string | null
@@ -306,6 +314,7 @@ export type OutboxDeliveryOrderByWithRelationInput = {
   earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  reservation?: Prisma.SortOrderInput | Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   deliveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -327,6 +336,7 @@ export type OutboxDeliveryWhereUniqueInput = Prisma.AtLeast<{
   earlierTries?: Prisma.IntFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  reservation?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   runId?: Prisma.UuidNullableFilter<"OutboxDelivery"> | string | null
   createdAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
   deliveredAt?: Prisma.DateTimeNullableFilter<"OutboxDelivery"> | Date | string | null
@@ -345,6 +355,7 @@ export type OutboxDeliveryOrderByWithAggregationInput = {
   earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  reservation?: Prisma.SortOrderInput | Prisma.SortOrder
   runId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   deliveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -370,6 +381,7 @@ export type OutboxDeliveryScalarWhereWithAggregatesInput = {
   earlierTries?: Prisma.IntWithAggregatesFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableWithAggregatesFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeWithAggregatesFilter<"OutboxDelivery"> | Date | string
+  reservation?: Prisma.StringNullableWithAggregatesFilter<"OutboxDelivery"> | string | null
   runId?: Prisma.UuidNullableWithAggregatesFilter<"OutboxDelivery"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"OutboxDelivery"> | Date | string
   deliveredAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OutboxDelivery"> | Date | string | null
@@ -386,6 +398,7 @@ export type OutboxDeliveryCreateInput = {
   earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  reservation?: string | null
   runId?: string | null
   createdAt?: Date | string
   deliveredAt?: Date | string | null
@@ -404,6 +417,7 @@ export type OutboxDeliveryUncheckedCreateInput = {
   earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  reservation?: string | null
   runId?: string | null
   createdAt?: Date | string
   deliveredAt?: Date | string | null
@@ -420,6 +434,7 @@ export type OutboxDeliveryUpdateInput = {
   earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  reservation?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -438,6 +453,7 @@ export type OutboxDeliveryUncheckedUpdateInput = {
   earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  reservation?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -455,6 +471,7 @@ export type OutboxDeliveryCreateManyInput = {
   earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  reservation?: string | null
   runId?: string | null
   createdAt?: Date | string
   deliveredAt?: Date | string | null
@@ -471,6 +488,7 @@ export type OutboxDeliveryUpdateManyMutationInput = {
   earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  reservation?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -488,6 +506,7 @@ export type OutboxDeliveryUncheckedUpdateManyInput = {
   earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  reservation?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -515,6 +534,7 @@ export type OutboxDeliveryCountOrderByAggregateInput = {
   earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  reservation?: Prisma.SortOrder
   runId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   deliveredAt?: Prisma.SortOrder
@@ -537,6 +557,7 @@ export type OutboxDeliveryMaxOrderByAggregateInput = {
   earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  reservation?: Prisma.SortOrder
   runId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   deliveredAt?: Prisma.SortOrder
@@ -553,6 +574,7 @@ export type OutboxDeliveryMinOrderByAggregateInput = {
   earlierTries?: Prisma.SortOrder
   error?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
+  reservation?: Prisma.SortOrder
   runId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   deliveredAt?: Prisma.SortOrder
@@ -617,6 +639,7 @@ export type OutboxDeliveryCreateWithoutThreadInput = {
   earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  reservation?: string | null
   runId?: string | null
   createdAt?: Date | string
   deliveredAt?: Date | string | null
@@ -633,6 +656,7 @@ export type OutboxDeliveryUncheckedCreateWithoutThreadInput = {
   earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  reservation?: string | null
   runId?: string | null
   createdAt?: Date | string
   deliveredAt?: Date | string | null
@@ -679,6 +703,7 @@ export type OutboxDeliveryScalarWhereInput = {
   earlierTries?: Prisma.IntFilter<"OutboxDelivery"> | number
   error?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   dueAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
+  reservation?: Prisma.StringNullableFilter<"OutboxDelivery"> | string | null
   runId?: Prisma.UuidNullableFilter<"OutboxDelivery"> | string | null
   createdAt?: Prisma.DateTimeFilter<"OutboxDelivery"> | Date | string
   deliveredAt?: Prisma.DateTimeNullableFilter<"OutboxDelivery"> | Date | string | null
@@ -695,6 +720,7 @@ export type OutboxDeliveryCreateManyThreadInput = {
   earlierTries?: number
   error?: string | null
   dueAt?: Date | string
+  reservation?: string | null
   runId?: string | null
   createdAt?: Date | string
   deliveredAt?: Date | string | null
@@ -711,6 +737,7 @@ export type OutboxDeliveryUpdateWithoutThreadInput = {
   earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  reservation?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -727,6 +754,7 @@ export type OutboxDeliveryUncheckedUpdateWithoutThreadInput = {
   earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  reservation?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -743,6 +771,7 @@ export type OutboxDeliveryUncheckedUpdateManyWithoutThreadInput = {
   earlierTries?: Prisma.IntFieldUpdateOperationsInput | number
   error?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  reservation?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   runId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -762,6 +791,7 @@ export type OutboxDeliverySelect<ExtArgs extends runtime.Types.Extensions.Intern
   earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  reservation?: boolean
   runId?: boolean
   createdAt?: boolean
   deliveredAt?: boolean
@@ -780,6 +810,7 @@ export type OutboxDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Type
   earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  reservation?: boolean
   runId?: boolean
   createdAt?: boolean
   deliveredAt?: boolean
@@ -798,6 +829,7 @@ export type OutboxDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  reservation?: boolean
   runId?: boolean
   createdAt?: boolean
   deliveredAt?: boolean
@@ -816,13 +848,14 @@ export type OutboxDeliverySelectScalar = {
   earlierTries?: boolean
   error?: boolean
   dueAt?: boolean
+  reservation?: boolean
   runId?: boolean
   createdAt?: boolean
   deliveredAt?: boolean
   permalink?: boolean
 }
 
-export type OutboxDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "uid" | "threadId" | "messageKey" | "notice" | "state" | "tries" | "earlierTries" | "error" | "dueAt" | "runId" | "createdAt" | "deliveredAt" | "permalink", ExtArgs["result"]["outboxDelivery"]>
+export type OutboxDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "uid" | "threadId" | "messageKey" | "notice" | "state" | "tries" | "earlierTries" | "error" | "dueAt" | "reservation" | "runId" | "createdAt" | "deliveredAt" | "permalink", ExtArgs["result"]["outboxDelivery"]>
 export type OutboxDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   thread?: boolean | Prisma.ThreadDefaultArgs<ExtArgs>
 }
@@ -861,6 +894,10 @@ export type $OutboxDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Inte
     earlierTries: number
     error: string | null
     dueAt: Date
+    /**
+     * The limits of the platform gave it its due time: firm, or tentative. Null: it has not waited for them.
+     */
+    reservation: string | null
     /**
      * The run whose change caused the notice; null: a reply that belongs to no run.
      */
@@ -1305,6 +1342,7 @@ export interface OutboxDeliveryFieldRefs {
   readonly earlierTries: Prisma.FieldRef<"OutboxDelivery", 'Int'>
   readonly error: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly dueAt: Prisma.FieldRef<"OutboxDelivery", 'DateTime'>
+  readonly reservation: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly runId: Prisma.FieldRef<"OutboxDelivery", 'String'>
   readonly createdAt: Prisma.FieldRef<"OutboxDelivery", 'DateTime'>
   readonly deliveredAt: Prisma.FieldRef<"OutboxDelivery", 'DateTime'>

@@ -32,7 +32,8 @@ export function createInMemoryNoticeLog(database: InMemoryStatements): NoticeLog
           return false;
         }
         const state = hasNewerCard(tables, row) ? "replaced" : "waiting";
-        tables.deliveries.set(id, { ...row, state, earlierTries: row.tries, dueAt: now });
+        const { reservation: _before, ...others } = row;
+        tables.deliveries.set(id, { ...others, state, earlierTries: row.tries, dueAt: now });
         jobs.push({ kind: "deliver", key: row.threadId });
         return true;
       }),

@@ -1,8 +1,19 @@
 import type { OutboxStore, TakenDelivery } from "../../../../src/core/outbox/outbox-store.ts";
+import {
+  closedPace,
+  decidePace,
+  isProgress,
+  type KeyedLimit,
+  type LimitsOf,
+  UNUSED,
+  writeKindOf,
+} from "../../../../src/core/outbox/pace.ts";
 import type { Receipt } from "../../../../src/core/threads/thread-adapter.ts";
-import type { InMemoryStatements } from "./in-memory-database.ts";
+import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { IDLE_MS } from "./lease-store.ts";
 import type { DeliveryRow, Tables } from "./tables.ts";
+
+const PACE_KEPT_MS = 3_600_000;
 
 export class InMemoryOutboxStore implements OutboxStore {
   readonly #database: InMemoryStatements;
@@ -11,15 +22,26 @@ export class InMemoryOutboxStore implements OutboxStore {
     this.#database = database;
   }
 
-  take(threadId: string): Promise<TakenDelivery | undefined> {
-    return this.#database.transaction(({ tables, now }) => {
-      replaceOldCards(tables, threadId);
-      const [first] = waitingIn(tables, threadId);
-      if (first === undefined || first.dueAt > now) {
-        return undefined;
+  take(threadId: string, limitsOf: LimitsOf = () => []): Promise<TakenDelivery | undefined> {
+    return this.#database.transaction((tx) => {
+      const { tables } = tx;
+      replaceOld(tables, threadId);
+      const passed = new Set<string>();
+      for (const row of waitingIn(tables, threadId)) {
+        if (passed.has(row.messageKey)) {
+          continue;
+        }
+        const delivery = deliveryOf(tables, row);
+        if (mayGo(tx, row, delivery, limitsOf(delivery))) {
+          tables.deliveries.set(row.id, { ...row, tries: row.tries + 1 });
+          return delivery;
+        }
+        if (writeKindOf(delivery) === "post") {
+          return undefined;
+        }
+        passed.add(row.messageKey);
       }
-      tables.deliveries.set(first.id, { ...first, tries: first.tries + 1 });
-      return deliveryOf(tables, first);
+      return undefined;
     });
   }
 
@@ -36,18 +58,29 @@ export class InMemoryOutboxStore implements OutboxStore {
     });
   }
 
-  failed(deliveryId: string, error: string, retryAfterMs?: number): Promise<void> {
+  failed(
+    deliveryId: string,
+    error: string,
+    retryAfterMs?: number,
+    closed: readonly KeyedLimit[] = [],
+  ): Promise<void> {
     return this.#database.transaction(({ tables, jobs, now }) => {
+      for (const limit of closed) {
+        const state = tables.paces.get(limit.key) ?? UNUSED;
+        tables.paces.set(limit.key, closedPace(limit, state, now + (retryAfterMs ?? 0)));
+      }
       const found = tables.deliveries.get(deliveryId);
       if (found?.state !== "waiting") {
         return;
       }
-      const row = { ...found, error };
+      const { reservation: _before, ...others } = found;
+      const row = { ...others, error };
       if (retryAfterMs === undefined) {
         tables.deliveries.set(row.id, { ...row, state: "dead" });
         return;
       }
-      tables.deliveries.set(row.id, { ...row, dueAt: now + retryAfterMs });
+      const kept = closed.length === 0 ? {} : ({ reservation: "firm" } as const);
+      tables.deliveries.set(row.id, { ...row, ...kept, dueAt: now + retryAfterMs });
       jobs.push({ kind: "deliver", key: row.threadId, afterMs: retryAfterMs });
     });
   }
@@ -60,18 +93,59 @@ export class InMemoryOutboxStore implements OutboxStore {
       return [...new Set(due.map(({ threadId }) => threadId))].slice(0, limit);
     });
   }
+
+  prunePaces(): Promise<number> {
+    return this.#database.transaction(({ now, tables: { paces } }) => {
+      const unused = [...paces].filter(([, state]) => Math.max(...Object.values(state)) < now - PACE_KEPT_MS);
+      for (const [key] of unused) {
+        paces.delete(key);
+      }
+      return unused.length;
+    });
+  }
+}
+
+/** False: it waits. If a limit holds it back, it gets a time and a job. */
+function mayGo(
+  { jobs, now, tables }: Tx,
+  row: DeliveryRow,
+  delivery: TakenDelivery,
+  limits: readonly KeyedLimit[],
+): boolean {
+  const progress = isProgress(delivery);
+  const reservation = !progress && row.reservation === "tentative" ? undefined : row.reservation;
+  const isHeldForProgress = row.reservation !== reservation;
+  if (row.dueAt > now && !isHeldForProgress) {
+    return false;
+  }
+  const states = limits.map((limit) => ({ limit, state: tables.paces.get(limit.key) ?? UNUSED }));
+  const answer = decidePace(states, { now, isProgress: progress, reservation });
+  for (const [index, state] of answer.states.entries()) {
+    tables.paces.set(limits[index]?.key ?? "", state);
+  }
+  if (answer.wait === undefined) {
+    return true;
+  }
+  const { until, reservation: made } = answer.wait;
+  tables.deliveries.set(row.id, { ...row, dueAt: until, reservation: made });
+  jobs.push({ kind: "deliver", key: row.threadId, afterMs: until - now });
+  return false;
 }
 
 /**
- * Only the newest card of a run is shown. A card that was tried is not replaced, because it may be the message that
- * must be edited.
+ * Only the newest card of a run and the newest sign on a message are shown. The newest one takes the time for which an
+ * older one waited. One that was tried is not replaced, because it may be the message that must be edited.
  */
-function replaceOldCards(tables: Tables, threadId: string): void {
-  const cards = waitingIn(tables, threadId).filter(({ notice }) => notice.kind === "card");
-  for (const [index, card] of cards.entries()) {
-    const isOld = cards.slice(index + 1).some(({ messageKey }) => messageKey === card.messageKey);
-    if (isOld && card.tries === 0) {
-      tables.deliveries.set(card.id, { ...card, state: "replaced" });
+function replaceOld(tables: Tables, threadId: string): void {
+  const rows = waitingIn(tables, threadId).filter(({ notice }) => notice.kind !== "message");
+  for (const ofMessage of Map.groupBy(rows, ({ messageKey }) => messageKey).values()) {
+    const newest = ofMessage.at(-1);
+    for (const older of ofMessage.slice(0, -1).filter(({ tries }) => tries === 0)) {
+      tables.deliveries.set(older.id, { ...older, state: "replaced" });
+      const kept = newest && tables.deliveries.get(newest.id);
+      if (kept !== undefined && kept.reservation === undefined && older.reservation !== undefined) {
+        tables.deliveries.set(kept.id, { ...kept, dueAt: older.dueAt, reservation: older.reservation });
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ import type { IdempotentResponse } from "../../../../src/core/idempotency/idempo
 import type { PrincipalId, RunId, TeamId } from "../../../../src/core/ids.ts";
 import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
 import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
+import type { PaceState, Reservation } from "../../../../src/core/outbox/pace.ts";
 import type { ApiKey } from "../../../../src/core/people/api-key.ts";
 import type { DeviceCode, DeviceCodeHashes } from "../../../../src/core/people/device-code.ts";
 import type { IdentityLink } from "../../../../src/core/people/identity.ts";
@@ -53,6 +54,7 @@ export interface DeliveryRow {
   readonly earlierTries: number;
   readonly error?: string;
   readonly dueAt: number;
+  readonly reservation?: Reservation;
   readonly runId?: RunId;
   readonly createdAt: number;
   readonly deliveredAt?: number;
@@ -90,6 +92,8 @@ export interface Tables {
   readonly deliveries: Map<string, DeliveryRow>;
   /** By thread and message key. */
   readonly receipts: Map<string, string>;
+  /** By the key of a limit. */
+  readonly paces: Map<string, PaceState>;
   readonly teams: Map<TeamId, Team>;
   readonly principals: Map<PrincipalId, Principal>;
   /** By team and subject. */
@@ -128,6 +132,7 @@ export function emptyTables(): Tables {
     meanings: new Set(),
     deliveries: new Map(),
     receipts: new Map(),
+    paces: new Map(),
     teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", sharing: "off", createdAt: new Date(0) }]]),
     principals: new Map(),
     identities: new Map(),
@@ -160,6 +165,7 @@ export function copyOf(tables: Tables): Tables {
     meanings: new Set(tables.meanings),
     deliveries: new Map(tables.deliveries),
     receipts: new Map(tables.receipts),
+    paces: new Map(tables.paces),
     teams: new Map(tables.teams),
     principals: new Map(tables.principals),
     identities: new Map(tables.identities),

@@ -1,0 +1,19 @@
+/** What a delivery does on its platform: it posts a message, edits one, or puts a sign on one. */
+export type WriteKind = "post" | "edit" | "sign";
+
+/**
+ * A rate that a platform allows, as data of an adapter. `burst` writes may come at once, and then one in `everyMs`. So
+ * at most `burst` and `time / everyMs` writes come within any time.
+ */
+export interface PaceLimit {
+  readonly name: string;
+  readonly counts: readonly WriteKind[];
+  /** What has a rate of its own: a message, the channel or repository around the thread, or the installation. */
+  readonly per: "message" | "container" | "installation";
+  readonly everyMs: number;
+  readonly burst: number;
+  /** The part of `burst` that progress leaves to everything else. Default: none. */
+  readonly reserve?: number;
+  /** When the platform asks to wait after such a write, all writes that this limit counts wait. */
+  readonly closes?: true;
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { LimitsOf } from "../../../src/core/outbox/pace.ts";
+import { limitsOf } from "../../../src/core/outbox/pace.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
+import type { Notice } from "../../../src/core/threads/notice.ts";
+import type { PaceLimit } from "../../../src/core/threads/pace-limit.ts";
+import { aCard, aChange, aReply } from "../../support/run-builders.ts";
+import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
+
+const POSTS = { name: "posts", counts: ["post"], per: "installation", everyMs: 10_000, burst: 1 } as const;
+const EDITS = { name: "edits", counts: ["edit"], per: "installation", everyMs: 10_000, burst: 2 } as const;
+const SIGNS = { name: "signs", counts: ["sign"], per: "installation", everyMs: 10_000, burst: 1 } as const;
+
+export function describeOutboxPace(harness: () => StorageHarness): void {
+  describe("the pace of the outbox", () => {
+    test("messages of several threads share the rate of their installation, in the order in which they were tried", async () => {
+      const limits = only(POSTS);
+      const threads = await Promise.all(
+        [1, 2, 3].map((number) => aThreadWith(harness(), [aReply(`${number}`)])),
+      );
+      const { jobs, storage } = harness();
+
+      expect(await storage.outbox.take(threads[0]?.id ?? "", limits)).toMatchObject({ notice: aReply("1") });
+      for (const { id } of threads.slice(1)) {
+        expect(await storage.outbox.take(id, limits)).toBeUndefined();
+      }
+      const waits = threads.map(({ id }) => jobs.findLast(({ key }) => key === id)?.afterMs ?? 0);
+      expect(waits.map((ms) => Math.round(ms / 1_000))).toEqual([0, 10, 20]);
+
+      await harness().passTime(10_100);
+      expect(await storage.outbox.take(threads[2]?.id ?? "", limits)).toBeUndefined();
+      expect(await storage.outbox.take(threads[1]?.id ?? "", limits)).toMatchObject({
+        tries: 0,
+        maybeShown: false,
+      });
+      await harness().passTime(10_000);
+      expect(await storage.outbox.take(threads[2]?.id ?? "", limits)).toMatchObject({ notice: aReply("3") });
+    });
+
+    test("a message that waits for the rate holds back the later messages of its thread", async () => {
+      const limits = only(POSTS);
+      const thread = await aThreadWith(harness(), [aReply("one"), aReply("two"), aReply("three")]);
+
+      expect(await takeAndSend(harness(), thread.id, limits)).toEqual(aReply("one"));
+      expect(await takeAndSend(harness(), thread.id, limits)).toBeUndefined();
+      await harness().passTime(10_100);
+
+      expect(await takeAndSend(harness(), thread.id, limits)).toEqual(aReply("two"));
+      expect(await takeAndSend(harness(), thread.id, limits)).toBeUndefined();
+    });
+
+    test("a card and a sign that wait for the rate hold no message back, and the newest of them takes their time", async () => {
+      const limits = only(EDITS, SIGNS);
+      const { id, run } = await aThreadWith(harness(), []);
+      const seen = { kind: "seen", messageRef: "m1" } as const;
+      const ended = { kind: "ended", messageRef: "m1", end: "done" } as const;
+      const card = (turn: number) => aCard(run, { state: "INPROGRESS", turn });
+      await say(harness(), run, [card(1), { kind: "seen", messageRef: "m0" }]);
+      await deliverAll(harness(), id, limits);
+      await say(harness(), run, [card(2)]);
+      await deliverAll(harness(), id, limits);
+      await say(harness(), run, [card(3)]);
+      await deliverAll(harness(), id, limits);
+
+      await say(harness(), run, [card(4), seen, aReply("first")]);
+      expect(await deliverAll(harness(), id, limits)).toEqual([aReply("first")]);
+      await say(harness(), run, [card(5), ended]);
+      expect(await deliverAll(harness(), id, limits)).toEqual([]);
+      await harness().passTime(10_100);
+
+      expect(await deliverAll(harness(), id, limits)).toEqual([card(5), ended]);
+    });
+
+    test("the end of a run does not wait behind the progress of others", async () => {
+      const limits = only({ ...EDITS, reserve: 1 });
+      const busy = await shownCards(harness(), 3, limits);
+      const [ending] = await shownCards(harness(), 1, limits);
+      for (const { run, id } of busy) {
+        await say(harness(), run, [aCard(run, { state: "INPROGRESS", turn: 2 })]);
+        await harness().storage.outbox.take(id, limits);
+      }
+
+      const end = aCard(ending?.run as Run, { state: "SUCCEEDED" });
+      await say(harness(), ending?.run as Run, [end]);
+
+      expect(await deliverAll(harness(), ending?.id ?? "", limits)).toEqual([end]);
+    });
+
+    test("the end of a run does not take the time of the progress that it replaces", async () => {
+      const limits = only({ ...EDITS, burst: 3, reserve: 2 });
+      const [other, ending] = await shownCards(harness(), 2, limits);
+      const { run } = ending as { readonly run: Run };
+      await say(harness(), other?.run as Run, [aCard(other?.run as Run, { state: "INPROGRESS", turn: 2 })]);
+      await deliverAll(harness(), other?.id ?? "", limits);
+      await say(harness(), run, [aCard(run, { state: "INPROGRESS", turn: 2 })]);
+      expect(await deliverAll(harness(), ending?.id ?? "", limits)).toEqual([]);
+
+      const end = aCard(run, { state: "FAILED" });
+      await say(harness(), run, [end]);
+
+      expect(await deliverAll(harness(), ending?.id ?? "", limits)).toEqual([end]);
+    });
+
+    test("after a refusal with a time, everything under the same limit waits, and the refused one is first", async () => {
+      const limits = only({ ...POSTS, everyMs: 1_000, burst: 5 });
+      const refused = await aThreadWith(harness(), [aReply("one")]);
+      const others = await Promise.all([2, 3].map((number) => aThreadWith(harness(), [aReply(`${number}`)])));
+      const { outbox } = harness().storage;
+      const taken = (await outbox.take(refused.id, limits)) ?? expect.fail("Nothing is due.");
+
+      await outbox.failed(taken.id, "slow down", 30_000, limits(taken));
+      for (const { id } of others) {
+        expect(await outbox.take(id, limits)).toBeUndefined();
+      }
+      await harness().passTime(29_000);
+      expect(await outbox.take(refused.id, limits)).toBeUndefined();
+      await harness().passTime(1_200);
+
+      expect(await outbox.take(refused.id, limits)).toMatchObject({ maybeShown: true, tries: 1 });
+      expect(await outbox.take(others[1]?.id ?? "", limits)).toBeUndefined();
+      expect(await outbox.take(others[0]?.id ?? "", limits)).toMatchObject({ notice: aReply("2") });
+    });
+
+    test("states of limits are deleted after an hour without use", async () => {
+      const limits = only(POSTS);
+      const thread = await aThreadWith(harness(), [aReply("one")]);
+      await harness().storage.outbox.take(thread.id, limits);
+      await harness().passTime(3_500_000);
+      await harness().storage.outbox.prunePaces();
+      const { id } = await aThreadWith(harness(), [aReply("two")]);
+      await harness().storage.outbox.take(id, limits);
+
+      await harness().passTime(3_700_000);
+
+      expect(await harness().storage.outbox.prunePaces()).toBeGreaterThanOrEqual(1);
+      expect(await harness().storage.outbox.prunePaces()).toBe(0);
+    });
+  });
+}
+
+/** The limits in a place that no other test uses. */
+function only(...pace: readonly PaceLimit[]): LimitsOf {
+  const place = randomUUID();
+  return (delivery) =>
+    limitsOf(delivery, { pace }).map((limit) => ({ ...limit, key: `${place} ${limit.name}` }));
+}
+
+async function aThreadWith(harness: StorageHarness, said: readonly Notice[]) {
+  const run = await aStoredRun(harness);
+  const { id } = await aBoundThread(harness, run);
+  await say(harness, run, said);
+  return { run, id };
+}
+
+/** Threads whose cards are shown. */
+function shownCards(harness: StorageHarness, count: number, limits: LimitsOf) {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const thread = await aThreadWith(harness, []);
+      await say(harness, thread.run, [aCard(thread.run, { state: "QUEUED" })]);
+      await takeAndSend(harness, thread.id, limits);
+      return thread;
+    }),
+  );
+}
+
+async function say({ storage }: StorageHarness, { id }: Run, notices: readonly Notice[]): Promise<void> {
+  await storage.runs.change(id, ({ run, threads }) =>
+    aChange(run, {
+      notices: threads.flatMap(({ id: threadId }) => notices.map((notice) => ({ threadId, notice }))),
+    }),
+  );
+}
+
+async function takeAndSend(
+  { storage: { outbox } }: StorageHarness,
+  threadId: string,
+  limits: LimitsOf,
+): Promise<Notice | undefined> {
+  const taken = await outbox.take(threadId, limits);
+  if (taken !== undefined) {
+    await outbox.sent(taken.id, `receipt of ${taken.id}`);
+  }
+  return taken?.notice;
+}
+
+async function deliverAll(
+  harness: StorageHarness,
+  threadId: string,
+  limits: LimitsOf,
+): Promise<readonly Notice[]> {
+  const notices: Notice[] = [];
+  for (let next = await takeAndSend(harness, threadId, limits); next !== undefined; ) {
+    notices.push(next);
+    next = await takeAndSend(harness, threadId, limits);
+  }
+  return notices;
+}
