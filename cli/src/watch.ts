@@ -31,7 +31,7 @@ export async function watchRun(cli: Cli, runId: string, options: WatchOptions = 
   throw new Exit(exitCodeOfState(run.state));
 }
 
-/** What to do with a run that goes on without this terminal. */
+/** What to do with a run that continues without this terminal. */
 export function detachedText(runId: string): string {
   return `The run continues. Watch it: errand watch ${runId}\nCancel it: errand cancel ${runId}`;
 }

@@ -7,5 +7,5 @@ export interface AgentPrograms {
    * The directory of an agent's package, which is installed first if needed; empty for an agent without a package.
    * Reports its progress in sentences. Fails with `environment_setup_failed`.
    */
-  provide(agent: AgentDefinition, tell: (text: string) => void, signal: AbortSignal): Promise<string>;
+  provide(agent: AgentDefinition, report: (text: string) => void, signal: AbortSignal): Promise<string>;
 }

@@ -163,12 +163,12 @@ function gatewaysOf(
   { agentAllow, dataDir, gitUrl, modelPrices, models }: Bootstrap["config"],
   { authorize }: AppDeps,
   { hasLoopback: isolated }: Sandbox,
-  telling: Pick<Parameters<typeof createGateways>[0], "redact" | "log">,
+  logging: Pick<Parameters<typeof createGateways>[0], "redact" | "log">,
 ): Gateways {
   const destinations = new Destinations(agentAllow);
   return createGateways({
     ...{ authorize, dataDir, destinations, gitUrl, isolated, modelPrices, models },
-    ...telling,
+    ...logging,
   });
 }
 

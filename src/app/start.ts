@@ -60,7 +60,7 @@ export async function startApp(config: Config): Promise<App> {
     return await start(config, undo);
   } catch (error) {
     await undo.disposeAsync();
-    throw error instanceof AppError ? new StartupError(tell(error)) : error;
+    throw error instanceof AppError ? new StartupError(startupText(error)) : error;
   }
 }
 
@@ -239,6 +239,6 @@ function ownUrl({ host, port, tls }: Config): string {
   return `${tls === undefined ? "http" : "https"}://${hostname}:${port}`;
 }
 
-function tell({ message, options }: AppError): string {
+function startupText({ message, options }: AppError): string {
   return options.remedy === undefined ? message : `${message} ${options.remedy}`;
 }

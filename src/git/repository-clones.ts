@@ -205,13 +205,13 @@ export class RepositoryClones {
    * If the team may no longer read the repository, its mirror is deleted. An unreachable host is no reason for that.
    */
   async #refused(repository: TeamRepository, error: unknown): Promise<unknown> {
-    const told = cloneError(nameOf(repository), error);
-    if (told instanceof AppError && !told.retryable && !isTooLarge(told)) {
+    const cause = cloneError(nameOf(repository), error);
+    if (cause instanceof AppError && !cause.retryable && !isTooLarge(cause)) {
       for (const kind of KINDS) {
         await this.#cache.remove(keyOf(repository, kind));
       }
     }
-    return told;
+    return cause;
   }
 }
 
@@ -227,8 +227,8 @@ function mayBeMirrors(error: unknown, repository: string): boolean {
   if (!(error instanceof GitFailure) || error.kind !== "failed") {
     return false;
   }
-  const told = cloneError(repository, error);
-  return error instanceof NotCheckedOut || (told instanceof AppError && told.retryable);
+  const cause = cloneError(repository, error);
+  return error instanceof NotCheckedOut || (cause instanceof AppError && cause.retryable);
 }
 
 function keyOf(repository: TeamRepository, kind: Kind): string {

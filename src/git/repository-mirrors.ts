@@ -18,7 +18,7 @@ interface MirrorHead extends MirrorReader {
   readonly commit: string | undefined;
 }
 
-interface Asked {
+interface MirrorRequest {
   readonly repository: TeamRepository;
   readonly moment: Moment;
   /** Whether a caller still waits. */
@@ -58,9 +58,9 @@ export class RepositoryMirrors {
     freshness: "recent" | "now",
     read: (head: MirrorHead) => Promise<T>,
   ): Promise<T> {
-    return this.#inTime(repository, async (held, asked) => {
-      if (!this.#isFresh(held, asked, freshness)) {
-        await this.#fetchHead(held, asked);
+    return this.#inTime(repository, async (held, request) => {
+      if (!this.#isFresh(held, request, freshness)) {
+        await this.#fetchHead(held, request);
       }
       const { commit, mirror } = held;
       return read({ commit, git: (args, maxBytes, input) => mirror.git(args, maxBytes, input) });
@@ -72,9 +72,9 @@ export class RepositoryMirrors {
     commit: string,
     read: (mirror: MirrorReader) => Promise<T>,
   ): Promise<T> {
-    return this.#inTime(repository, async ({ mirror }, asked) => {
+    return this.#inTime(repository, async ({ mirror }, request) => {
       if (!(await mirror.holds(commit))) {
-        await this.#fetching(asked, (options) => mirror.fetchCommit(commit, options));
+        await this.#fetching(request, (options) => mirror.fetchCommit(commit, options));
       }
       return read(mirror);
     });
@@ -85,7 +85,7 @@ export class RepositoryMirrors {
     this.#closing.abort();
   }
 
-  #isFresh({ fetched }: Held, { moment }: Asked, freshness: "recent" | "now"): boolean {
+  #isFresh({ fetched }: Held, { moment }: MirrorRequest, freshness: "recent" | "now"): boolean {
     if (fetched === undefined) {
       return false;
     }
@@ -95,10 +95,10 @@ export class RepositoryMirrors {
     return freshness === "recent" && moment.at.getTime() - fetched.at.getTime() < this.#limits.maxAgeMs;
   }
 
-  async #fetchHead(held: Held, asked: Asked): Promise<void> {
+  async #fetchHead(held: Held, request: MirrorRequest): Promise<void> {
     // Everything fetched from now on is at least as new as this moment.
     const moment = this.#moment();
-    held.commit = await this.#fetching(asked, (options) => held.mirror.fetchHead(options));
+    held.commit = await this.#fetching(request, (options) => held.mirror.fetchHead(options));
     held.fetched = moment;
   }
 
@@ -107,12 +107,12 @@ export class RepositoryMirrors {
     return { at: this.#options.clock.now(), order: this.#order };
   }
 
-  #fetching<T>(asked: Asked, fetch: (options: FetchOptions) => Promise<T>): Promise<T> {
+  #fetching<T>(request: MirrorRequest, fetch: (options: FetchOptions) => Promise<T>): Promise<T> {
     const { baseUrl, authorize } = this.#options;
     const { fetchMs, maxPackBytes } = this.#limits;
-    const { repository } = asked;
+    const { repository } = request;
     return this.#fetches.pass(repository.teamId, async () => {
-      if (!asked.isWanted) {
+      if (!request.isWanted) {
         throw overdue(repository);
       }
       const url = `${baseUrl}/${repository.owner}/${repository.name}.git`;
@@ -122,37 +122,40 @@ export class RepositoryMirrors {
     });
   }
 
-  async #inTime<T>(repository: TeamRepository, work: (held: Held, asked: Asked) => Promise<T>): Promise<T> {
+  async #inTime<T>(
+    repository: TeamRepository,
+    work: (held: Held, request: MirrorRequest) => Promise<T>,
+  ): Promise<T> {
     const { clock } = this.#options;
-    const asked: Asked = { repository, moment: this.#moment(), isWanted: true };
+    const request: MirrorRequest = { repository, moment: this.#moment(), isWanted: true };
     const onTimeout = (): never => {
-      asked.isWanted = false;
+      request.isWanted = false;
       throw overdue(repository);
     };
-    return withTimeout(this.#locked(asked, work), this.#limits.waitMs, { clock, onTimeout });
+    return withTimeout(this.#locked(request, work), this.#limits.waitMs, { clock, onTimeout });
   }
 
-  #locked<T>(asked: Asked, work: (held: Held, asked: Asked) => Promise<T>): Promise<T> {
-    const key = mirrorKeyOf(asked.repository);
+  #locked<T>(request: MirrorRequest, work: (held: Held, request: MirrorRequest) => Promise<T>): Promise<T> {
+    const key = mirrorKeyOf(request.repository);
     return this.#locks.pass(key, async () => {
-      if (!asked.isWanted) {
-        throw overdue(asked.repository);
+      if (!request.isWanted) {
+        throw overdue(request.repository);
       }
       const held = await this.#cache.take(key);
       try {
-        return await work(held, asked);
+        return await work(held, request);
       } catch (error) {
         if (!(error instanceof GitFailure)) {
           throw error;
         }
         // It may contain remains of an aborted fetch, or data that the team may no longer read.
         await this.#cache.drop(key, held);
-        throw this.#told(asked, error);
+        throw this.#errorOf(request, error);
       }
     });
   }
 
-  #told({ repository }: Asked, failure: GitFailure): AppError {
+  #errorOf({ repository }: MirrorRequest, failure: GitFailure): AppError {
     const name = `${repository.owner}/${repository.name}`;
     const error = fetchError(name, failure);
     // A wrong name is the caller's mistake.

@@ -40,13 +40,13 @@ export function withLimitNamed(
     return exit;
   }
   if (memoryKills > 0) {
-    return { ...exit, reason: tell("more memory", "MEMORY", memoryBytes) };
+    return { ...exit, reason: limitText("more memory", "MEMORY", memoryBytes) };
   }
   const hasTooLargeFile = exit.signal === "SIGXFSZ" || exit.code === SIGNALLED + constants.signals.SIGXFSZ;
-  return hasTooLargeFile ? { ...exit, reason: tell("a larger file", "FILE", fileBytes) } : exit;
+  return hasTooLargeFile ? { ...exit, reason: limitText("a larger file", "FILE", fileBytes) } : exit;
 }
 
-function tell(what: string, name: string, bytes: number): string {
+function limitText(what: string, name: string, bytes: number): string {
   const limit = `${Math.floor(bytes / MEBIBYTE)} MiB`;
   return `It wanted ${what} than it may have: ${limit} (ERRAND_SANDBOX_${name}_MIB).`;
 }

@@ -59,35 +59,35 @@ export class Batcher<Item, Answer> {
   #takeBatch(): readonly Waiting<Item, Answer>[] {
     const { itemsMax, keyOf } = this.#options;
     const keys = new Set<string>();
-    const company = new Set<Waiting<Item, Answer>>();
+    const batch = new Set<Waiting<Item, Answer>>();
     for (const each of this.#waiting) {
-      if (company.size === itemsMax) {
+      if (batch.size === itemsMax) {
         break;
       }
       const key = keyOf?.(each.item);
       if (key !== undefined && keys.has(key)) {
         continue;
       }
-      company.add(each);
+      batch.add(each);
       if (key !== undefined) {
         keys.add(key);
       }
     }
-    this.#waiting = this.#waiting.filter((each) => !company.has(each));
-    return [...company];
+    this.#waiting = this.#waiting.filter((each) => !batch.has(each));
+    return [...batch];
   }
 
-  async #perform(company: readonly Waiting<Item, Answer>[]): Promise<void> {
+  async #perform(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
     try {
-      const answers = await this.#options.perform(company.map(({ item }) => item));
-      company.forEach(({ done }, index) => {
+      const answers = await this.#options.perform(batch.map(({ item }) => item));
+      batch.forEach(({ done }, index) => {
         done(answers[index] as Answer);
       });
     } catch (error) {
-      if (company.length > 1) {
-        await Promise.all(company.map((alone) => this.#perform([alone])));
+      if (batch.length > 1) {
+        await Promise.all(batch.map((alone) => this.#perform([alone])));
       } else {
-        for (const { failed } of company) {
+        for (const { failed } of batch) {
           failed(error);
         }
       }

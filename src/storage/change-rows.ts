@@ -57,10 +57,10 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"], runId?: 
 }
 
 export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<void> {
-  const { inboxId, disposition, mayComeEarly, reason, dedupeKey: meaning, revision, runId, teamId } = result;
-  if (meaning !== undefined) {
+  const { inboxId, disposition, mayComeEarly, reason, dedupeKey, revision, runId, teamId } = result;
+  if (dedupeKey !== undefined) {
     const { count } = await tx.inboxDedupeKey.createMany({
-      data: [{ dedupeKey: meaning, inboxId }],
+      data: [{ dedupeKey, inboxId }],
       skipDuplicates: true,
     });
     if (count === 0) {
@@ -69,7 +69,7 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
   }
   const completedAt = new Date();
   const isNeeded = disposition !== "ignored" || mayComeEarly === true;
-  const [settled] = await tx.inboxEvent.updateManyAndReturn({
+  const [completed] = await tx.inboxEvent.updateManyAndReturn({
     where: { id: inboxId, disposition: null },
     select: { orderingKey: true },
     data: {
@@ -83,11 +83,11 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
       completedAt,
     },
   });
-  if (settled === undefined) {
+  if (completed === undefined) {
     throw new UniqueConflict("dedupeKey");
   }
   if (disposition === "run_created" && revision !== undefined) {
-    await reopenEarlyReplies(tx, settled.orderingKey, revision.version);
+    await reopenEarlyReplies(tx, completed.orderingKey, revision.version);
   }
 }
 

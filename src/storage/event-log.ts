@@ -25,7 +25,7 @@ interface Nothing {
 }
 
 /** Positions below this are final: no running or future transaction can have one. */
-export const SETTLED = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
+export const OLDEST_OPEN = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
 const WITHIN_LENGTH = Prisma.raw(withinLength("SELECT * FROM looked", 'position, "runId", seq'));
 
@@ -52,12 +52,12 @@ export class PrismaEventLog implements EventLog {
           FROM (
             SELECT * FROM run_events
             WHERE (position, run_id, seq) > (${position}::bigint, ${runId}::uuid, ${seq}::int)
-              AND position < ${SETTLED}
+              AND position < ${OLDEST_OPEN}
             ORDER BY position, run_id, seq LIMIT ${limit}
           ) e JOIN runs r ON r.id = e.run_id
         )
         SELECT held.back AS "isHeldBack", page.*
-        FROM (SELECT EXISTS (SELECT FROM run_events WHERE position >= ${SETTLED}) AS back) held
+        FROM (SELECT EXISTS (SELECT FROM run_events WHERE position >= ${OLDEST_OPEN}) AS back) held
         LEFT JOIN (${WITHIN_LENGTH}) page ON true
         ORDER BY page.position, page."runId", page.seq`,
     );
@@ -66,9 +66,9 @@ export class PrismaEventLog implements EventLog {
 
   async end(): Promise<EventLogPosition> {
     const rows = await this.#database.query(
-      (client) => client.$queryRaw<{ settled: bigint }[]>`SELECT ${SETTLED} AS settled`,
+      (client) => client.$queryRaw<{ position: bigint }[]>`SELECT ${OLDEST_OPEN} AS position`,
     );
-    return positionAfter((rows[0]?.settled ?? 0n) - 1n);
+    return positionAfter((rows[0]?.position ?? 0n) - 1n);
   }
 
   async knows({ position }: EventLogPosition): Promise<boolean> {

@@ -84,7 +84,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
 async function now(database: Statements): Promise<Date> {
   const [clock] = await database.rows<{ now: Date }>({ text: "SELECT clock_timestamp() AS now", values: [] });
   if (clock === undefined) {
-    throw new Error("The database told no time.");
+    throw new Error("The database returned no time.");
   }
   return clock.now;
 }

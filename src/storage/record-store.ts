@@ -76,17 +76,17 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
     const where = seenAt === undefined ? place : { ...place, updatedAt: seenAt };
     const data = this.#mapping.columnsOf(record);
     try {
-      return this.#tell(await this.#ask((table) => table.updateMany({ where, data })));
+      return this.#publishIfChanged(await this.#ask((table) => table.updateMany({ where, data })));
     } catch (error) {
       throw isNameTaken(error) ? new UniqueConflict("name") : error;
     }
   }
 
   async remove(teamId: TeamId, id: string): Promise<boolean> {
-    return this.#tell(await this.#ask((table) => table.deleteMany({ where: { teamId, id } })));
+    return this.#publishIfChanged(await this.#ask((table) => table.deleteMany({ where: { teamId, id } })));
   }
 
-  #tell({ count }: Count): boolean {
+  #publishIfChanged({ count }: Count): boolean {
     if (count > 0) {
       this.#changed();
     }

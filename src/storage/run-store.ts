@@ -69,7 +69,7 @@ export class PrismaRunStore implements RunStore {
       await this.#requireKey(database, change);
       throw new UniqueConflict("idempotencyKey");
     }
-    this.#tell(origin.id, change);
+    this.#publish(origin.id, change);
     return createdRun(origin, change);
   }
 
@@ -86,7 +86,7 @@ export class PrismaRunStore implements RunStore {
       throw new AppError("resource_unavailable", "The run has changed meanwhile.");
     }
     if (changed.by !== undefined) {
-      this.#tell(id, changed.by);
+      this.#publish(id, changed.by);
     }
     return changed.run;
   }
@@ -232,7 +232,7 @@ export class PrismaRunStore implements RunStore {
     }
   }
 
-  #tell(id: RunId, change: RunChange): void {
+  #publish(id: RunId, change: RunChange): void {
     this.#deps.pubsub.publish([
       CHANNELS.run(id),
       CHANNELS.log,

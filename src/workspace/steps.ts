@@ -2,25 +2,25 @@ import { randomUUID } from "node:crypto";
 import type { WorkspaceStep } from "../core/workspaces/workspace.ts";
 import { StepOutput } from "./step-output.ts";
 
-type Tell = (step: WorkspaceStep) => void;
+type Report = (step: WorkspaceStep) => void;
 
 const BATCH_MS = 50;
 const TITLE_CHARS = 200;
 
 /** Reports the steps of a preparation to the readers of the run. */
 export class Steps {
-  readonly #tell: Tell;
+  readonly #report: Report;
   // A run may be prepared more than once, and each preparation has its own steps.
   readonly #preparation = randomUUID().slice(0, 8);
   #count = 0;
 
-  constructor(tell: Tell) {
-    this.#tell = tell;
+  constructor(report: Report) {
+    this.#report = report;
   }
 
   begin(title: string): Step {
     this.#count += 1;
-    return new Step(this.#tell, `${this.#preparation}-${this.#count}`, title);
+    return new Step(this.#report, `${this.#preparation}-${this.#count}`, title);
   }
 
   /** A step that ends together with its work. */
@@ -38,16 +38,16 @@ export class Steps {
 }
 
 export class Step {
-  readonly #tell: Tell;
+  readonly #report: Report;
   readonly #about: Pick<WorkspaceStep, "kind" | "stepId" | "title">;
   readonly #output = new StepOutput();
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(tell: Tell, stepId: string, title: string) {
-    this.#tell = tell;
+  constructor(report: Report, stepId: string, title: string) {
+    this.#report = report;
     this.#about = { kind: "workspace.step", stepId, title: shortened(title) };
-    tell({ ...this.#about, status: "running" });
+    report({ ...this.#about, status: "running" });
   }
 
   say(text: string): void {
@@ -77,7 +77,7 @@ export class Step {
   }
 
   #send(status: WorkspaceStep["status"], output: string): void {
-    this.#tell({ ...this.#about, status, ...(output === "" ? {} : { output }) });
+    this.#report({ ...this.#about, status, ...(output === "" ? {} : { output }) });
   }
 }
 

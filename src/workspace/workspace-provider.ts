@@ -76,8 +76,8 @@ async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Prom
 }
 
 async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDirectory): Promise<void> {
-  const { checkpoint, tell } = preparation;
-  const steps = new Steps(tell);
+  const { checkpoint, report } = preparation;
+  const steps = new Steps(report);
   const restored = (archive: Uint8Array) => restoreCheckpoint(archive, { deps, preparation, run, steps });
   if (checkpoint !== undefined) {
     const archive = await deps.blobs.get(checkpoint);

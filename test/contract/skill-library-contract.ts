@@ -52,7 +52,7 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       ]);
     });
 
-    test("tells a skill with its words and the commit that was read", async () => {
+    test("returns a skill with its text and the commit that was read", async () => {
       const skill = await find({ kind: "name", name: "deploy" });
 
       expect(skill).toEqual({

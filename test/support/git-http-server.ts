@@ -17,7 +17,7 @@ export interface GitRequest {
  */
 export class GitHttpServer {
   readonly requests: GitRequest[] = [];
-  /** Undefined: everybody may do everything. Else whoever sends another `Authorization` is refused with 401. */
+  /** Undefined: every request is allowed. Otherwise a request with another `Authorization` is refused with 401. */
   authorization: string | undefined;
   /** Answers instead of git, where it returns true. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;

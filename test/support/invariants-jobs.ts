@@ -16,7 +16,7 @@ const JOBLESS = `
      AND (config->>'worker_host' IS NULL OR EXISTS (
        SELECT FROM pgboss.queue WHERE name = 'run/' || (config->>'worker_host')))
   UNION ALL
-  SELECT format('I7 inbox event %s is not settled, and has no job', id) FROM inbox_events
+  SELECT format('I7 inbox event %s has no result and no job', id) FROM inbox_events
    WHERE disposition IS NULL
      AND NOT EXISTS (SELECT 1 FROM jobs WHERE name = 'inbox' AND key = inbox_events.ordering_key)
   UNION ALL

@@ -142,7 +142,7 @@ function findWrongCard(
 
 /**
  * In a thread that had several runs, their answers cannot be distinguished. An answer is shown to those who asked: in the
- * only thread of its run exactly once; otherwise in one of the threads, and in each part in which somebody asked.
+ * only thread of its run exactly once; otherwise in one of the threads, and in each part in which a user asked.
  */
 function findWrongAnswers(
   {

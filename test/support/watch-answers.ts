@@ -59,20 +59,20 @@ function eventsIn(contentType: string, bytes: Buffer): readonly string[] {
 function keepBody(response: ServerResponse, whenDone: (bytes: Buffer) => void): void {
   const parts: Buffer[] = [];
   for (const name of ["write", "end"] as const) {
-    const original = response[name].bind(response) as (...given: unknown[]) => unknown;
-    Reflect.set(response, name, (...given: unknown[]) => {
-      const [part, encoding] = given;
+    const original = response[name].bind(response) as (...args: unknown[]) => unknown;
+    Reflect.set(response, name, (...args: unknown[]) => {
+      const [part, encoding] = args;
       if (typeof part === "string") {
         parts.push(Buffer.from(part, encodingOf(encoding)));
       } else if (part instanceof Uint8Array) {
         parts.push(Buffer.from(part));
       }
-      return original(...given);
+      return original(...args);
     });
   }
   response.once("finish", () => whenDone(Buffer.concat(parts)));
 }
 
-function encodingOf(given: unknown): BufferEncoding {
-  return typeof given === "string" && Buffer.isEncoding(given) ? given : "utf8";
+function encodingOf(encoding: unknown): BufferEncoding {
+  return typeof encoding === "string" && Buffer.isEncoding(encoding) ? encoding : "utf8";
 }

@@ -11,7 +11,7 @@ export interface ReceivedPost {
 
 export type Answer = (response: ServerResponse, post: ReceivedPost) => void;
 
-/** Somebody's server that is told of runs: on all addresses of this machine, so that no way in goes unseen. */
+/** A server that receives webhooks of runs, on all addresses of this machine, so that it sees every connection. */
 export interface WebhookReceiver {
   readonly port: number;
   readonly url: string;

@@ -54,7 +54,7 @@ export function aPreparation(
     initialContents: async () => ({ files: [] }),
     gateway: anIdleGateway(),
     variables: {},
-    tell: (step) => void reportedSteps.push(step),
+    report: (step) => void reportedSteps.push(step),
     signal: new AbortController().signal,
     reportedSteps,
     ...changes,

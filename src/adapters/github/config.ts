@@ -99,23 +99,23 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   config?: GithubConfig;
   problems: string[];
 } {
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     [...REQUIRED, ...OPTIONAL].map((name) => [name, env[name]?.trim() || undefined]),
   );
   // The address alone is also for pull requests with a token, without the App.
-  const { GITHUB_API_URL: _, ...ofTheApp } = given;
+  const { GITHUB_API_URL: _, ...ofTheApp } = values;
   if (Object.values(ofTheApp).every((value) => value === undefined)) {
     return { problems: [] };
   }
-  const missing = REQUIRED.filter((name) => given[name] === undefined);
+  const missing = REQUIRED.filter((name) => values[name] === undefined);
   if (missing.length > 0) {
     return { problems: [`GitHub is only partly configured. Also set ${missing.join(", ")}.`] };
   }
-  if ((given.GITHUB_CLIENT_ID === undefined) !== (given.GITHUB_CLIENT_SECRET === undefined)) {
-    const absent = given.GITHUB_CLIENT_ID === undefined ? "GITHUB_CLIENT_ID" : "GITHUB_CLIENT_SECRET";
+  if ((values.GITHUB_CLIENT_ID === undefined) !== (values.GITHUB_CLIENT_SECRET === undefined)) {
+    const absent = values.GITHUB_CLIENT_ID === undefined ? "GITHUB_CLIENT_ID" : "GITHUB_CLIENT_SECRET";
     return { problems: [`${absent} is missing: sign-in with GitHub needs both.`] };
   }
-  const read = githubVariables.safeParse(given);
+  const read = githubVariables.safeParse(values);
   if (!read.success) {
     return { problems: read.error.issues.map(problemOf) };
   }

@@ -77,12 +77,12 @@ export const slackVariableDocs = {
  * names the missing variables.
  */
 export function readSlackConfig(env: Readonly<Record<string, string | undefined>>): SlackConfigReading {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const problems = problemsOfUnsupported(given);
-  if (!Object.keys(variables.shape).some((name) => name in given)) {
+  const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const problems = problemsOfUnsupported(values);
+  if (!Object.keys(variables.shape).some((name) => name in values)) {
     return { problems };
   }
-  const parsed = variables.safeParse(given);
+  const parsed = variables.safeParse(values);
   if (!parsed.success) {
     problems.push(...parsed.error.issues.map((issue) => issue.message));
   }
@@ -103,9 +103,9 @@ export function readSlackConfig(env: Readonly<Record<string, string | undefined>
   return { config: Object.freeze(config), problems };
 }
 
-function problemsOfUnsupported(given: Readonly<Record<string, string | undefined>>): string[] {
+function problemsOfUnsupported(values: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(NOT_YET)
-    .filter(([name]) => name in given)
+    .filter(([name]) => name in values)
     .map(([name, feature]) => `${name} is set, but ${feature} is not supported yet: unset it.`);
 }
 

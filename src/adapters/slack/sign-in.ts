@@ -79,8 +79,8 @@ function readToken(token: string | undefined, clientId: string, nonce: string): 
   if (!read.success) {
     throw unproven("Slack's token of this sign-in could not be read.");
   }
-  const { aud, exp, nonce: given } = read.data;
-  if (aud !== clientId || given !== nonce || exp * 1_000 < Date.now()) {
+  const { aud, exp, nonce: receivedNonce } = read.data;
+  if (aud !== clientId || receivedNonce !== nonce || exp * 1_000 < Date.now()) {
     throw unproven("Slack's token is not of this sign-in.");
   }
   return read.data;

@@ -96,8 +96,8 @@ async function prepareLaunch(
   observer: AgentObserver,
 ): Promise<AgentLaunch> {
   const model = modelOf(options, agent, request.modelId);
-  const tell = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
-  const directory = await options.programs.provide(agent, tell, request.signal);
+  const report = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
+  const directory = await options.programs.provide(agent, report, request.signal);
   const { basePrompt, gateway, permissionPolicy, workspace } = request;
   const launch = agent.launch({
     directory,

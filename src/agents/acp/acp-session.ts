@@ -93,14 +93,14 @@ export class AcpSession implements AgentSession {
       return;
     }
     this.#turn.cancelled = true;
-    const told = this.#notifyCancel();
+    const notified = this.#notifyCancel();
     // Copilot ignores a cancel that arrives before its turn has called the model.
     this.#turn.repeated ??= setInterval(
       () => void this.#notifyCancel().catch(() => undefined),
       CANCEL_AGAIN_MS,
     );
     this.#deps.permissions.cancelPending();
-    await told;
+    await notified;
   }
 
   async close(): Promise<void> {

@@ -88,9 +88,9 @@ export class ModelWatch {
     if (failure === undefined) {
       return;
     }
-    const told = failureOf(failure);
-    if (this.#failures >= (told.retryable ? FAILURES_MAX : REFUSALS_MAX)) {
-      this.#giveUp(told);
+    const cause = failureOf(failure);
+    if (this.#failures >= (cause.retryable ? FAILURES_MAX : REFUSALS_MAX)) {
+      this.#giveUp(cause);
     }
   }
 }

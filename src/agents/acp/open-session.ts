@@ -94,8 +94,8 @@ export async function openSession(
 }
 
 function toldOnOpening({ basePrompt }: AgentStart, { instructions, passesBasePrompt }: SessionTerms): string {
-  const told = passesBasePrompt ? [instructions] : [basePrompt, instructions];
-  return told.filter(Boolean).join("\n\n");
+  const parts = passesBasePrompt ? [instructions] : [basePrompt, instructions];
+  return parts.filter(Boolean).join("\n\n");
 }
 
 const steering = z.object({ steering: z.object({ supported: z.literal(true) }) });

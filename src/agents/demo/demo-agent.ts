@@ -142,7 +142,7 @@ async function tellUsage(turn: Turn, prompt: string) {
   const outputTokens = tokens(turn.answer);
   const earlier = turn.session.turns.map((past) => past.prompt + past.answer).join("");
   const used = tokens(earlier) + inputTokens + outputTokens;
-  await turn.tell({ sessionUpdate: "usage_update", used, size: CONTEXT_SIZE });
+  await turn.send({ sessionUpdate: "usage_update", used, size: CONTEXT_SIZE });
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
 }
 

@@ -50,11 +50,11 @@ function mayStartPrograms(): boolean {
 
 interface Output {
   text: string;
-  told: string;
+  printed: string;
 }
 
 function collectOutput(child: ChildProcess): Output {
-  const output = { text: "", told: "" };
+  const output = { text: "", printed: "" };
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {
       output.text = (output.text + text).slice(-MAX_OUTPUT_CHARS);
@@ -64,8 +64,8 @@ function collectOutput(child: ChildProcess): Output {
 }
 
 async function tellProgress(tool: ToolCall, output: Output): Promise<void> {
-  if (output.text !== output.told) {
-    output.told = output.text;
+  if (output.text !== output.printed) {
+    output.printed = output.text;
     await tool.progress(textContent(output.text));
   }
 }

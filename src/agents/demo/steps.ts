@@ -86,7 +86,7 @@ async function flood(turn: Turn, chunks: number): Promise<void> {
 }
 
 async function refuse(turn: Turn): Promise<StopReason> {
-  await turn.say("I refuse, as I was told.");
+  await turn.say("I refuse, as the script says.");
   return "refusal";
 }
 
@@ -101,12 +101,12 @@ async function ask(turn: Turn): Promise<StopReason | undefined> {
     ],
   });
   const allowed = outcome.outcome === "selected" && outcome.optionId === "allow";
-  const told = outcome.outcome === "selected" ? `You chose: ${outcome.optionId}.` : "Nobody answered.";
+  const answer = outcome.outcome === "selected" ? `You chose: ${outcome.optionId}.` : "Nobody answered.";
   await tool.end(allowed ? "completed" : "failed", {
     type: "content",
-    content: { type: "text", text: told },
+    content: { type: "text", text: answer },
   });
-  await turn.say(allowed ? `${told} I go on.` : `${told} I stop here.`);
+  await turn.say(allowed ? `${answer} I go on.` : `${answer} I stop here.`);
   if (outcome.outcome === "cancelled") {
     return "cancelled";
   }

@@ -42,19 +42,19 @@ export class Turn {
   async stream(text: string): Promise<void> {
     this.answer += text;
     const messageId = `${this.number}-${this.#messages}`;
-    await this.tell({ sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } });
+    await this.send({ sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } });
   }
 
   async plan(entries: readonly (readonly [content: string, status: PlanEntryStatus])[]): Promise<void> {
-    const told = entries.map(([content, status]) => ({ content, status, priority: "medium" as const }));
-    await this.tell({ sessionUpdate: "plan", entries: told });
+    const plan = entries.map(([content, status]) => ({ content, status, priority: "medium" as const }));
+    await this.send({ sessionUpdate: "plan", entries: plan });
   }
 
   async startTool(title: string, kind: ToolKind, rawInput: unknown, path?: string): Promise<ToolCall> {
     this.#toolCalls += 1;
     const toolCallId = `turn-${this.number}-call-${this.#toolCalls}`;
     const locations = path === undefined ? [] : [{ path }];
-    await this.tell({
+    await this.send({
       sessionUpdate: "tool_call",
       toolCallId,
       title,
@@ -66,7 +66,7 @@ export class Turn {
     return new ToolCall(this, toolCallId);
   }
 
-  async tell(update: SessionUpdate): Promise<void> {
+  async send(update: SessionUpdate): Promise<void> {
     await this.client.notify("session/update", { sessionId: this.session.sessionId, update });
   }
 }
@@ -81,11 +81,11 @@ export class ToolCall {
   }
 
   async progress(content: ToolCallContent): Promise<void> {
-    await this.#turn.tell({ sessionUpdate: "tool_call_update", toolCallId: this.id, content: [content] });
+    await this.#turn.send({ sessionUpdate: "tool_call_update", toolCallId: this.id, content: [content] });
   }
 
   async end(status: "completed" | "failed", content: ToolCallContent): Promise<void> {
-    await this.#turn.tell({
+    await this.#turn.send({
       sessionUpdate: "tool_call_update",
       toolCallId: this.id,
       status,

@@ -35,12 +35,12 @@ const HASH_LENGTH = 8;
 const PROGRESS_MS = 3_000;
 const MEGABYTE = 1_000_000;
 
-type Tell = (text: string) => void;
+type Report = (text: string) => void;
 type Packaged = AgentDefinition & { readonly npmPackage: NpmPackage };
 
 interface Installation {
   readonly ended: Promise<void>;
-  readonly listeners: Set<Tell>;
+  readonly listeners: Set<Report>;
 }
 
 /**
@@ -63,7 +63,7 @@ export class AgentInstaller implements AgentPrograms {
     return isPackaged(agent) ? exists(await this.#directoryOf(agent)) : hasProgram(agent, "");
   }
 
-  async provide(agent: AgentDefinition, tell: Tell, signal: AbortSignal): Promise<string> {
+  async provide(agent: AgentDefinition, report: Report, signal: AbortSignal): Promise<string> {
     if (!isPackaged(agent)) {
       return "";
     }
@@ -75,12 +75,14 @@ export class AgentInstaller implements AgentPrograms {
       return directory;
     }
     const installation = this.#running.get(directory) ?? this.#begin(agent, directory);
-    installation.listeners.add(tell);
-    tell(`Installing ${agent.displayName} ${agent.npmPackage.version} (${agent.npmPackage.name} from npm).`);
+    installation.listeners.add(report);
+    report(
+      `Installing ${agent.displayName} ${agent.npmPackage.version} (${agent.npmPackage.name} from npm).`,
+    );
     try {
       await unlessAborted(installation.ended, signal);
     } finally {
-      installation.listeners.delete(tell);
+      installation.listeners.delete(report);
     }
     return directory;
   }
@@ -99,13 +101,13 @@ export class AgentInstaller implements AgentPrograms {
   }
 
   #begin(agent: Packaged, directory: string): Installation {
-    const listeners = new Set<Tell>();
-    const tell = (text: string) => {
+    const listeners = new Set<Report>();
+    const report = (text: string) => {
       for (const listener of listeners) {
         listener(text);
       }
     };
-    const ended = this.#install(agent, directory, tell).finally(() => this.#running.delete(directory));
+    const ended = this.#install(agent, directory, report).finally(() => this.#running.delete(directory));
     // The caller may be gone.
     ended.catch(() => undefined);
     const installation = { ended, listeners };
@@ -113,25 +115,25 @@ export class AgentInstaller implements AgentPrograms {
     return installation;
   }
 
-  async #install(agent: Packaged, directory: string, tell: Tell): Promise<void> {
+  async #install(agent: Packaged, directory: string, report: Report): Promise<void> {
     await mkdir(this.#root, { recursive: true });
     const begun = performance.now();
     const isDone = () => exists(directory);
     await whileLocked(
       `${directory}.lock`,
       isDone,
-      () => this.#fill(agent, directory, tell),
+      () => this.#fill(agent, directory, report),
       this.#options.timing,
     );
     const seconds = Math.max(1, Math.round((performance.now() - begun) / 1_000));
-    tell(`${agent.displayName} is installed (${seconds} s, ${await megabytesIn(directory)} MB).`);
+    report(`${agent.displayName} is installed (${seconds} s, ${await megabytesIn(directory)} MB).`);
   }
 
-  async #fill(agent: Packaged, directory: string, tell: Tell): Promise<void> {
+  async #fill(agent: Packaged, directory: string, report: Report): Promise<void> {
     await this.#removeLeftovers(agent.name);
     const half = await mkdtemp(join(this.#root, `.half-${agent.name}-`));
     const home = join(this.#root, `.npm-${agent.name}`);
-    const stopProgress = this.#reportProgress(agent, { home, half }, tell);
+    const stopProgress = this.#reportProgress(agent, { home, half }, report);
     try {
       await this.#fetch(agent, half, home);
       await put(half, directory);
@@ -145,27 +147,27 @@ export class AgentInstaller implements AgentPrograms {
   #reportProgress(
     { displayName }: Packaged,
     { half, home }: { readonly half: string; readonly home: string },
-    tell: Tell,
+    report: Report,
   ): () => Promise<void> {
     const stop = new AbortController();
     let last = "";
-    const report = async (): Promise<void> => {
+    const watch = async (): Promise<void> => {
       for await (const _ of setInterval(this.#options.progressMs ?? PROGRESS_MS, undefined, {
         signal: stop.signal,
       })) {
         const megabytes = (await megabytesIn(home)) + (await megabytesIn(half));
         const text = `Installing ${displayName}: ${megabytes} MB written so far.`;
         if (text !== last && !stop.signal.aborted) {
-          tell(text);
+          report(text);
         }
         last = text;
       }
     };
     // The timer rejects when it is stopped.
-    const reported = report().catch(() => undefined);
+    const watched = watch().catch(() => undefined);
     return async () => {
       stop.abort();
-      await reported;
+      await watched;
     };
   }
 

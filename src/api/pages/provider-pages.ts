@@ -170,7 +170,7 @@ interface StoredAttempt {
 }
 
 /**
- * Keeps the secrets of an attempt in the browser that began it, so that a callback that somebody else prepared is
+ * Keeps the secrets of an attempt in the browser that began it, so that a callback that another person prepared is
  * refused. The provider accepts its code once.
  */
 class AttemptCookie {

@@ -153,11 +153,11 @@ const UNUSED_NAMES = ["harness_auth_secrets", "base_harness", "credential_strate
 export function namedAgentEditOf(request: UpdateNamedAgentRequest): NamedAgentEdit {
   const { description, name, on_behalf_of_enabled, secrets } = request;
   const config = Object.entries(CONFIG_NAMES).flatMap(([member, configName]) =>
-    given(configName, request[member as keyof typeof CONFIG_NAMES]),
+    setMember(configName, request[member as keyof typeof CONFIG_NAMES]),
   );
   return {
     config: Object.fromEntries(config),
-    others: Object.fromEntries(UNUSED_NAMES.flatMap((member) => given(member, request[member]))),
+    others: Object.fromEntries(UNUSED_NAMES.flatMap((member) => setMember(member, request[member]))),
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description: description === "" ? null : description }),
     ...(secrets === undefined ? {} : { secretNames: [...new Set(secrets.map((secret) => secret.name))] }),
@@ -176,7 +176,7 @@ export function namedAgentItem({ agent, principal }: KnownAgent, isUsable: boole
   const { createdAt, description, id, onBehalfOfEnabled, others, secretNames, updatedAt } = agent;
   const config = withRedactedValues(agent.config);
   const values = Object.entries(CONFIG_NAMES).flatMap(([member, configName]) =>
-    given(member, config[configName]),
+    setMember(member, config[configName]),
   );
   return {
     ...others,
@@ -196,7 +196,7 @@ export function namedAgentItem({ agent, principal }: KnownAgent, isUsable: boole
 }
 
 /** The entry of a member that has a value; null stands for an empty one. */
-function given(name: string, value: unknown): [string, unknown][] {
+function setMember(name: string, value: unknown): [string, unknown][] {
   if (value === undefined || value === null) {
     return [];
   }

@@ -18,12 +18,12 @@ export interface AttemptContext extends RunWorkspace {
 }
 
 export interface AttemptContextRequest {
-  readonly given: InputFiles;
+  readonly inputFiles: InputFiles;
   readonly secrets: OpenedSecrets;
   /** The run's MCP servers. Those of the team have their values. */
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
   readonly signal: AbortSignal;
-  readonly tell: (step: WorkspaceStep) => void;
+  readonly report: (step: WorkspaceStep) => void;
   /** Called as soon as the gateway is open. The caller must close the gateway, whatever fails afterwards. */
   readonly opened: (gateway: Gateway) => void;
 }
@@ -36,14 +36,14 @@ export async function prepareAttemptContext(
   const { clock, gateways, run, storage } = deps;
   const environment = await retry(clock, WHILE_UNAVAILABLE, () => findEnvironment(storage, run));
   const plan = planOf(run, environment);
-  const { given, mcpServers, secrets, signal, tell } = needs;
+  const { inputFiles, mcpServers, secrets, signal, report } = needs;
   const { variables } = secrets;
   const { forAgent, forGateway } = fillMcpServers(mcpServers, secrets);
   const network = environment?.config.network ?? "none";
   const gateway = await gateways.open(grantOf(run, plan, { network, mcpServers: forGateway }));
   needs.opened(gateway);
-  const asked = { environment, given, plan, gateway, variables, signal, tell };
-  const workspace = await prepareWorkspace(deps, asked);
+  const request = { environment, inputFiles, plan, gateway, variables, signal, report };
+  const workspace = await prepareWorkspace(deps, request);
   const image = plan.image === undefined ? {} : { image: plan.image };
   return { runId: run.id, workspace, gateway, plan, mcpServers: forAgent, ...image };
 }

@@ -14,7 +14,7 @@ export interface AttemptServices {
   readonly lease: LeaseWriter;
   readonly recorder: EventRecorder;
   readonly saver: WorkspaceSaver;
-  readonly given: InputFiles;
+  readonly inputFiles: InputFiles;
   readonly meter: UsageMeter;
   /** Returns the value without secrets and without characters that the database refuses. */
   readonly clean: <T>(value: T) => T;

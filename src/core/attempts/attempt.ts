@@ -50,9 +50,12 @@ export class Attempt {
   #session: AgentSession | undefined;
   #turns: TurnRunner | undefined;
 
-  constructor(given: Omit<AttemptDeps, "redact">) {
-    this.#secrets = new RunSecrets({ ...given, paths: given.workspaces.shownPaths(given.run.id) });
-    const deps = { ...given, redact: this.#secrets.redact };
+  constructor(outerDeps: Omit<AttemptDeps, "redact">) {
+    this.#secrets = new RunSecrets({
+      ...outerDeps,
+      paths: outerDeps.workspaces.shownPaths(outerDeps.run.id),
+    });
+    const deps = { ...outerDeps, redact: this.#secrets.redact };
     const { storage, clock, writer, run, token } = deps;
     const abort = new AttemptAbort();
     const lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
@@ -63,7 +66,7 @@ export class Attempt {
       lease,
       recorder: new EventRecorder(clock, this.#secrets, (updates) => this.#store(updates)),
       saver: new WorkspaceSaver(deps, lease),
-      given: new InputFiles(deps),
+      inputFiles: new InputFiles(deps),
       meter: new UsageMeter(),
       clean: (value) => cleaned(value, deps.redact),
     };
@@ -167,13 +170,13 @@ export class Attempt {
     secrets: OpenedSecrets,
     mcpServers: AttemptContextRequest["mcpServers"],
   ): Promise<AttemptContext> {
-    const { abort, given, meter, deps, recorder } = this.#services;
+    const { abort, inputFiles, meter, deps, recorder } = this.#services;
     const attemptContext = await prepareAttemptContext(deps, {
-      given,
+      inputFiles,
       secrets,
       mcpServers,
       signal: abort.signal,
-      tell: (step) => recorder.add(step),
+      report: (step) => recorder.add(step),
       opened: (gateway) => {
         this.#gateway = gateway;
         meter.attach(gateway);

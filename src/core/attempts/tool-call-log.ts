@@ -115,7 +115,7 @@ class OpenCall {
   /** True when there is more than further output, so that readers should learn of it at once. */
   take({ kind: _, toolCallId: __, content, output, rawOutput, ...head }: ToolCallUpdate): boolean {
     const isFirst = this.#known.size === 0 && this.#content === undefined;
-    this.#head = { ...this.#head, ...this.#news(head) };
+    this.#head = { ...this.#head, ...this.#changedOf(head) };
     if (content !== undefined) {
       this.#takeContent(content);
     }
@@ -192,7 +192,7 @@ class OpenCall {
       : { kind: "agent.tool_call", toolCallId: this.toolCallId, ...members };
   }
 
-  #news(head: Head): Head {
+  #changedOf(head: Head): Head {
     const changed = Object.entries(head).filter(([name, value]) => {
       const json = JSON.stringify(cleaned(value, (text) => text));
       const isNew = this.#known.get(name) !== json;

@@ -1,6 +1,6 @@
 import type { RunEvent, RunEventKind } from "../runs/events.ts";
 
-const IS_TOLD: Readonly<Record<RunEventKind, boolean>> = {
+const IS_SHOWN: Readonly<Record<RunEventKind, boolean>> = {
   "run.created": true,
   "run.state": true,
   "run.updated": true,
@@ -38,7 +38,7 @@ const IS_TOLD: Readonly<Record<RunEventKind, boolean>> = {
 };
 
 /** The events of a run except what its agent said and did. */
-export const TIMELINE_KINDS = (Object.keys(IS_TOLD) as RunEventKind[]).filter((kind) => IS_TOLD[kind]);
+export const TIMELINE_KINDS = (Object.keys(IS_SHOWN) as RunEventKind[]).filter((kind) => IS_SHOWN[kind]);
 
 export interface TimelineEntry {
   readonly event: RunEvent;

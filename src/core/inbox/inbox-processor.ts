@@ -182,7 +182,7 @@ export class InboxProcessor {
     const { needsMention = false, participants = [], verbosity } = thread;
     if (!participants.includes(message.author.subject)) {
       await this.#deps.storage.threads.setNeedsMention(thread.id, true);
-      return this.#ignore(context, "A reply of somebody who does not take part in the run.");
+      return this.#ignore(context, "A reply of a user who does not take part in the run.");
     }
     if (!needsMention) {
       return undefined;

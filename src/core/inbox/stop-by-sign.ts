@@ -23,7 +23,7 @@ export async function stopBySign(
   const identity = await storage.identities.find(run.teamId, subject);
   const [author] = identity === undefined ? [] : await storage.people.getMany([identity.principalId]);
   if (author === undefined || author.disabled || author.id !== (run.requesterId ?? run.creatorId)) {
-    return ignore("A sign of somebody who did not write the request.");
+    return ignore("A sign of a user who did not write the request.");
   }
   const source = adapters.get(adapter)?.traits.source ?? "API";
   const inboxResult = { inboxId, teamId: run.teamId, disposition: "cancelled" } as const;

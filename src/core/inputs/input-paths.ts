@@ -35,8 +35,8 @@ export function pathToFiles({
 }
 
 /** A file name without a path and without characters that a shell or a terminal would interpret. */
-export function cleanFileName(given: string): string {
-  const last = given.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
+export function cleanFileName(name: string): string {
+  const last = name.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[^\p{L}\p{N}\p{M} ._()+@=,-]/gu, "_").replace(/^[. -]+|[. ]+$/g, "");
   return shortName(plain === "" ? "file" : plain);
 }

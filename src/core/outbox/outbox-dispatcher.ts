@@ -76,9 +76,9 @@ export class OutboxDispatcher {
     const facts = { deliveryId: delivery.id, threadId: delivery.thread.id, tries: delivery.tries + 1, error };
     if (retryable && delivery.tries + 1 < TRIES_MAX) {
       log.warn("delivery.retried", facts);
-      const told = toldPauseOf(error);
-      const closed = told === undefined ? [] : this.#limitsOf(delivery).filter(({ closes }) => closes);
-      await outbox.failed(delivery.id, String(error), told ?? pauseOf(delivery), closed);
+      const requestedMs = requestedPauseOf(error);
+      const closed = requestedMs === undefined ? [] : this.#limitsOf(delivery).filter(({ closes }) => closes);
+      await outbox.failed(delivery.id, String(error), requestedMs ?? pauseOf(delivery), closed);
       return writeKindOf(delivery) !== "post";
     }
     log.error("delivery.dead", facts);
@@ -116,9 +116,9 @@ export class OutboxDispatcher {
 }
 
 /** How long the platform asks to wait. A wrong time must not close a channel for days. */
-function toldPauseOf(error: unknown): number | undefined {
-  const told = error instanceof AppError ? error.options.retryAfterMs : undefined;
-  return told === undefined ? undefined : Math.min(RETRY_MAX_MS, told);
+function requestedPauseOf(error: unknown): number | undefined {
+  const requestedMs = error instanceof AppError ? error.options.retryAfterMs : undefined;
+  return requestedMs === undefined ? undefined : Math.min(RETRY_MAX_MS, requestedMs);
 }
 
 function pauseOf({ tries }: TakenDelivery): number {

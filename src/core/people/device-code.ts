@@ -23,7 +23,7 @@ export interface DeviceCode {
   readonly principalId?: PrincipalId;
   /** The key of the sign-in that decided. */
   readonly keyId?: string;
-  /** What the program's key will allow. Empty until somebody approves. */
+  /** What the program's key will allow. Empty until a person approves. */
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly expiresAt: Date;

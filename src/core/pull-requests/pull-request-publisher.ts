@@ -60,7 +60,7 @@ export class PullRequestPublisher {
    * Publishes after a turn that changed these repositories; undefined: the changed repositories are unknown. When the
    * run `isDone`, changes that its agent did not push are published as well.
    */
-  async settle(
+  async publish(
     { answer, isDone }: PublishedTurn,
     changed: readonly RepositoryName[] | undefined,
   ): Promise<PublishResult> {
@@ -158,7 +158,7 @@ export class PullRequestPublisher {
     });
   }
 
-  /** Undefined: the work has to go to a branch of its own, for example because somebody pushed meanwhile. */
+  /** Undefined: the work has to go to a branch of its own, for example because another person pushed meanwhile. */
   async #pushOntoBase(target: PublishTarget): Promise<PullRequest | undefined> {
     const { clock, log, pullRequests, run } = this.#deps;
     const { base, ontoBase } = target;

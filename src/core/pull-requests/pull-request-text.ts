@@ -61,7 +61,7 @@ function besideText(beside: RequestOfWork["beside"]): string {
     return "";
   }
   const reason = beside.ontoBase
-    ? "The branch of that pull request did not take the work: somebody else pushed, or its protection refuses it."
+    ? "The branch of that pull request did not take the work: another person pushed, or its protection refuses it."
     : "Who asked may not push to the branch of that pull request, or it is the default branch.";
   return `${reason} So this one goes into that branch.`;
 }

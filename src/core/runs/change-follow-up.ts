@@ -24,7 +24,7 @@ export interface Rewrite {
 
 /**
  * Gives a follow-up that is held another text. An approval is for the words that it names: other words need one again,
- * whoever writes them.
+ * no matter who writes them.
  */
 export function decideRewrite(edit: RunEdit, id: string, rewrite: Rewrite, tools: ApprovalTools): FollowUp {
   const followUp = requireHeld(edit, id);

@@ -132,7 +132,7 @@ function requireBlocked({ run: { state } }: RunEdit): void {
 }
 
 function moveRun(edit: RunEdit, decision: ApprovalDecision): void {
-  const message = told(decision);
+  const message = decisionText(decision);
   if (decision.approve) {
     edit.moveTo("QUEUED", { reason: message });
   } else {
@@ -140,7 +140,7 @@ function moveRun(edit: RunEdit, decision: ApprovalDecision): void {
   }
 }
 
-function told({ approve, comment, name }: ApprovalDecision): string {
+function decisionText({ approve, comment, name }: ApprovalDecision): string {
   const by = name === undefined ? "" : ` by ${name}`;
   const words = comment === undefined ? "." : `: ${comment}`;
   return `${approve ? "Approved" : "Refused"}${by}${words}`;

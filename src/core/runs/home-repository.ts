@@ -5,7 +5,7 @@ import type { Run } from "./run.ts";
 export interface HomeRepository extends RepositoryName {
   /** The branch of the pull request, if it is a branch of this repository. */
   readonly branch?: string;
-  /** Work may be pushed to that branch: whoever asked may do so, and it is not the default branch. */
+  /** Work may be pushed to that branch: the requester may do so, and it is not the default branch. */
   readonly mayPush?: true;
   /** The number of the issue. Absent: the run was requested in a pull request. */
   readonly issue?: number;

@@ -22,13 +22,13 @@ const OF_THE_PLACE = ["repository", "head"];
  * the environment and the rest of the configuration. It also inherits the visibility, because it has the files of the
  * previous run.
  */
-export function inheritConfig(before: Run, asked: RunConfig): InheritedConfig {
+export function inheritConfig(before: Run, requested: RunConfig): InheritedConfig {
   const { agent, config, provenance, teamOwned } = before;
-  const type = asked.harness?.type ?? agent;
+  const type = requested.harness?.type ?? agent;
   const left = [
     ...OF_THE_TASK,
     ...(type === agent ? [] : OF_THE_AGENT),
-    ...(asked.repository === undefined ? [] : OF_THE_REPOSITORY),
+    ...(requested.repository === undefined ? [] : OF_THE_REPOSITORY),
   ];
   return {
     ...(type === agent ? { formerAgent: agent } : {}),

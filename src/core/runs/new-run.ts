@@ -99,7 +99,7 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDe
 }
 
 /**
- * The executor is recorded only where it differs from the creator. The requester is recorded for each run in somebody's
+ * The executor is recorded only where it differs from the creator. The requester is recorded for each run in another person's
  * name, also in that of the requester itself, because such a run has fewer rights.
  */
 function executionOf({

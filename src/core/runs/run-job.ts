@@ -8,8 +8,8 @@ export function runJob({ id, config: { worker_host: host } }: Pick<Run, "id" | "
 
 /** Whether a worker may claim the run. */
 export function isFor(
-  { config: { worker_host: asked } }: Pick<Run, "config">,
+  { config: { worker_host: wanted } }: Pick<Run, "config">,
   host: string | undefined,
 ): boolean {
-  return asked === undefined || asked === host;
+  return wanted === undefined || wanted === host;
 }

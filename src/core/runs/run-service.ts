@@ -186,7 +186,7 @@ export class RunService {
     return this.withFiles(prepared, inputs);
   }
 
-  /** The same run with these files. Whoever approves it approves their contents, which are read here. */
+  /** The same run with these files. An approval covers their contents, which are read here. */
   async withFiles(prepared: PreparedRun, inputs: readonly RunInput[]): Promise<PreparedRun> {
     const { approval, definition } = prepared;
     if (approval === undefined) {
@@ -538,14 +538,14 @@ export class RunService {
     if (request.isRouted === true) {
       return request;
     }
-    const { config: asked = {}, continues, creator, namedAgent, prompt } = request;
-    const agent = namedAgent && agentConfig(namedAgent, asked);
-    const chosen = layeredConfig(asked, agent ?? {});
+    const { config: requested = {}, continues, creator, namedAgent, prompt } = request;
+    const agent = namedAgent && agentConfig(namedAgent, requested);
+    const chosen = layeredConfig(requested, agent ?? {});
     const before = continues && inheritConfig(continues, chosen);
     const rules = await this.#deps.routing.of(creator.teamId);
     const known = layeredConfig(chosen, before?.config ?? {});
     const routing = route(rules, { ...from, text: prompt, config: known });
-    const routed = routedConfig({ request: asked, agent, conversation: before?.config }, routing);
+    const routed = routedConfig({ request: requested, agent, conversation: before?.config }, routing);
     const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
     return { ...before, ...request, config: routed.config, provenance };
   }

@@ -75,9 +75,9 @@ export class SkillCatalogue {
     for (const failure of failures) {
       this.#pass(failure);
     }
-    const [telling] = failures.filter((failure) => !isMissing(failure));
-    if (telling !== undefined && failures.length === results.length) {
-      throw telling;
+    const [failure] = failures.filter((failure) => !isMissing(failure));
+    if (failure !== undefined && failures.length === results.length) {
+      throw failure;
     }
     return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   }

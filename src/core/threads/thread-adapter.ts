@@ -81,7 +81,7 @@ export interface MessageRevision {
   readonly isEdit: boolean;
 }
 
-/** Somebody deleted a message. The platform decided whether they may. */
+/** A user deleted a message. The platform decided whether they may. */
 export interface Deletion extends Omit<MessageRevision, "isEdit"> {
   readonly adapter: string;
   readonly installation: string;

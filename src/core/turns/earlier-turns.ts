@@ -28,8 +28,8 @@ export async function earlierTurns(
   run: Run,
   now: ReadonlySet<string>,
 ): Promise<string | undefined> {
-  let told = run.turn > 1 ? await digestOf(deps, run, run.turn, now) : undefined;
-  for (let id = run.continuesId; id !== undefined && (told?.length ?? 0) < DIGEST_LENGTH; ) {
+  let digest = run.turn > 1 ? await digestOf(deps, run, run.turn, now) : undefined;
+  for (let id = run.continuesId; id !== undefined && (digest?.length ?? 0) < DIGEST_LENGTH; ) {
     const key = { id };
     const before = await retry(deps.clock, WHILE_UNAVAILABLE, () => deps.storage.runs.find(key));
     if (before === undefined) {
@@ -38,11 +38,11 @@ export async function earlierTurns(
     // Nobody has approved the request of such a run.
     if (!needsApproval(before)) {
       const earlier = await digestOf(deps, before, Infinity, NONE);
-      told = told === undefined ? earlier : `${earlier}\n${told}`;
+      digest = digest === undefined ? earlier : `${earlier}\n${digest}`;
     }
     id = before.continuesId;
   }
-  return told?.slice(-DIGEST_LENGTH).toWellFormed();
+  return digest?.slice(-DIGEST_LENGTH).toWellFormed();
 }
 
 /** The end of what the log tells about the turns before `before`, line by line. */

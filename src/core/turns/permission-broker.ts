@@ -10,7 +10,7 @@ export class PermissionBroker {
   readonly #idleMs: number;
   readonly #unanswered: () => void;
   #waiting: { readonly permissionId: string; answer(optionId: string | null | undefined): void } | undefined;
-  #asked: Promise<unknown> = Promise.resolve();
+  #lastQuestion: Promise<unknown> = Promise.resolve();
 
   constructor(lease: LeaseWriter, clock: Clock, idleMs: number, unanswered: () => void) {
     this.#lease = lease;
@@ -20,9 +20,9 @@ export class PermissionBroker {
   }
 
   ask(request: PermissionRequest): Promise<string | undefined> {
-    const asked = this.#asked.then(() => this.#askOne(request));
-    this.#asked = asked.catch(() => undefined);
-    return asked;
+    const question = this.#lastQuestion.then(() => this.#askOne(request));
+    this.#lastQuestion = question.catch(() => undefined);
+    return question;
   }
 
   /**

@@ -178,7 +178,7 @@ export class TurnRunner {
   }
 
   async #wordsOf(start: TurnStart): Promise<{ text: string; extras: PromptExtras }> {
-    const { given, deps } = this.#services;
+    const { inputFiles, deps } = this.#services;
     const run = this.#run;
     const { workspace } = this.#deps.attemptContext;
     const earlier = this.#knows ? undefined : await earlierTurns(deps, run, this.#taken);
@@ -186,8 +186,8 @@ export class TurnRunner {
     const missing = this.#missing;
     this.#missing = undefined;
     const isFirst = run.turn === 1;
-    const files = isFirst ? await given.list() : [];
-    const images = isFirst ? await given.images() : [];
+    const files = isFirst ? await inputFiles.list() : [];
+    const images = isFirst ? await inputFiles.images() : [];
     const text = turnText({
       ...{ run, ...start, files, workspace },
       ...(earlier === undefined ? {} : { earlier }),

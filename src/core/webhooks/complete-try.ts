@@ -22,7 +22,7 @@ export async function completeTry(
   const health = { hasMoved, ...(failingSince && { failingSince }) };
   const outcome = decideOutcome({ answer, step: taken.step, now, ...health });
   const { durationMs, status } = answer;
-  const isOurs = await storage.webhooks.outbox.settle(taken, {
+  const isOurs = await storage.webhooks.outbox.complete(taken, {
     state: outcome.state,
     ...("retryAfterMs" in outcome && { retryAfterMs: outcome.retryAfterMs }),
     tried: {
@@ -81,8 +81,8 @@ async function disable(
   });
   const others = endpoint.runId === undefined ? await listOthers(storage, endpoint) : [];
   const notice = disabledMessage(endpoint, reason, now);
-  const told = [endpoint, ...others].map(({ id }) => ({ id: newId(now), endpointId: id, ...notice }));
-  await storage.webhooks.outbox.add(told);
+  const notices = [endpoint, ...others].map(({ id }) => ({ id: newId(now), endpointId: id, ...notice }));
+  await storage.webhooks.outbox.add(notices);
   await storage.webhooks.outbox.giveUp(endpoint.id, `The endpoint was switched off. ${reason}`);
 }
 

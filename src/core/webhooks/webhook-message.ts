@@ -73,14 +73,14 @@ function movedTo(move: StateChangeEvent): object {
   return {
     state: to,
     previous_state: from,
-    ...(status === undefined ? {} : { status_message: told(status) }),
+    ...(status === undefined ? {} : { status_message: statusMessageOf(status) }),
   };
 }
 
 /** Texts of agents and of other servers may be long. */
 const WORDS_MAX = 2_000;
 
-function told({ message, errorCode, reason, remedy, retryable }: StatusMessage): object {
+function statusMessageOf({ message, errorCode, reason, remedy, retryable }: StatusMessage): object {
   const words = message.length > WORDS_MAX ? `${message.slice(0, WORDS_MAX).toWellFormed()}…` : message;
   return { message: words, error_code: errorCode, retryable, reason, remedy };
 }

@@ -84,7 +84,7 @@ export class WebhookSender {
     }
     const outcome = await storage.atomically((storage) => completeTry(storage, taken, answer, clock.now()));
     if (outcome !== undefined) {
-      this.#tell(taken, answer, outcome);
+      this.#logOutcome(taken, answer, outcome);
     }
   }
 
@@ -122,7 +122,11 @@ export class WebhookSender {
     }
   }
 
-  #tell({ about, endpoint, id, number }: TakenWebhook, { status }: WebhookAnswer, outcome: Outcome): void {
+  #logOutcome(
+    { about, endpoint, id, number }: TakenWebhook,
+    { status }: WebhookAnswer,
+    outcome: Outcome,
+  ): void {
     const { log } = this.#deps;
     const facts = { endpointId: endpoint.id, deliveryId: id, runId: about?.runId, try: number, status };
     if (outcome.state === "delivered") {

@@ -51,7 +51,7 @@ export interface WebhookOutbox {
   /** The endpoint, locked for the transaction. */
   hold(endpointId: string): Promise<WebhookEndpoint | undefined>;
   /** Stores the result of a try. False when the delivery was completed, taken again or deleted meanwhile. */
-  settle(taken: TakenWebhook, settled: CompletedTry): Promise<boolean>;
+  complete(taken: TakenWebhook, completed: CompletedTry): Promise<boolean>;
   /** Gives up what waits for an endpoint. If there is very much, `tidy` completes it. */
   giveUp(endpointId: string, error: string): Promise<void>;
 }

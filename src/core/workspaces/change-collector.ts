@@ -54,7 +54,7 @@ export class ChangeCollector {
 
   async beforeTurn(): Promise<void> {
     if (this.#hasRepositories) {
-      await this.#files.mark();
+      await this.#files.takeSnapshot();
     }
   }
 
@@ -87,7 +87,7 @@ export class ChangeCollector {
     const isLast = deliverable(waiting).length === 0;
     const ofTurn = await this.#files.ofTurn(turn);
     const isDone = isLast && stopReason === "end_turn";
-    const { handedOver, url } = await this.#pullRequests.settle(
+    const { handedOver, url } = await this.#pullRequests.publish(
       { answer: isPrivate ? "" : answer, isDone },
       ofTurn?.repositories,
     );

@@ -18,9 +18,9 @@ export interface RunWorkspace {
 /** Tracks what a run changes in the repositories of its workspace. */
 export interface ChangeTracker {
   /** Records the state of the repositories before a turn. */
-  mark(runWorkspace: RunWorkspace): Promise<void>;
+  takeSnapshot(runWorkspace: RunWorkspace): Promise<void>;
   /** The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. */
-  diff(runWorkspace: RunWorkspace, since: "mark" | "clone"): Promise<readonly RepositoryDiff[]>;
+  diff(runWorkspace: RunWorkspace, since: "snapshot" | "clone"): Promise<readonly RepositoryDiff[]>;
   /**
    * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
    * Undefined when there is nothing to push. Can be repeated.

@@ -32,16 +32,16 @@ export class PatchFiles {
   }
 
   /** Records the state of the repositories before a turn. */
-  async mark(): Promise<void> {
+  async takeSnapshot(): Promise<void> {
     const { changes, problem, runWorkspace } = this.#deps;
     await changes
-      .mark(runWorkspace)
+      .takeSnapshot(runWorkspace)
       .catch((error) => problem("What this turn changes cannot be told apart", error));
   }
 
   /** The changes of this turn. Undefined: they are unknown. */
   ofTurn(turn: number): Promise<Changed | undefined> {
-    return this.#collect("mark", `turn-${turn}`);
+    return this.#collect("snapshot", `turn-${turn}`);
   }
 
   /** The changes of all turns. Undefined: they are unknown. */
@@ -49,7 +49,7 @@ export class PatchFiles {
     return this.#collect("clone", "all");
   }
 
-  async #collect(since: "mark" | "clone", name: string): Promise<Changed | undefined> {
+  async #collect(since: "snapshot" | "clone", name: string): Promise<Changed | undefined> {
     const { changes, problem, runWorkspace } = this.#deps;
     try {
       const diffs: StoredDiff[] = [];

@@ -11,9 +11,9 @@ import type { Preparation, PreparedWorkspace } from "./workspace.ts";
 const TRIES = 3;
 
 export interface WorkspaceRequest
-  extends Pick<Preparation, "gateway" | "plan" | "signal" | "tell" | "variables"> {
+  extends Pick<Preparation, "gateway" | "plan" | "signal" | "report" | "variables"> {
   readonly environment: Environment | undefined;
-  readonly given: InputFiles;
+  readonly inputFiles: InputFiles;
 }
 
 /**
@@ -25,11 +25,11 @@ export async function prepareWorkspace(
   request: WorkspaceRequest,
 ): Promise<PreparedWorkspace> {
   const { clock, log, run, storage, workspaces } = deps;
-  const { environment, given, ...preparation } = request;
+  const { environment, inputFiles, ...preparation } = request;
   const setup = new SetupRecord(storage, environment, run.preparesOnly);
   const initialContents = setup.asideFrom(async () => {
     const checkpoint = await findPreviousCheckpoint(storage, run);
-    const files = await given.withBytes();
+    const files = await inputFiles.withBytes();
     const skills = await runSkills(deps);
     return {
       files,
@@ -40,10 +40,10 @@ export async function prepareWorkspace(
   const before = run.checkpoint === undefined ? {} : { checkpoint: run.checkpoint };
   const isFresh = run.preparesOnly === true;
   const whole = { ...preparation, ...before, runId: run.id, ...teamAccessOf(run), initialContents, isFresh };
-  const tell = setup.observing(preparation.tell);
+  const report = setup.observing(preparation.report);
   for (let tries = 1; ; tries += 1) {
     try {
-      const workspace = await retry(clock, WHILE_UNAVAILABLE, () => workspaces.prepare({ ...whole, tell }));
+      const workspace = await retry(clock, WHILE_UNAVAILABLE, () => workspaces.prepare({ ...whole, report }));
       await retry(clock, WHILE_UNAVAILABLE, () => setup.succeeded());
       return workspace;
     } catch (error) {

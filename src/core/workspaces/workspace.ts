@@ -54,7 +54,7 @@ export function workspaceAccess({ directory, home, inside }: Workspace) {
   };
 }
 
-/** Environment variables that tell every process in the workspace where its folders are. */
+/** Environment variables that report every process in the workspace where its folders are. */
 export function workspaceVariables(workspace: Workspace): Readonly<Record<string, string>> {
   return { ERRAND_ARTIFACTS_DIR: `${pathsInside(workspace).directory}/artifacts` };
 }
@@ -100,7 +100,7 @@ export interface Preparation extends TeamAccess {
   readonly gateway: Gateway;
   /** The run's secrets, as environment variables of its setup commands. */
   readonly variables: Readonly<Record<string, string>>;
-  readonly tell: (step: WorkspaceStep) => void;
+  readonly report: (step: WorkspaceStep) => void;
   /** The setup commands are run even if there is a prepared environment. */
   readonly isFresh?: boolean;
   /** Aborted when the workspace is no longer needed. */

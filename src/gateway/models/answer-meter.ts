@@ -43,9 +43,9 @@ export class AnswerMeter {
   }
 
   #readPart(value: unknown): void {
-    const told = READERS[this.#options.provider](value);
-    if (told !== undefined) {
-      this.#note(told.tokens, told.model);
+    const usage = READERS[this.#options.provider](value);
+    if (usage !== undefined) {
+      this.#note(usage.tokens, usage.model);
     }
     const failure = failureWithin(value);
     if (failure !== undefined) {
@@ -53,13 +53,13 @@ export class AnswerMeter {
     }
   }
 
-  #note(told: Tokens, model: string | undefined): void {
+  #note(usage: Tokens, model: string | undefined): void {
     const { prices, traffic } = this.#options;
     const [before, costBefore] = [this.#tokens, this.#costUsd];
     if (model !== undefined) {
       this.#model = model;
     }
-    this.#tokens = grown(before, told);
+    this.#tokens = grown(before, usage);
     this.#costUsd = Math.max(costBefore, costUsd(prices, this.#priced(), this.#tokens));
     traffic.noteUsage({
       inputTokens: this.#tokens.input - before.input,

@@ -93,8 +93,8 @@ export class ModelAnswers {
     answer.body.on("error", () => undefined).destroy();
     const text = this.#options.redact(whole.toString());
     const isElsewhere = status < 400;
-    const told = isElsewhere ? `The model's server leads elsewhere (${status}).` : messageIn(text);
-    const failure = { status: isElsewhere ? 502 : status, message: told.trim() || `HTTP ${status}` };
+    const problem = isElsewhere ? `The model's server leads elsewhere (${status}).` : messageIn(text);
+    const failure = { status: isElsewhere ? 502 : status, message: problem.trim() || `HTTP ${status}` };
     this.noteFailure(call, failure);
     if (isElsewhere || text === "") {
       throw new Refusal(failure.status, failure.message);

@@ -5,18 +5,18 @@ import { parseJson } from "../../core/parse-json.ts";
 const MESSAGE_CHARS = 500;
 
 const word = z.union([z.string(), z.int()]).optional().catch(undefined);
-const told = z.object({ message: z.string(), type: word, code: word, status: word });
+const errorBody = z.object({ message: z.string(), type: word, code: word, status: word });
 /** All dialects are alike, except that some send a plain string. */
-const withError = z.object({ error: z.union([told, z.string().transform((message) => ({ message }))]) });
+const withError = z.object({ error: z.union([errorBody, z.string().transform((message) => ({ message }))]) });
 /** Of the responses API: https://platform.openai.com/docs/api-reference/responses-streaming */
 const failedResponse = z.object({ type: z.literal("response.failed"), response: withError });
-const errorEvent = told.extend({ type: z.literal("error") });
+const errorEvent = errorBody.extend({ type: z.literal("error") });
 const withMessage = z.union([
   z.object({ message: z.string() }),
   z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail })),
 ]);
 
-type RecordedUpdate = { readonly message: string } & Partial<z.infer<typeof told>>;
+type RecordedUpdate = { readonly message: string } & Partial<z.infer<typeof errorBody>>;
 
 /** An error inside a response that began successfully. */
 export function failureWithin(value: unknown): ModelFailure | undefined {

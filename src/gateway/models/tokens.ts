@@ -71,7 +71,7 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
     const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
     const { cached_tokens: cachedInput = 0 } =
       usage.prompt_tokens_details ?? usage.input_tokens_details ?? {};
-    return told({ input, cachedInput, output, total: usage.total_tokens ?? input + output }, part.model);
+    return usageOf({ input, cachedInput, output, total: usage.total_tokens ?? input + output }, part.model);
   },
   anthropic(value) {
     const answer = anthropicAnswer.safeParse(value).data;
@@ -81,7 +81,7 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
     }
     const { cache_read_input_tokens: cachedInput = 0, output_tokens: output = 0, ...rest } = part.usage;
     const input = (rest.input_tokens ?? 0) + (rest.cache_creation_input_tokens ?? 0) + cachedInput;
-    return told({ input, cachedInput, output, total: input + output }, part.model);
+    return usageOf({ input, cachedInput, output, total: input + output }, part.model);
   },
   gemini(value) {
     const answer = geminiAnswer.safeParse(value).data;
@@ -93,11 +93,11 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
     const output = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0);
     const total = usage.totalTokenCount ?? input + output;
     const cachedInput = usage.cachedContentTokenCount ?? 0;
-    return told({ input, cachedInput, output, total }, answer.modelVersion);
+    return usageOf({ input, cachedInput, output, total }, answer.modelVersion);
   },
 };
 
-function told(tokens: Tokens, model: string | undefined): ReportedUsage {
+function usageOf(tokens: Tokens, model: string | undefined): ReportedUsage {
   return { tokens, ...(model === undefined ? {} : { model }) };
 }
 

@@ -131,8 +131,8 @@ export class BubblewrapProcess implements SandboxProcess {
     }
     // bubblewrap's own error comes first: if it failed, there is nothing left to limit.
     const hasRun = (await this.#status.exitCode) !== undefined;
-    const told = hasRun ? "" : await this.#words.text();
-    const reason = told || problem || (hasRun ? undefined : "bubblewrap gave no reason");
+    const stderr = hasRun ? "" : await this.#words.text();
+    const reason = stderr || problem || (hasRun ? undefined : "bubblewrap gave no reason");
     return reason === undefined ? await this.#explained(exit) : { code: 127, signal: null, reason };
   }
 

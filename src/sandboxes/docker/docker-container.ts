@@ -45,7 +45,7 @@ export class DockerContainer implements SandboxProcess {
   readonly exited: Promise<SandboxExit>;
   readonly #means: ContainerMeans;
   readonly #unwanted = new AbortController();
-  readonly #settled: Promise<void>;
+  readonly #cleanedUp: Promise<void>;
   #start: ContainerStart | undefined;
   #isCreated = false;
   #attached: ChildProcessWithoutNullStreams | undefined;
@@ -54,9 +54,9 @@ export class DockerContainer implements SandboxProcess {
   constructor(means: ContainerMeans) {
     this.#means = means;
     this.exited = this.#live();
-    this.#settled = this.exited.then(() => this.#cleanUp());
+    this.#cleanedUp = this.exited.then(() => this.#cleanUp());
     // The caller of `kill` gets the error. Otherwise the next sweep finds what is left.
-    this.#settled.catch(() => undefined);
+    this.#cleanedUp.catch(() => undefined);
   }
 
   async kill(): Promise<void> {
@@ -66,7 +66,7 @@ export class DockerContainer implements SandboxProcess {
     if (this.#isCreated) {
       await this.#remove();
     }
-    await this.#settled;
+    await this.#cleanedUp;
   }
 
   async #live(): Promise<SandboxExit> {
@@ -117,9 +117,9 @@ export class DockerContainer implements SandboxProcess {
       const state = stateOf.parse(
         JSON.parse(await cli.call(["inspect", "--format", "{{json .State}}", name])),
       );
-      const told = state.Error || tidy(await words.text());
+      const reason = state.Error || tidy(await words.text());
       if (["created", "configured", "initialized"].includes(state.Status)) {
-        return { code: 127, signal: null, reason: told };
+        return { code: 127, signal: null, reason };
       }
       const exit = { code: state.ExitCode, signal: null };
       const complaint = exit.code === 127 ? await words.forwarderComplaint() : undefined;

@@ -19,12 +19,12 @@ const podmanInfo = z.object({
 
 /** Fails with a `DockerError` when there is no answer. */
 export async function describeHost(cli: DockerCli): Promise<DockerHost> {
-  const told: unknown = JSON.parse(await cli.call(["info", "--format", "{{json .}}"]));
-  const podman = podmanInfo.safeParse(told);
+  const answer: unknown = JSON.parse(await cli.call(["info", "--format", "{{json .}}"]));
+  const podman = podmanInfo.safeParse(answer);
   if (podman.success) {
     return podmanHost(podman.data.host);
   }
-  const { NCPU, SecurityOptions } = info.parse(told);
+  const { NCPU, SecurityOptions } = info.parse(answer);
   // The docker program also succeeds without a daemon.
   if (NCPU === undefined || NCPU === 0) {
     throw new DockerError("Cannot connect to the docker daemon.");

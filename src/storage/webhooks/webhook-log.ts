@@ -5,7 +5,7 @@ import type { VisibleRun } from "../../core/webhooks/webhook-message.ts";
 import type { LogPart, WebhookLog } from "../../core/webhooks/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";
 import { parseEventBody } from "../event-body.ts";
-import { SETTLED } from "../event-log.ts";
+import { OLDEST_OPEN } from "../event-log.ts";
 import type { Prisma, RunEvent as RunEventRow } from "../generated/client.ts";
 import { METADATA } from "../json-columns.ts";
 import { parseJsonColumn, withoutNulls } from "../rows.ts";
@@ -40,7 +40,7 @@ async function hasUnread(tx: Tx): Promise<boolean> {
   const [reader] = await tx.$queryRaw<{ hasUnread: boolean }[]>`
     SELECT EXISTS (
       SELECT FROM run_events e
-      WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${SETTLED}
+      WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${OLDEST_OPEN}
     ) AS "hasUnread" FROM event_log_cursors r WHERE r.name = ${READER}`;
   return reader?.hasUnread ?? false;
 }
@@ -53,7 +53,7 @@ async function passOver(tx: Tx): Promise<boolean> {
   const count = await tx.$executeRaw`
     UPDATE event_log_cursors r SET position = last.position, run_id = last.run_id, seq = last.seq
     FROM (
-      SELECT position, run_id, seq FROM run_events WHERE position < ${SETTLED}
+      SELECT position, run_id, seq FROM run_events WHERE position < ${OLDEST_OPEN}
       ORDER BY position DESC, run_id DESC, seq DESC LIMIT 1
     ) last
     WHERE r.name = ${READER} AND NOT EXISTS (SELECT FROM webhook_endpoints WHERE enabled)`;
@@ -79,7 +79,7 @@ async function readOn(tx: Tx, limit: number): Promise<LogPart> {
       CASE WHEN kind = ANY (${[...STATE_CHANGE_KINDS]}) THEN body END AS body
     FROM run_events
     WHERE (position, run_id, seq) > (${place.position}::bigint, ${place.runId}::uuid, ${place.seq}::int)
-      AND position < ${SETTLED}
+      AND position < ${OLDEST_OPEN}
     ORDER BY position, run_id, seq LIMIT ${limit}`;
   const last = rows.at(-1);
   if (last === undefined) {
@@ -87,17 +87,17 @@ async function readOn(tx: Tx, limit: number): Promise<LogPart> {
   }
   const { position, runId, seq } = last;
   await tx.eventLogCursor.update({ where: { name: READER }, data: { position, runId, seq } });
-  const told = rows.filter(({ body }) => body !== null);
-  return { stateChanges: await movesOf(tx, told), hasMore: rows.length === limit };
+  const changes = rows.filter(({ body }) => body !== null);
+  return { stateChanges: await stateChangesOf(tx, changes), hasMore: rows.length === limit };
 }
 
-async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChanges"]> {
+async function stateChangesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChanges"]> {
   if (rows.length === 0) {
     return [];
   }
   const ids = [...new Set(rows.map(({ runId }) => runId))];
-  const runs = await tx.run.findMany({ where: { id: { in: ids } }, select: TOLD });
-  const byId = new Map(runs.map((run) => [run.id, toldRunOf(run)]));
+  const runs = await tx.run.findMany({ where: { id: { in: ids } }, select: RUN_COLUMNS });
+  const byId = new Map(runs.map((run) => [run.id, webhookRunOf(run)]));
   return rows.flatMap(({ runId, seq, turn, at, body: stored }) => {
     const run = byId.get(runId);
     const body = parseEventBody(stored, runId, seq);
@@ -107,7 +107,7 @@ async function movesOf(tx: Tx, rows: readonly Row[]): Promise<LogPart["stateChan
   });
 }
 
-const TOLD = {
+const RUN_COLUMNS = {
   id: true,
   teamId: true,
   teamOwned: true,
@@ -121,14 +121,14 @@ const TOLD = {
   triggerUrl: true,
 } as const satisfies Prisma.RunSelect;
 
-function toldRunOf({
+function webhookRunOf({
   id,
   teamId,
   source,
   ancestorIds,
   metadata,
   ...run
-}: Prisma.RunGetPayload<{ select: typeof TOLD }>) {
+}: Prisma.RunGetPayload<{ select: typeof RUN_COLUMNS }>) {
   return withoutNulls<VisibleRun>({
     ...run,
     id: id as RunId,

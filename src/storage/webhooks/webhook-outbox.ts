@@ -64,7 +64,10 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
     });
   }
 
-  async settle({ id, number }: TakenWebhook, { retryAfterMs, state, tried }: CompletedTry): Promise<boolean> {
+  async complete(
+    { id, number }: TakenWebhook,
+    { retryAfterMs, state, tried }: CompletedTry,
+  ): Promise<boolean> {
     return this.#database.transaction(async (tx) => {
       const { error = null } = tried;
       const completedAt = state === "waiting" ? null : new Date();
@@ -122,7 +125,7 @@ async function postpone(tx: Tx, id: string, ms: number): Promise<void> {
 /** The deliveries that were postponed with it can be sent. */
 async function hasten(tx: Tx, id: string): Promise<void> {
   await tx.$executeRaw`
-    UPDATE webhook_deliveries later SET due_at = ${NOW} FROM webhook_deliveries settled
-    WHERE settled.id = ${id}::uuid AND later.endpoint_id = settled.endpoint_id AND later.run_id = settled.run_id
-      AND later.seq > settled.seq AND later.state = 'waiting' AND later.retry_step = 0 AND later.due_at > ${NOW}`;
+    UPDATE webhook_deliveries later SET due_at = ${NOW} FROM webhook_deliveries completed
+    WHERE completed.id = ${id}::uuid AND later.endpoint_id = completed.endpoint_id AND later.run_id = completed.run_id
+      AND later.seq > completed.seq AND later.state = 'waiting' AND later.retry_step = 0 AND later.due_at > ${NOW}`;
 }

@@ -49,7 +49,7 @@ const IDENTITY = {
  */
 export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracker {
   return {
-    mark: (runWorkspace) => new RunChanges(options, runWorkspace).mark(),
+    takeSnapshot: (runWorkspace) => new RunChanges(options, runWorkspace).takeSnapshot(),
     diff: (runWorkspace, since) => new RunChanges(options, runWorkspace).diff(since),
     push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
   };
@@ -60,39 +60,39 @@ class RunChanges {
   readonly #limits: ChangeLimits;
   readonly #runWorkspace: RunWorkspace;
   readonly #path: string;
-  readonly #marks: Snapshots;
+  readonly #snapshots: Snapshots;
 
   constructor(options: ChangeTrackerOptions, runWorkspace: RunWorkspace) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#runWorkspace = runWorkspace;
     this.#path = new RunDirectory(options.dataDir, runWorkspace.runId).path;
-    this.#marks = new Snapshots(this.#path);
+    this.#snapshots = new Snapshots(this.#path);
   }
 
-  async mark(): Promise<void> {
+  async takeSnapshot(): Promise<void> {
     await this.#forEach(async (repository) => {
       const { folder } = repository;
-      await this.#marks.set(folder, undefined);
-      await this.#marks.forgetObjects(folder);
+      await this.#snapshots.set(folder, undefined);
+      await this.#snapshots.forgetObjects(folder);
       const end = await this.#look(MARK, repository, [], WORDS_BYTES);
       const tree = idIn(end);
       if (tree === undefined) {
         throw changeProblem(repository, end);
       }
-      await this.#marks.set(folder, tree);
+      await this.#snapshots.set(folder, tree);
     });
   }
 
-  async diff(since: "mark" | "clone"): Promise<readonly RepositoryDiff[]> {
-    const found: RepositoryDiff[] = [];
+  async diff(since: "snapshot" | "clone"): Promise<readonly RepositoryDiff[]> {
+    const diffs: RepositoryDiff[] = [];
     await this.#forEach(async (repository) => {
       const { commit, folder, name, owner } = repository;
-      const mark = since === "mark" ? await this.#marks.find(folder) : undefined;
+      const snapshot = since === "snapshot" ? await this.#snapshots.find(folder) : undefined;
       const end = await this.#look(
         DIFF,
         repository,
-        [mark ?? commit],
+        [snapshot ?? commit],
         this.#limits.patchBytes + 2 * LIST_BYTES + WORDS_BYTES,
       );
       const read = readDiff(end, this.#limits.patchBytes);
@@ -100,10 +100,10 @@ class RunChanges {
         throw changeProblem(repository, end);
       }
       if (read.filesChanged > 0 || read.isCut) {
-        found.push({ repository: { owner, name }, base: commit, ...read });
+        diffs.push({ repository: { owner, name }, base: commit, ...read });
       }
     });
-    return found;
+    return diffs;
   }
 
   async push(push: BranchPush): Promise<PushedBranch | undefined> {
@@ -162,7 +162,7 @@ class RunChanges {
     args: readonly string[],
     maxOutputBytes: number,
   ): Promise<ScriptEnd> {
-    const objects = await this.#marks.objectsOf(folder);
+    const objects = await this.#snapshots.objectsOf(folder);
     return runScript(
       {
         ...{

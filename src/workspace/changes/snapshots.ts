@@ -4,7 +4,7 @@ import { z } from "zod";
 import { removeTree } from "../remove-tree.ts";
 
 const FILE = "marks.json";
-const marks = z.record(z.string(), z.string().regex(/^[0-9a-f]{40,64}$/));
+const snapshots = z.record(z.string(), z.string().regex(/^[0-9a-f]{40,64}$/));
 
 /** Snapshots of the repositories of a run: tree ids by folder, and the objects that the repositories lack. */
 export class Snapshots {
@@ -47,7 +47,7 @@ export class Snapshots {
 
   async #read(): Promise<Readonly<Record<string, string>>> {
     try {
-      return marks.parse(JSON.parse(await readFile(join(this.#path, FILE), "utf8")));
+      return snapshots.parse(JSON.parse(await readFile(join(this.#path, FILE), "utf8")));
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") {
         return {};

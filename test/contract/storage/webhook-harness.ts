@@ -61,9 +61,9 @@ export class WebhookHarness {
     return (await this.take(endpoint)) ?? expect.fail("Nothing is due.");
   }
 
-  async settleNext(endpoint: WebhookEndpoint, settled: CompletedTry): Promise<TakenWebhook> {
+  async completeNext(endpoint: WebhookEndpoint, completed: CompletedTry): Promise<TakenWebhook> {
     const open = await this.taken(endpoint);
-    await this.stores.outbox.settle(open, settled);
+    await this.stores.outbox.complete(open, completed);
     return open;
   }
 

@@ -23,7 +23,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       const ids = await three(endpoint);
       await three(await webhooks.anEndpoint());
       const open = await webhooks.taken(endpoint);
-      await webhooks.stores.outbox.settle(open, DELIVERED);
+      await webhooks.stores.outbox.complete(open, DELIVERED);
       const list = async (query: object) =>
         (await webhooks.stores.history.list({ endpointId: endpoint.id, limit: 10, ...query })).map(
           ({ id }) => id,
@@ -39,8 +39,8 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
     test("the history has every try of a delivery", async () => {
       const endpoint = await webhooks.anEndpoint();
       const delivery = await webhooks.aDelivery(endpoint);
-      await webhooks.settleNext(endpoint, retried(0));
-      await webhooks.settleNext(endpoint, DEAD);
+      await webhooks.completeNext(endpoint, retried(0));
+      await webhooks.completeNext(endpoint, DEAD);
 
       const { history, ...rest } = (await webhooks.find(delivery)) ?? expect.fail("It is gone.");
 
@@ -64,7 +64,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
     test("a delivery that is sent again starts at the beginning of the retry schedule", async () => {
       const endpoint = await webhooks.anEndpoint();
       const delivery = await webhooks.aDelivery(endpoint);
-      await webhooks.settleNext(endpoint, DELIVERED);
+      await webhooks.completeNext(endpoint, DELIVERED);
 
       expect(await webhooks.stores.history.replay(endpoint.id, { id: delivery.id }, 10)).toBe(1);
 
@@ -81,12 +81,12 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
     test("all deliveries given up in a period can be sent again", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [first, sent] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
-      for (const settled of [DEAD, DELIVERED]) {
-        await webhooks.settleNext(endpoint, settled);
+      for (const completed of [DEAD, DELIVERED]) {
+        await webhooks.completeNext(endpoint, completed);
       }
       await harness().passTime(60_000);
       const second = await webhooks.aDelivery(endpoint);
-      await webhooks.settleNext(endpoint, DEAD);
+      await webhooks.completeNext(endpoint, DEAD);
       const dead = [first, second, sent].filter(({ id }) => id !== undefined);
       const createdAt = async (delivery: NewWebhookDelivery) =>
         (await webhooks.find(delivery))?.createdAt ?? expect.fail("It is gone.");
@@ -104,7 +104,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       const endpoint = await webhooks.anEndpoint();
       const [newest, middle, oldest] = await three(endpoint);
       for (let index = 0; index < 3; index += 1) {
-        await webhooks.settleNext(endpoint, DEAD);
+        await webhooks.completeNext(endpoint, DEAD);
       }
       const replay = () => webhooks.stores.history.replay(endpoint.id, { since: new Date(0) }, 2);
 
@@ -137,7 +137,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
     test("deliveries completed long ago are deleted", async () => {
       const endpoint = await webhooks.anEndpoint();
       const [waiting, old] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
-      await webhooks.settleNext(endpoint, DELIVERED);
+      await webhooks.completeNext(endpoint, DELIVERED);
       await harness().passTime(3_600_000);
       const young = await webhooks.aDelivery(endpoint, { type: "webhook.test" });
       await webhooks.stores.outbox.giveUp(endpoint.id, "no more");

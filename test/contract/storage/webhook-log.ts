@@ -19,16 +19,16 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
       const what = `${count} moves of ${runId}`;
       await waitFor(
         async () => {
-          seqs.push(...(await movesOf(runId)));
+          seqs.push(...(await stateChangesOf(runId)));
           return seqs.length >= count;
         },
         { what },
       );
-      seqs.push(...(await movesOf(runId)));
+      seqs.push(...(await stateChangesOf(runId)));
       return seqs;
     }
 
-    async function movesOf(runId: RunId): Promise<readonly number[]> {
+    async function stateChangesOf(runId: RunId): Promise<readonly number[]> {
       const { stateChanges } = await webhooks.stores.log.next(100);
       return stateChanges.filter(({ run }) => run.id === runId).map(({ event }) => event.seq);
     }

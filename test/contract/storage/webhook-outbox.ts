@@ -72,7 +72,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
 
       expect(open).toEqual({ ...delivery, endpoint, number: 1, step: 1 });
       expect(await webhooks.take(endpoint)).toBeUndefined();
-      expect(await webhooks.stores.outbox.settle(open, DELIVERED)).toBe(true);
+      expect(await webhooks.stores.outbox.complete(open, DELIVERED)).toBe(true);
       expect(await webhooks.find(delivery)).toEqual({
         ...delivery,
         state: "delivered",
@@ -130,15 +130,15 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       const again = await webhooks.taken(endpoint);
 
       expect(again).toMatchObject({ id: lost.id, number: 2, step: 2 });
-      expect(await webhooks.stores.outbox.settle(lost, DELIVERED)).toBe(false);
-      expect(await webhooks.stores.outbox.settle(again, DELIVERED)).toBe(true);
-      expect(await webhooks.stores.outbox.settle(again, DELIVERED)).toBe(false);
+      expect(await webhooks.stores.outbox.complete(lost, DELIVERED)).toBe(false);
+      expect(await webhooks.stores.outbox.complete(again, DELIVERED)).toBe(true);
+      expect(await webhooks.stores.outbox.complete(again, DELIVERED)).toBe(false);
     });
 
     test("a message waits until its retry is due", async () => {
       const endpoint = await webhooks.anEndpoint();
       const delivery = await webhooks.aDelivery(endpoint);
-      await webhooks.settleNext(endpoint, retried(300_000));
+      await webhooks.completeNext(endpoint, retried(300_000));
 
       await harness().passTime(299_000);
       expect(await webhooks.take(endpoint)).toBeUndefined();
@@ -164,7 +164,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
         const open = await webhooks.taken(endpoint);
         expect(await webhooks.take(endpoint)).toBeUndefined();
         seqs.push(open.about?.seq);
-        await webhooks.stores.outbox.settle(open, index === 1 ? DEAD : DELIVERED);
+        await webhooks.stores.outbox.complete(open, index === 1 ? DEAD : DELIVERED);
       }
 
       expect(seqs).toEqual([1, 2, 3]);
@@ -175,7 +175,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       const [first, second] = aboutRun(aRunId(), 1, 2);
       await webhooks.aDelivery(endpoint, first);
       const follower = await webhooks.aDelivery(endpoint, second);
-      await webhooks.settleNext(endpoint, retried(300_000));
+      await webhooks.completeNext(endpoint, retried(300_000));
       const other = await webhooks.aDelivery(endpoint, aboutRun(aRunId(), 9)[0]);
 
       const free = await webhooks.taken(endpoint);
@@ -184,7 +184,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(dueAt?.getTime()).toBeGreaterThan(harness().clock.now().getTime() + 200_000);
       expect(free.id).toBe(other.id);
       expect(await webhooks.take(endpoint)).toBeUndefined();
-      await webhooks.stores.outbox.settle(free, DELIVERED);
+      await webhooks.stores.outbox.complete(free, DELIVERED);
       await harness().passTime(301_000);
       expect(await webhooks.taken(endpoint)).toMatchObject({ ...first, number: 2 });
     });
@@ -194,10 +194,10 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       const [first, second] = aboutRun(aRunId(), 1, 2);
       const head = await webhooks.aDelivery(endpoint, first);
       await webhooks.aDelivery(endpoint, second);
-      await webhooks.settleNext(endpoint, retried(300_000));
+      await webhooks.completeNext(endpoint, retried(300_000));
       await webhooks.stores.history.replay(endpoint.id, { id: head.id }, 10);
 
-      await webhooks.settleNext(endpoint, DELIVERED);
+      await webhooks.completeNext(endpoint, DELIVERED);
 
       expect(await webhooks.take(endpoint)).toMatchObject({ ...second, number: 1 });
     });
@@ -214,7 +214,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
     test("all waiting messages of an endpoint can be given up together", async () => {
       const endpoint = await webhooks.anEndpoint();
       const sent = await webhooks.aDelivery(endpoint);
-      await webhooks.settleNext(endpoint, DELIVERED);
+      await webhooks.completeNext(endpoint, DELIVERED);
       const [open, waiting] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
       const trying = await webhooks.taken(endpoint);
 
@@ -224,7 +224,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(await webhooks.find(open)).toMatchObject(dead);
       expect(await webhooks.find(waiting)).toMatchObject(dead);
       expect(await webhooks.find(sent)).toMatchObject({ state: "delivered" });
-      expect(await webhooks.stores.outbox.settle(trying, DELIVERED)).toBe(false);
+      expect(await webhooks.stores.outbox.complete(trying, DELIVERED)).toBe(false);
     });
 
     async function takeAll(endpoint: WebhookEndpoint): Promise<readonly string[]> {

@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Another process of the same data directory, as far as files can tell. */
+/** Another process of the same data directory, as far as files can report. */
 function anInstaller(variables: Readonly<Record<string, string>> = {}, progressMs = 60_000): AgentInstaller {
   const path = `${join(dataDir, "bin")}:/usr/bin:/bin`;
   const installer = new AgentInstaller({
@@ -58,7 +58,7 @@ async function npmDoes(lines: string): Promise<void> {
 }
 
 const INSTALLS = "mkdir bin && head -c 2000000 /dev/zero > bin/program";
-const tell = (text: string) => void told.push(text);
+const report = (text: string) => void told.push(text);
 const list = () => readdir(join(dataDir, "agents"));
 const calls = async () => (await readFile(join(dataDir, "calls"), "utf8")).trim().split("\n");
 
@@ -67,8 +67,8 @@ test("an agent is installed completely at its first use, and two notices report 
   const [agent, installer] = [anAgent(), anInstaller()];
   expect(await installer.isThere(agent)).toBe(false);
 
-  const directory = await installer.provide(agent, tell, signal);
-  await installer.provide(agent, tell, signal);
+  const directory = await installer.provide(agent, report, signal);
+  await installer.provide(agent, report, signal);
 
   expect(await installer.isThere(agent)).toBe(true);
   expect(await list()).toEqual([INSTALLED]);
@@ -82,10 +82,10 @@ test("an agent is installed completely at its first use, and two notices report 
 
 test("npm gets the agent's version and its lockfile, and another lockfile is another installation", async () => {
   await npmDoes(INSTALLS);
-  const first = await anInstaller().provide(anAgent(), tell, signal);
+  const first = await anInstaller().provide(anAgent(), report, signal);
 
   await lockIs('{"other":true}');
-  const second = await anInstaller().provide(anAgent(), tell, signal);
+  const second = await anInstaller().provide(anAgent(), report, signal);
 
   expect(second).not.toBe(first);
   const read = async (directory: string, file: string) =>
@@ -99,7 +99,7 @@ test("npm has a home of its own and the operator's settings for it, and nothing 
   process.env.OPENAI_API_KEY = "sk-not-for-npm";
 
   await anInstaller({ npm_config_registry: "http://r.test" })
-    .provide(anAgent(), tell, signal)
+    .provide(anAgent(), report, signal)
     .finally(() => delete process.env.OPENAI_API_KEY);
 
   const env = (await readFile(join(dataDir, "env"), "utf8")).trim().split("\n");
@@ -115,7 +115,7 @@ test("an agent that needs installing is installed once while several runs wait",
   await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; ${INSTALLS}`);
   const [first, second] = [anInstaller(), anInstaller()];
 
-  const all = [first, first, second].map((installer) => installer.provide(anAgent(), tell, signal));
+  const all = [first, first, second].map((installer) => installer.provide(anAgent(), report, signal));
   await waitFor(async () => (await calls()).length === 1, { what: "npm to be started" });
   await writeFile(join(dataDir, "go"), "");
 
@@ -132,7 +132,7 @@ test("an interrupted installation is repeated and its leftovers are removed", as
   await writeFile(lock, "");
   await utimes(lock, 1_000, 1_000);
 
-  await anInstaller().provide(anAgent(), tell, signal);
+  await anInstaller().provide(anAgent(), report, signal);
 
   expect(await list()).toEqual([INSTALLED]);
 });
@@ -141,7 +141,7 @@ test("an installer waits for another one that is still at work", async () => {
   await npmDoes(`sleep 0.9; ${INSTALLS}`);
   const [first, second] = [anInstaller(), anInstaller()];
 
-  await Promise.all([first, second].map((installer) => installer.provide(anAgent(), tell, signal)));
+  await Promise.all([first, second].map((installer) => installer.provide(anAgent(), report, signal)));
 
   expect(await calls()).toHaveLength(1);
 });
@@ -152,7 +152,7 @@ test("a failed installation reports npm's output without keys, and can be retrie
   );
   const installer = anInstaller();
 
-  const failed = await installer.provide(anAgent(), tell, signal).catch((error: unknown) => error);
+  const failed = await installer.provide(anAgent(), report, signal).catch((error: unknown) => error);
   await npmDoes(INSTALLS);
 
   expect(failed).toMatchObject({
@@ -163,13 +163,13 @@ test("a failed installation reports npm's output without keys, and can be retrie
     options: { remedy: expect.stringContaining("npm registry") },
   });
   expect((await list()).filter((name) => name.startsWith(".half"))).toEqual([]);
-  await expect(installer.provide(anAgent(), tell, signal)).resolves.toContain("fake@1.2.3-");
+  await expect(installer.provide(anAgent(), report, signal)).resolves.toContain("fake@1.2.3-");
 });
 
 test("a failed installation fails for all that wait for it, and is not started again", async () => {
   await npmDoes(`while [ ! -e ${dataDir}/go ]; do sleep 0.05; done; exit 1`);
   const installer = anInstaller();
-  const all = [1, 2].map(() => installer.provide(anAgent(), tell, signal));
+  const all = [1, 2].map(() => installer.provide(anAgent(), report, signal));
   const failed = Promise.allSettled(all);
   await waitFor(async () => (await calls()).length === 1, { what: "npm to be started" });
 
@@ -180,7 +180,7 @@ test("a failed installation fails for all that wait for it, and is not started a
 });
 
 test("the installation error says that the machine has no npm", async () => {
-  const installing = anInstaller({ PATH: join(dataDir, "nothing") }).provide(anAgent(), tell, signal);
+  const installing = anInstaller({ PATH: join(dataDir, "nothing") }).provide(anAgent(), report, signal);
 
   await expect(installing).rejects.toMatchObject({ message: expect.stringContaining("no program npm") });
 });
@@ -188,7 +188,7 @@ test("the installation error says that the machine has no npm", async () => {
 test("the installation error says that the package has no program for this machine", async () => {
   await npmDoes("mkdir bin");
 
-  const installing = anInstaller().provide(anAgent(), tell, signal);
+  const installing = anInstaller().provide(anAgent(), report, signal);
 
   await expect(installing).rejects.toMatchObject({ message: expect.stringContaining("no program for this") });
   expect((await list()).filter((name) => name.includes("@"))).toEqual([]);
@@ -198,7 +198,7 @@ test("an aborted installation returns at once, and closing the installer ends np
   await npmDoes(`trap 'touch ${dataDir}/ended; exit 1' TERM; touch ${dataDir}/begun; sleep 100 & wait`);
   const giveUp = new AbortController();
   const installer = anInstaller();
-  const installing = installer.provide(anAgent(), tell, giveUp.signal);
+  const installing = installer.provide(anAgent(), report, giveUp.signal);
   const refused = expect(installing).rejects.toMatchObject({ code: "internal_error" });
   await waitFor(() => access(join(dataDir, "begun")).then(() => true), { what: "npm to be started" });
 
@@ -216,7 +216,7 @@ test("a running installation reports the bytes that it has written", async () =>
     ${INSTALLS}
     while [ ! -e ${dataDir}/done ]; do sleep 0.01; done`,
   );
-  const installed = anInstaller({}, 20).provide(anAgent(), tell, signal);
+  const installed = anInstaller({}, 20).provide(anAgent(), report, signal);
   const isTold = (text: string) => waitFor(() => told.includes(text), { what: text });
 
   await isTold("Installing Fake: 3 MB written so far.");

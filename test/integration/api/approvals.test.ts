@@ -180,7 +180,7 @@ describe("a follow-up that a policy wants approved", () => {
     expect(statuses).toEqual(["given", "waiting_approval", "waiting_approval", "held"]);
   });
 
-  test("an edit of an approved follow-up needs an approval again, whoever edits it", async () => {
+  test("an edit of an approved follow-up needs an approval again, no matter who edits it", async () => {
     const id = await createRun(harness, {}, { key: ann });
     const { followup_id } = (await follow(id, "tidy up", ben)).body;
     const [before] = await followUps(id);

@@ -13,7 +13,7 @@ afterAll(() => harness.close());
 const AGENT = "/api/v1/agent";
 const UNKNOWN = "0195b2a4-5c1f-7d90-a4c3-2e6f8b1d0a7c";
 
-async function tell(runId: string, ...bodies: readonly RunEventBody[]): Promise<void> {
+async function append(runId: string, ...bodies: readonly RunEventBody[]): Promise<void> {
   await harness.edit(runId, (edit) => {
     edit.set({ turn: 1 });
     for (const body of bodies) {
@@ -32,7 +32,7 @@ async function conversationOf(runId: string, key = harness.key) {
 describe("a conversation", () => {
   test("a conversation is the same by run id and by conversation id", async () => {
     const runId = await createRun(harness, { prompt: "Say hello" });
-    await tell(runId, START, { kind: "agent.message", text: "Hello" });
+    await append(runId, START, { kind: "agent.message", text: "Hello" });
 
     const byRun = await conversationOf(runId);
     const byId = await call(harness, `${AGENT}/conversations/${byRun.conversation_id}`);
@@ -56,7 +56,7 @@ describe("a conversation", () => {
   test("the blocks of a conversation have the documented names", async () => {
     const runId = await createRun(harness);
     const call = { kind: "agent.tool_call", toolCallId: "c", toolKind: "read", title: "Look" } as const;
-    await tell(runId, START, { ...call, status: "completed", rawOutput: { lines: 3 } });
+    await append(runId, START, { ...call, status: "completed", rawOutput: { lines: 3 } });
 
     const { steps } = await conversationOf(runId);
 
@@ -77,7 +77,7 @@ describe("a conversation", () => {
   test("members in blocks are snake_case, except in values that an agent chose", async () => {
     const runId = await createRun(harness);
     const edit = { type: "diff", path: "a", oldText: null, newText: "b" } as const;
-    await tell(
+    await append(
       runId,
       START,
       {
@@ -135,7 +135,7 @@ describe("a conversation", () => {
     const runId = await createRun(harness);
     const words = Array.from({ length: 450 }, (_, index) => `w${index} `);
     const messages = words.map((text) => ({ kind: "agent.message", text }) as const);
-    await tell(runId, START, ...messages);
+    await append(runId, START, ...messages);
 
     const { steps } = await conversationOf(runId);
 
@@ -179,7 +179,7 @@ describe("continuing a conversation", () => {
 describe("the timeline", () => {
   test("the timeline lists the steps of the run and has the same ids on each request", async () => {
     const runId = await createRun(harness);
-    await tell(
+    await append(
       runId,
       { kind: "attempt.started", attempt: 1, worker: "w" },
       START,
@@ -217,7 +217,7 @@ describe("the timeline", () => {
       authorId: "a",
       delivery: "queue",
     } as const;
-    await tell(runId, ...["1", "2", "3", "4", "5", "6"].map((followUpId) => ({ ...followUp, followUpId })));
+    await append(runId, ...["1", "2", "3", "4", "5", "6"].map((followUpId) => ({ ...followUp, followUpId })));
     const path = `${AGENT}/runs/${runId}/timeline`;
 
     const { body } = await call(harness, path);

@@ -271,7 +271,7 @@ describe("a run of a named agent", () => {
     expect([run?.executorId, run?.secretNames]).toEqual([uid, ["ONLY"]]);
   });
 
-  test("a policy about the agent applies, whoever starts its runs", async () => {
+  test("a policy about the agent applies, no matter who starts its runs", async () => {
     const { uid } = await anAgent();
     const match = { principals: [uid] };
     await harness.storage.policies.add(

@@ -114,7 +114,7 @@ test("everything that was sealed under the old secret key is sealed under the ne
   expect(after.secrets.open(value.slice("sealed:".length), `mcp-values:${teamId}`)).toBe("in the clear");
 });
 
-test("a rotation that was interrupted goes on in the next round, and keeps what was written meanwhile", async () => {
+test("a rotation that was interrupted continues in the next round, and keeps what was written meanwhile", async () => {
   await sealEverywhere();
   let replaced = 0;
   const failing: SealedValueStore = {

@@ -168,8 +168,8 @@ describe("a share link", () => {
     ];
     const parts = ["", "/events", "/conversation", "/timeline"];
     const [members, guests] = await Promise.all(
-      readers.map((tell) =>
-        Promise.all([refused, failed].flatMap((shared) => parts.map((part) => tell(shared, part)))),
+      readers.map((read) =>
+        Promise.all([refused, failed].flatMap((shared) => parts.map((part) => read(shared, part)))),
       ),
     );
     const stream = await watch(failed, await enter(failed));

@@ -39,7 +39,7 @@ async function giveUpNext(id: string): Promise<void> {
   const { outbox } = harness.storage.webhooks;
   const taken = (await outbox.take([])) ?? expect.fail("Nothing is due.");
   expect(taken.endpoint.id).toBe(id);
-  await outbox.settle(taken, {
+  await outbox.complete(taken, {
     state: "dead",
     tried: { durationMs: 7, status: 500, error: "It answered 500." },
   });

@@ -134,7 +134,7 @@ test("a server that cannot be started again is an error in the log each time, un
   expect(rows).toEqual([{ one: 1 }]);
 });
 
-test("a leftover file that names a living process of somebody else is no obstacle", async () => {
+test("a leftover file that names a living process of another program is no obstacle", async () => {
   const dataDir = await seed.copy();
   const first = await start(dataDir);
   await first.stop();

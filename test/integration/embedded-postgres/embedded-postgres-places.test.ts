@@ -145,7 +145,7 @@ asRoot("a data directory whose database is gone is refused rather than begun ane
   );
 });
 
-asRoot("what an ordinary user began, root goes on with under that user's account", async () => {
+asRoot("root continues what an ordinary user began, under that user's account", async () => {
   const dataDir = await seed.copy();
   await run("chown", ["-R", `${USER}:${USER}`, dataDir]);
   const asUser = spawnEmbedded({ dataDir, uid: USER, gid: USER });

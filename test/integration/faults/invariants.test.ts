@@ -79,7 +79,7 @@ describe("I1: an acknowledged create has its run, an acknowledged webhook its di
 
   test.each([
     ["that was never stored", "SELECT 1"],
-    ["that is not settled", "UPDATE inbox_events SET disposition = NULL"],
+    ["that has no result", "UPDATE inbox_events SET disposition = NULL"],
   ])("an acknowledged delivery %s", async (name, sql) => {
     const deliveries = name === "that was never stored" ? [{ ...delivery, deliveryId: "other" }] : [delivery];
     await applyDamage(sql);
@@ -235,7 +235,11 @@ describe("I7: everything that waits has a job, everything that moves has a lease
       append("SUCCEEDED", "QUEUED"),
       /I7 run \S+ is QUEUED and free, and has no job/,
     ],
-    ["an unsettled event", "UPDATE inbox_events SET disposition = NULL", /I7 inbox event \S+ is not settled/],
+    [
+      "an event without a result",
+      "UPDATE inbox_events SET disposition = NULL",
+      /I7 inbox event \S+ has no result and no job/,
+    ],
     ["a waiting delivery", "UPDATE outbox_deliveries SET state = 'waiting'", /I7 delivery \S+ waits/],
     ["a moving run without a lease", "UPDATE runs SET state = 'PENDING'", /I7 run \S+ is PENDING/],
     [

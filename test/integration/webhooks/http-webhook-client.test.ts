@@ -28,13 +28,13 @@ beforeEach(() => {
 });
 afterAll(() => receiver.close());
 
-interface Given {
+interface ClientSettings {
   readonly allow?: string;
   readonly limitMs?: number;
   readonly resolve?: Resolve;
 }
 
-function clientOf({ allow = "127.0.0.1", ...options }: Given = {}) {
+function clientOf({ allow = "127.0.0.1", ...options }: ClientSettings = {}) {
   return createWebhookClient({ destinations: new Destinations(parseAllowList(allow)), ...options });
 }
 
@@ -48,8 +48,8 @@ function aMessage(members: Partial<SignedMessage> = {}): SignedMessage {
   };
 }
 
-function post(given: Given, members: Partial<SignedMessage> = {}): Promise<WebhookAnswer> {
-  return clientOf(given).post(aMessage(members), never);
+function post(settings: ClientSettings, members: Partial<SignedMessage> = {}): Promise<WebhookAnswer> {
+  return clientOf(settings).post(aMessage(members), never);
 }
 
 const resolvesTo =

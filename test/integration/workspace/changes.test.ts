@@ -70,7 +70,7 @@ describe.each(sandboxes)(
       test("a turn's patch contains every change of the turn and can be applied to a clone", async () => {
         const harness = await open();
         const workingDirectory = harness.workspace.workingDirectory;
-        await harness.changes.mark(harness.runWorkspace);
+        await harness.changes.takeSnapshot(harness.runWorkspace);
         await writeFile(join(workingDirectory, "changed.txt"), "one\n2\nthree\n");
         await unlink(join(workingDirectory, "gone.txt"));
         await rename(join(workingDirectory, "old name.txt"), join(workingDirectory, "größe.txt"));
@@ -82,7 +82,7 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "ignored/secret"), "x");
         await harness.git("add", "changed.txt");
 
-        const [diff, ...others] = await harness.changes.diff(harness.runWorkspace, "mark");
+        const [diff, ...others] = await harness.changes.diff(harness.runWorkspace, "snapshot");
 
         expect(others).toEqual([]);
         expect(diff).toMatchObject({ repository: TOOLS, isCut: false, filesChanged: 6 });
@@ -100,18 +100,18 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "first.txt"), "1");
         await harness.git("add", "-A");
         await harness.git("commit", "--quiet", "-m", "first");
-        await harness.changes.mark(harness.runWorkspace);
+        await harness.changes.takeSnapshot(harness.runWorkspace);
         await writeFile(join(workingDirectory, "second.txt"), "2");
         await harness.git("add", "-A");
         await harness.git("commit", "--quiet", "-m", "second");
 
-        const [turn] = await harness.changes.diff(harness.runWorkspace, "mark");
+        const [turn] = await harness.changes.diff(harness.runWorkspace, "snapshot");
         const [all] = await harness.changes.diff(harness.runWorkspace, "clone");
 
         expect(turn?.filesChanged).toBe(1);
         expect(all?.filesChanged).toBe(2);
-        await harness.changes.mark(harness.runWorkspace);
-        expect(await harness.changes.diff(harness.runWorkspace, "mark")).toEqual([]);
+        await harness.changes.takeSnapshot(harness.runWorkspace);
+        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toEqual([]);
       });
 
       test("computing changes leaves the index, the working tree and the objects of the repository unchanged", async () => {
@@ -122,7 +122,7 @@ describe.each(sandboxes)(
         await harness.git("add", "changed.txt");
         const before = [await harness.git("status", "--porcelain"), await harness.git("count-objects", "-v")];
 
-        await harness.changes.mark(harness.runWorkspace);
+        await harness.changes.takeSnapshot(harness.runWorkspace);
         await harness.changes.diff(harness.runWorkspace, "clone");
 
         expect([
@@ -134,15 +134,15 @@ describe.each(sandboxes)(
       test("each changed repository has its own diff, and unchanged repositories have none", async () => {
         const other = { owner: "acme", name: "other" };
         const harness = await open({ repositories: [TOOLS, other] });
-        await harness.changes.mark(harness.runWorkspace);
+        await harness.changes.takeSnapshot(harness.runWorkspace);
         await writeFile(join(harness.workspace.directory, "other/file.txt"), "y\n");
 
-        const diffs = await harness.changes.diff(harness.runWorkspace, "mark");
+        const diffs = await harness.changes.diff(harness.runWorkspace, "snapshot");
 
         expect(diffs).toMatchObject([{ repository: other, filesChanged: 1 }]);
         // A broken repository does not prevent the diff of the other one.
         await rm(join(harness.workspace.directory, "tools"), { recursive: true });
-        expect(await harness.changes.diff(harness.runWorkspace, "mark")).toHaveLength(1);
+        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toHaveLength(1);
       });
 
       test("a patch over the size limit is cut between files and marked as cut", async () => {
@@ -293,9 +293,9 @@ describe.each(sandboxes)(
       test("a workspace without repositories has no changes and pushes nothing", async () => {
         const harness = await open({ repositories: [] });
 
-        await harness.changes.mark(harness.runWorkspace);
+        await harness.changes.takeSnapshot(harness.runWorkspace);
 
-        expect(await harness.changes.diff(harness.runWorkspace, "mark")).toEqual([]);
+        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toEqual([]);
         expect(
           await harness.changes.push(harness.runWorkspace, { repository: TOOLS, branch: "b", message: "m" }),
         ).toBe(undefined);
@@ -321,7 +321,7 @@ test.skipIf(noGit !== undefined)(
       repositories: [TOOLS],
     });
 
-    await expect(harness.changes.mark(harness.runWorkspace)).rejects.toMatchObject({
+    await expect(harness.changes.takeSnapshot(harness.runWorkspace)).rejects.toMatchObject({
       code: "operation_not_supported",
       message: "There is no git where the run works.",
       options: { remedy: "Put git into the environment's image." },

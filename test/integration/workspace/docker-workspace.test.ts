@@ -73,10 +73,10 @@ describe.skipIf(skipped !== undefined)(
       );
       expect(await readFile(join(workspace.workingDirectory, "made.txt"), "utf8")).toBe("made\n");
       expect(stepsOf(preparation.reportedSteps).at(1)?.[2]).toContain("A commit");
-      await changes.mark(runWorkspace);
+      await changes.takeSnapshot(runWorkspace);
       await writeFile(join(workspace.workingDirectory, "file.txt"), "two, and longer\n");
 
-      const [turn] = await changes.diff(runWorkspace, "mark");
+      const [turn] = await changes.diff(runWorkspace, "snapshot");
       const pushed = await changes.push(runWorkspace, {
         repository: TOOLS,
         branch: "errand/x",
@@ -91,7 +91,7 @@ describe.skipIf(skipped !== undefined)(
     test("an image without git yields no patches, and the error says why", async () => {
       const { changes, runWorkspace } = await prepare(undefined, "echo without bash or git");
 
-      await expect(changes.mark(runWorkspace)).rejects.toMatchObject({
+      await expect(changes.takeSnapshot(runWorkspace)).rejects.toMatchObject({
         code: "operation_not_supported",
         message: "There is no git where the run works.",
       });

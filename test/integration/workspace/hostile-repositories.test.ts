@@ -63,9 +63,9 @@ describe.each(sandboxes)(
       });
 
       async function diffAndPush(): Promise<unknown> {
-        await harness.changes.mark(harness.runWorkspace);
+        await harness.changes.takeSnapshot(harness.runWorkspace);
         await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "changed\n");
-        const result = await harness.changes.diff(harness.runWorkspace, "mark");
+        const result = await harness.changes.diff(harness.runWorkspace, "snapshot");
         await harness.changes.push(harness.runWorkspace, PUSH);
         return result;
       }
@@ -209,7 +209,7 @@ describe.each(sandboxes)(
         await writeFile(join(harness.workspace.workingDirectory, ".gitattributes"), "*.txt filter=slow\n");
         await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "x");
 
-        await expect(harness.changes.mark(harness.runWorkspace)).rejects.toMatchObject({
+        await expect(harness.changes.takeSnapshot(harness.runWorkspace)).rejects.toMatchObject({
           message: expect.stringContaining("not found in time"),
         });
       });

@@ -217,12 +217,12 @@ describe.skipIf(skipped !== undefined)(
       const sandbox = createLocalSandbox(dataDir);
       const changes = createChangeTracker({ dataDir, sandbox, gitUrl, variablesOf: () => ({}) });
       const runWorkspace = { runId, workspace, gateway: anIdleGateway() };
-      await changes.mark(runWorkspace);
+      await changes.takeSnapshot(runWorkspace);
       await writeFile(join(workingDirectory, "committed.txt"), "1");
       await runGit(workingDirectory, ["add", "-A"]);
       await runGit(workingDirectory, ["commit", "--quiet", "-m", "work"]);
       await writeFile(join(workingDirectory, "untracked.txt"), "2");
-      await changes.diff(runWorkspace, "mark");
+      await changes.diff(runWorkspace, "snapshot");
 
       const checkpoint = await provider("a").checkpoint(runId);
       const restored = await provider("b").prepare(aPreparation(runId, { checkpoint }));

@@ -10,7 +10,7 @@ import type {
 /** A change tracker whose diffs a test sets. */
 export class InMemoryChanges implements ChangeTracker {
   /** The diffs since the mark, by `owner/name`. */
-  readonly sinceMark = new Map<string, string>();
+  readonly sinceSnapshot = new Map<string, string>();
   readonly sinceClone = new Map<string, string>();
   readonly pushes: BranchPush[] = [];
   /** Each error fails one coming call of its kind. */
@@ -27,7 +27,7 @@ export class InMemoryChanges implements ChangeTracker {
     this.#journal = journal;
   }
 
-  async mark(): Promise<void> {
+  async takeSnapshot(): Promise<void> {
     await this.markGates.shift();
     const fault = this.markFaults.shift();
     if (fault !== undefined) {
@@ -36,13 +36,13 @@ export class InMemoryChanges implements ChangeTracker {
     this.marks += 1;
   }
 
-  async diff(_site: RunWorkspace, since: "mark" | "clone"): Promise<readonly RepositoryDiff[]> {
+  async diff(_site: RunWorkspace, since: "snapshot" | "clone"): Promise<readonly RepositoryDiff[]> {
     this.#journal.push(`diff since ${since}`);
     const fault = this.diffFaults.shift();
     if (fault !== undefined) {
       throw fault;
     }
-    const texts = since === "mark" ? this.sinceMark : this.sinceClone;
+    const texts = since === "snapshot" ? this.sinceSnapshot : this.sinceClone;
     return Array.from(texts, ([name, text]) => ({
       repository: repositoryNamed(name),
       patch: new TextEncoder().encode(text),

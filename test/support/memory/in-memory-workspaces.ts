@@ -48,11 +48,11 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   }
 
   async prepare(preparation: Preparation): Promise<PreparedWorkspace> {
-    const { initialContents, checkpoint, plan, runId, signal, tell } = preparation;
+    const { initialContents, checkpoint, plan, runId, signal, report } = preparation;
     this.preparations.push(preparation);
     const begun = checkpoint === undefined ? await initialContents() : undefined;
     for (const step of this.steps) {
-      tell(step);
+      report(step);
     }
     await this.gates.shift()?.(signal);
     const fault = this.prepareFaults.shift();

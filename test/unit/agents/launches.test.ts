@@ -43,7 +43,7 @@ describe.each(PACKAGED.map(({ name }) => name))("%s", (name) => {
         expect(value).toBe("kept-outside");
       }
     }
-    // The token is the credential: whoever sees the arguments of processes must not see it.
+    // The token is the credential: users who see the arguments of processes must not see it.
     expect(JSON.stringify(argv)).not.toContain("token");
   });
 

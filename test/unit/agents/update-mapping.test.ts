@@ -41,7 +41,7 @@ describe.each(AGENTS)("the recorded updates of %s", (agent) => {
   });
 });
 
-describe("what agents tell differently", () => {
+describe("what agents report differently", () => {
   test("a new file's diff has no old text, or an empty one", () => {
     const diffs = ["claude", "gemini", "copilot", "qwen"].map((agent) => {
       const updates = recordedUpdates(agent).flatMap((update) => mapUpdate(update) ?? []);

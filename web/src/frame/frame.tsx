@@ -172,7 +172,7 @@ function Count({ value, tone = "" }: { readonly value: string | undefined; reado
   return value === undefined || value === "0" ? null : <span className={`count ${tone}`}>{value}</span>;
 }
 
-/** Messages that nobody received are counted until somebody deals with them. */
+/** Messages that nobody received are counted until a person deals with them. */
 function DeadNotices() {
   const { data } = useQuery(deadNoticesQuery);
   const dead = data?.notices.length ?? 0;

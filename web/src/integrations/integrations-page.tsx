@@ -23,7 +23,7 @@ export function IntegrationsPage() {
           <div className="note fail">
             <Icon name="warning" />
             <div className="grow">
-              <b>{plural(dead.data.notices.length, "message")} could not be delivered.</b> Somebody waits for
+              <b>{plural(dead.data.notices.length, "message")} could not be delivered.</b> A person waits for
               an answer.
             </div>
           </div>

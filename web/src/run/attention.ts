@@ -9,7 +9,7 @@ import needs from "./marks/needs.svg";
 /** The icons of a tab, by the class of the state. */
 const ICONS: Readonly<Record<string, string>> = { needs, done, fail, error };
 
-/** Shows in the title and the icon of the tab that the run needs somebody or has ended, and notifies a hidden tab. */
+/** Shows in the title and the icon of the tab that the run needs a person or has ended, and notifies a hidden tab. */
 export function useAttention(title: string | undefined, state: RunState | undefined): void {
   const before = useRef<RunState>(undefined);
   useEffect(() => {

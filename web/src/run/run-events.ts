@@ -154,7 +154,7 @@ export class RunLog {
     }
   }
 
-  /** Opens the stream when there is something to follow and somebody to see it, and closes it otherwise. */
+  /** Opens the stream when there is something to follow and a visible page, and closes it otherwise. */
   #follow(phase: Phase = "first"): void {
     const { facts } = this.#timeline.conversation;
     if (this.#isLoaded && document.visibilityState === "visible") {

@@ -187,7 +187,7 @@ describe("the conversation", () => {
     ]);
   });
 
-  test("the end of a run tells the reason and what to do", () => {
+  test("the end of a run shows the reason and what to do", () => {
     const status = { message: "The budget is used up.", error_code: "budget_exceeded", remedy: "Raise it." };
     const { entries, facts } = fold([
       event("run.state", { from: "INPROGRESS", to: "FAILED", status }),

@@ -25,7 +25,7 @@ test("a full bucket lets the whole limit pass at once and refuses the next reque
   expect(taken.map(({ resetMs }) => resetMs)).toEqual([20_000, 40_000, 60_000, 20_000]);
 });
 
-test("a refused request passes after the wait that it was told, and not a moment earlier", () => {
+test("a refused request passes after the announced wait, and not a moment earlier", () => {
   const time = new Time();
   const bucket = buckets(time);
   for (let count = 0; count < 600; count += 1) {
@@ -70,7 +70,7 @@ test("each caller has its own bucket, and only the most recent callers are kept"
   expect(bucket.take("ann").isAllowed).toBe(true);
 });
 
-test("for any limit, the whole limit passes at once and a told wait is enough", () => {
+test("for any limit, the whole limit passes at once and the announced wait is enough", () => {
   const limits = fc.record({
     max: fc.integer({ min: 1, max: 700 }),
     windowMs: fc.integer({ min: 1, max: 90_000 }),

@@ -284,7 +284,7 @@ describe("events in another order", () => {
     await harness.put(said("a", "Fix it"), "thread");
     await quiet();
 
-    expect(harness.settled()).toEqual(["ignored", "run_created", "follow_up"]);
+    expect(harness.dispositions()).toEqual(["ignored", "run_created", "follow_up"]);
     expect(harness.agents.prompts.join("\n\n")).toBe("Fix it\n\nand this");
   });
 

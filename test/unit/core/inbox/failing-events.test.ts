@@ -17,11 +17,11 @@ describe("an event that cannot be handled", () => {
     await harness.put({ text: "one" }, "key-1");
     await harness.put({ text: "two", addressed: "reply" }, "key-1");
     await quiet();
-    expect(harness.settled()).toEqual([]);
+    expect(harness.dispositions()).toEqual([]);
 
     await harness.clock.advance(10_000);
 
-    expect(harness.settled()).toEqual(["run_created", "follow_up"]);
+    expect(harness.dispositions()).toEqual(["run_created", "follow_up"]);
   });
 
   test("an event that fails permanently ends as failed, and its author gets the reason", async () => {
@@ -56,7 +56,7 @@ describe("an event that cannot be handled", () => {
 
     await harness.clock.advance(1_200_000);
 
-    expect(harness.settled()).toEqual(["run_created"]);
+    expect(harness.dispositions()).toEqual(["run_created"]);
   });
 
   test("an event that an outside system refuses for our configuration waits until it is repaired", async () => {
@@ -66,7 +66,7 @@ describe("an event that cannot be handled", () => {
     const event = await harness.storage.inbox.next("key-1");
 
     await harness.clock.advance(600_000);
-    expect(harness.settled()).toEqual([]);
+    expect(harness.dispositions()).toEqual([]);
     expect(harness.logged.map(({ message }) => message)).toContain("inbox.misconfigured");
     expect(
       await harness.storage.inboxList.find({ teamId: FIRST_TEAM, withUnknownTeam: true }, event?.id ?? ""),
@@ -75,7 +75,7 @@ describe("an event that cannot be handled", () => {
     });
     await harness.clock.advance(3_600_000);
 
-    expect(harness.settled()).toEqual(["run_created"]);
+    expect(harness.dispositions()).toEqual(["run_created"]);
     expect(harness.repliesShown()).toEqual([]);
   });
 

@@ -58,7 +58,7 @@ test("the run starts after half a minute when the adapter gives no answer", asyn
   expect(await harness.receive({ text: "Fix it" })).toBe("open");
   await harness.clock.advance(30_000);
 
-  expect(harness.settled()).toEqual(["run_created"]);
+  expect(harness.dispositions()).toEqual(["run_created"]);
   expect(harness.repliesShown()).toEqual([expect.stringMatching(/longer than 30 seconds/)]);
 });
 

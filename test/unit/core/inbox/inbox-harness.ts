@@ -26,11 +26,11 @@ export class IntakeHarness extends CoreHarness {
   async receive(changes: Partial<InboundMessage>, body?: object): Promise<string> {
     await this.put(changes, undefined, body);
     await quiet();
-    return this.settled().at(-1) ?? "open";
+    return this.dispositions().at(-1) ?? "open";
   }
 
   /** Returns the dispositions so far. */
-  settled(): readonly string[] {
+  dispositions(): readonly string[] {
     const ends = this.logged.filter(({ message }) => message === "inbox.completed");
     return ends.map(({ facts }) => String(facts?.disposition));
   }

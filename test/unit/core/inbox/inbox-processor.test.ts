@@ -162,7 +162,7 @@ describe("a message that names the bot", () => {
     await harness.receive({ text: "Fix it" });
 
     expect(harness.repliesShown()).toEqual(["You may not.", "You may not.", "You may not."]);
-    expect(new Set(harness.settled())).toEqual(new Set(["refused"]));
+    expect(new Set(harness.dispositions())).toEqual(new Set(["refused"]));
   });
 });
 
@@ -202,7 +202,7 @@ describe("two events of one message", () => {
     await Promise.all([harness.put({ dedupeKey }), harness.put({ dedupeKey }), harness.put({ dedupeKey })]);
     await quiet();
 
-    expect(harness.settled().toSorted()).toEqual(["duplicate", "duplicate", "run_created"]);
+    expect(harness.dispositions().toSorted()).toEqual(["duplicate", "duplicate", "run_created"]);
     expect(harness.agents.prompts).toEqual(["Fix it"]);
   });
 
@@ -222,7 +222,7 @@ test("of two concurrent messages in a new thread, one creates the run and the ot
   await Promise.all([harness.put({ text: "one" }), harness.put({ text: "two" })]);
   await quiet();
 
-  expect(harness.settled().toSorted()).toEqual(["follow_up", "run_created"]);
+  expect(harness.dispositions().toSorted()).toEqual(["follow_up", "run_created"]);
   const run = await harness.currentRun();
   const words = (await harness.events(run.id)).flatMap(({ body }) =>
     body.kind === "followup.received" ? [body.message] : [],

@@ -100,7 +100,7 @@ describe("a sign that stops", () => {
     expect(signs()).toEqual({ a: "stopped" });
   });
 
-  test("of somebody else, or on another message, it has no effect and no answer", async () => {
+  test("a sign of another user, or on another message, has no effect and no answer", async () => {
     harness.agents.scripts.push(untilCancelled);
     await say("a", "Fix it");
     await say("b", "and this", { author: { subject: "memory:Bob", displayName: "Bob" } });

@@ -60,7 +60,7 @@ describe("replies in the thread of a run", () => {
     expect(await reply("stop")).toBe("cancelled");
   });
 
-  test("a follow-up of the author invites as well, and one of somebody else does not", async () => {
+  test("a follow-up of the author invites as well, and one of another user does not", async () => {
     await harness.receive({ text: "Fix it" });
     await harness.receive({ text: "so", author: BOB, mentions: [CARA.subject] });
     expect((await harness.storage.threads.find(ADDRESS))?.participants).toEqual(["memory:Ada"]);

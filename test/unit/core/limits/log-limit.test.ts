@@ -19,7 +19,7 @@ async function aRunOf(...scripts: readonly Script[]): Promise<RunId> {
   return id;
 }
 
-function tell({ observer }: ScriptedTurn, mebibytes: number): void {
+function report({ observer }: ScriptedTurn, mebibytes: number): void {
   const title = "x".repeat(10_000);
   const calls = Math.round((mebibytes * MEBIBYTE) / 10_300);
   for (let count = 0; count < calls; count += 1) {
@@ -38,8 +38,8 @@ test("an agent that exceeds the log limit is stopped, and nothing more of it is 
     turn.cancelled.addEventListener("abort", () => {
       isCancelled = true;
     });
-    tell(turn, 1.5);
-    harness.clock.every(100, () => tell(turn, 0.1));
+    report(turn, 1.5);
+    harness.clock.every(100, () => report(turn, 0.1));
     return new Promise(() => undefined);
   });
 
@@ -75,7 +75,7 @@ test("many small events count towards the log limit", async () => {
 
 test("the log limit counts all turns of an attempt", async () => {
   const half: Script = async (turn) => {
-    tell(turn, 0.6);
+    report(turn, 0.6);
     await new Promise<void>((resolve) => harness.clock.after(1_000, resolve));
     return END_TURN;
   };
@@ -91,7 +91,7 @@ test("the log limit counts all turns of an attempt", async () => {
 
 test("the log limit starts again with the next attempt", async () => {
   const id = await aRunOf(async (turn) => {
-    tell(turn, 1.5);
+    report(turn, 1.5);
     return new Promise(() => undefined);
   });
   await harness.clock.advance(LEASE_MS);

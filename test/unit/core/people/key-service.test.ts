@@ -49,7 +49,7 @@ describe("a new key", () => {
     }
   });
 
-  test("only an administrator may own a key with the scope admin, whoever creates it", async () => {
+  test("only an administrator may own a key with the scope admin, no matter who creates it", async () => {
     const [admin, member] = [await harness.holder(["admin"]), await harness.principal()];
     const request = { name: "x", scopes: ["admin"], principalId: member.id } as const;
 

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 function changed(): void {
-  harness.changes.sinceMark.set("acme/widgets", "diff");
+  harness.changes.sinceSnapshot.set("acme/widgets", "diff");
   harness.changes.sinceClone.set("acme/widgets", "diff");
 }
 
@@ -169,7 +169,7 @@ describe("the pull request of a run", () => {
     changed();
     await start();
     const id = await perform();
-    harness.changes.sinceMark.clear();
+    harness.changes.sinceSnapshot.clear();
 
     await harness.followUp(id, "What did you do?");
     await ended(id);
@@ -449,7 +449,7 @@ describe("a branch that the agent pushed itself", () => {
     harness.agents.scripts.push(pushes("feature-x"));
     await start();
     const id = await perform();
-    harness.changes.sinceMark.clear();
+    harness.changes.sinceSnapshot.clear();
 
     await harness.followUp(id, "What did you do?");
     await ended(id);

@@ -69,7 +69,7 @@ describe("the repository of a run's configuration", () => {
 
 describe("the pull request of a configuration", () => {
   beforeEach(() => {
-    harness.changes.sinceMark.set("acme/widgets", "diff");
+    harness.changes.sinceSnapshot.set("acme/widgets", "diff");
     harness.changes.sinceClone.set("acme/widgets", "diff");
   });
 

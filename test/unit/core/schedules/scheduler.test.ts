@@ -174,7 +174,7 @@ describe("the schedule of an administrator", () => {
     expect(await service.list(chief)).toMatchObject([{ id, config: WANTED.config }]);
   });
 
-  test("a schedule may use its creator's environment, whoever edits it", async () => {
+  test("a schedule may use its creator's environment, no matter who edits it", async () => {
     const own = { ...anEnvironment("env-ada"), ownerId: ada.id };
     await harness.storage.environments.add(own);
     const config = { environment_id: own.id };

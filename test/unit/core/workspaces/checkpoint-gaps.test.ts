@@ -21,7 +21,7 @@ async function goOn(isOwnCopy: boolean): Promise<void> {
   await harness.receive({ text: "Go on" });
 }
 
-test("files that cannot be stored are told in the thread, and what is missing before the agent starts elsewhere", async () => {
+test("files that cannot be stored are named in the thread, and what is missing before the agent starts elsewhere", async () => {
   harness.workspaces.faults.push(TOO_LARGE);
   await harness.receive({ text: "Fix it" });
   expect(harness.repliesShown()).toEqual([`${NOT_STORED}\n${STAYS}`]);
@@ -55,7 +55,7 @@ test("nothing is missing where the files still are, and after they were stored",
   expect(harness.agents.prompts).toEqual(["Fix it", "Go on", "Go on"]);
 });
 
-test("a file that no checkpoint contains is told once, and again when it is missing", async () => {
+test("a file that no checkpoint contains is named once, and again when it is missing", async () => {
   harness.workspaces.unstorable.push({ path: "workspace/locked", reason: "it cannot be read" });
   await harness.receive({ text: "Fix it" });
   await goOn(true);

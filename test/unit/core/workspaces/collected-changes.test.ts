@@ -61,10 +61,10 @@ async function problemsOf(id: RunId): Promise<readonly string[]> {
 
 describe("the changes of a turn", () => {
   test("the changes of a turn are a patch of their own, beside that of all turns", async () => {
-    harness.changes.sinceMark.set("acme/widgets", "one");
+    harness.changes.sinceSnapshot.set("acme/widgets", "one");
     harness.changes.sinceClone.set("acme/widgets", "one");
     const id = await perform();
-    harness.changes.sinceMark.set("acme/widgets", "two");
+    harness.changes.sinceSnapshot.set("acme/widgets", "two");
     harness.changes.sinceClone.set("acme/widgets", "one and two");
     await more(id);
 
@@ -109,7 +109,7 @@ describe("the changes of a turn", () => {
   });
 
   test("while follow-ups wait, a turn computes only its own patch", async () => {
-    harness.changes.sinceMark.set("acme/widgets", "one");
+    harness.changes.sinceSnapshot.set("acme/widgets", "one");
     harness.changes.sinceClone.set("acme/widgets", "one");
     harness.agents.scripts.push(async () => {
       for (const { runId } of harness.agents.starts) {
@@ -120,8 +120,8 @@ describe("the changes of a turn", () => {
     await perform();
 
     expect(harness.journal.filter((line) => line.startsWith("diff"))).toEqual([
-      "diff since mark",
-      "diff since mark",
+      "diff since snapshot",
+      "diff since snapshot",
       "diff since clone",
     ]);
   });

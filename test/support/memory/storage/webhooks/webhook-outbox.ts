@@ -57,7 +57,7 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
     return this.#database.read((tables) => endpointIn(tables, endpointId));
   }
 
-  settle({ id, number }: TakenWebhook, { retryAfterMs = 0, state, tried }: CompletedTry): Promise<boolean> {
+  complete({ id, number }: TakenWebhook, { retryAfterMs = 0, state, tried }: CompletedTry): Promise<boolean> {
     return this.#database.transaction(({ now, tables }) => {
       const row = rowsIn(tables).find(
         (row) => row.id === id && row.state === "waiting" && row.tries === number,

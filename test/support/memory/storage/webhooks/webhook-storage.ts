@@ -11,7 +11,7 @@ import { InMemoryWebhookHistory } from "./webhook-history.ts";
 import { InMemoryWebhookOutbox } from "./webhook-outbox.ts";
 import { ENDPOINTS } from "./webhook-table.ts";
 
-/** The twin. Its reader of the log begins where the log does. */
+/** The in-memory fake. Its reader of the log begins where the log does. */
 export function createInMemoryWebhookStorage(database: InMemoryStatements): WebhookStorage {
   return {
     endpoints: teamEndpoints(new InMemoryRecordStore<WebhookEndpoint>(database, ENDPOINTS)),
