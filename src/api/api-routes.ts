@@ -23,6 +23,7 @@ import { namedAgentRoutes } from "./routes/named-agents.ts";
 import { noticeRoutes } from "./routes/notices.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { principalRoutes } from "./routes/principals.ts";
+import { quotaRoutes } from "./routes/quotas.ts";
 import { readRunRoutes } from "./routes/read-runs.ts";
 import { redirectRoutes } from "./routes/redirects.ts";
 import { retryRunRoutes } from "./routes/retry-run.ts";
@@ -91,5 +92,6 @@ export const apiRoutes: readonly Routes[] = [
   installationRoutes,
   auditRoutes,
   usageRoutes,
+  quotaRoutes,
   doctorRoutes,
 ];

@@ -94,6 +94,13 @@ export class Misconfigured extends AppError {
   }
 }
 
+/** A limit that becomes free again by itself does not admit the request now. */
+export class TooMany extends AppError {
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs: number }) {
+    super("resource_unavailable", message, { ...options, retryable: true });
+  }
+}
+
 /** For a request with an invalid member. `path` names it as the caller does, and `message` continues the sentence. */
 export function invalidMember(path: string, message: string): AppError {
   return new AppError("invalid_request", `${path}: ${message}`, { issues: [{ path, message }] });

@@ -22,6 +22,7 @@ import type { ShareLinkStore } from "./people/share-link-store.ts";
 import type { SignInLinkStore } from "./people/sign-in-link.ts";
 import type { SignInStore } from "./people/sign-in-store.ts";
 import type { Policy } from "./policies/policy.ts";
+import type { QuotaStore } from "./quotas/quota-store.ts";
 import type { RoutingRule } from "./routing/routing-rule.ts";
 import type { EventLog } from "./runs/event-log.ts";
 import type { FollowUpStore } from "./runs/follow-up-store.ts";
@@ -46,6 +47,7 @@ export interface Storage {
   readonly inbox: InboxStore;
   readonly outbox: OutboxStore;
   readonly teams: TeamStore;
+  readonly quotas: QuotaStore;
   readonly people: PeopleStore;
   readonly identities: IdentityStore;
   readonly keys: KeyStore;

@@ -32,18 +32,28 @@ const ALIVE = `
 const IS_ALLOWED = `
   (api_key_id IS NULL OR api_key_id IN (SELECT id FROM alive))
   AND (sign_in_id IS NULL OR sign_in_id IN (SELECT id FROM signed_in))`;
-const ANSWERED = `
+/** A team with quotas needs a lock and a count first. */
+const HAS_NO_QUOTAS = `
+  NOT EXISTS (SELECT FROM teams WHERE teams.id = given.team_id AND quotas IS NOT NULL)`;
+
+function answered(isAllowed: string): string {
+  return `
   answered AS (
     INSERT INTO idempotent_responses (principal_id, key, request_hash, status, body, run_id)
     SELECT principal_id, key, request_hash, answer_status, answer_body, id FROM given
-    WHERE key IS NOT NULL AND ${IS_ALLOWED}
+    WHERE key IS NOT NULL AND ${isAllowed}
     ON CONFLICT DO NOTHING RETURNING principal_id, key)`;
-const CREATED = `
+}
+
+function created(isAllowed: string): string {
+  return `
   created AS (
-    INSERT INTO runs (${NAMES}, updated_at, last_seq)
-    SELECT ${NAMES}, created_at, jsonb_array_length(events) FROM given
-    WHERE ${IS_ALLOWED} AND (key IS NULL OR (principal_id, key) IN (SELECT principal_id, key FROM answered))
+    INSERT INTO runs (${NAMES}, api_key_id, updated_at, last_seq)
+    SELECT ${NAMES}, api_key_id, created_at, jsonb_array_length(events) FROM given
+    WHERE ${isAllowed} AND (key IS NULL OR (principal_id, key) IN (SELECT principal_id, key FROM answered))
     RETURNING id)`;
+}
+
 const LOGGED = `
   logged AS (
     INSERT INTO run_events (run_id, seq, turn, kind, body)
@@ -60,16 +70,17 @@ const SEARCHED = `
 
 /**
  * Stores new runs with their logs, idempotent responses and jobs as one statement, which is one round trip and one
- * transaction. Everything of a run depends on its response and on the caller's API key and sign-in: if there is a
- * response under the idempotency key, the API key was revoked or the sign-in has ended, nothing of the run is stored. Returns the ids of the stored runs. Two runs must not have a response under the same key. `jobSql` is the
- * `sql` of a `JobInsert`.
+ * transaction. Nothing of a run is stored if there is a response under its idempotency key, the API key was revoked, the
+ * sign-in has ended, or the team has quotas that were not checked. Returns the ids of the stored runs. Two runs must not
+ * have a response under the same key. `jobSql` is the `sql` of a `JobInsert`.
  */
 export async function insertRuns(
   statements: Pick<Statements, "rows">,
   jobSql: string,
   rows: readonly NewRunRows[],
+  quotas: "checked" | "unchecked" = "unchecked",
 ): Promise<ReadonlySet<string>> {
-  const made = await statements.rows<{ id: string }>(statementOf(jobSql, rows));
+  const made = await statements.rows<{ id: string }>(statementOf(jobSql, rows, quotas));
   return new Set(made.map(({ id }) => id));
 }
 
@@ -77,7 +88,7 @@ export async function insertRuns(
 const INSERTED_TOGETHER_MAX = 32;
 
 /**
- * Stores new runs, several at once if they arrive together. False: there is already a response under the run's key.
+ * Stores new runs, several at once if they arrive together. False: a run was not stored, as `insertRuns` says.
  */
 export function insertsOf(
   statements: Pick<Statements, "rows">,
@@ -106,8 +117,22 @@ function storedBefore(error: unknown, rows: readonly NewRunRows[]): ReadonlySet<
   return new Set(rows.map(({ origin }) => origin.id));
 }
 
-function statementOf(jobSql: string, rows: readonly NewRunRows[]): Statement {
-  const parts = [GIVEN, ALIVE, ANSWERED, CREATED, LOGGED, SEARCHED, NEW_JOBS, `stored_jobs AS (${jobSql})`];
+function statementOf(
+  jobSql: string,
+  rows: readonly NewRunRows[],
+  quotas: "checked" | "unchecked",
+): Statement {
+  const isAllowed = quotas === "checked" ? IS_ALLOWED : `${IS_ALLOWED} AND ${HAS_NO_QUOTAS}`;
+  const parts = [
+    GIVEN,
+    ALIVE,
+    answered(isAllowed),
+    created(isAllowed),
+    LOGGED,
+    SEARCHED,
+    NEW_JOBS,
+    `stored_jobs AS (${jobSql})`,
+  ];
   return {
     text: `WITH ${parts.join(",")} SELECT id FROM created`,
     values: [JSON.stringify(rows.map(sentAs))],

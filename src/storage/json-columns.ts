@@ -8,6 +8,7 @@ import type { PrincipalId, RunId } from "../core/ids.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/people/share-link.ts";
 import { POLICY_ACTIONS, type PolicyMatch, RELATIONS, ROLES } from "../core/policies/policy.ts";
+import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/quotas/quota.ts";
 import type { RoutingMatch } from "../core/routing/routing-rule.ts";
 import {
   type Approval,
@@ -109,6 +110,14 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
 
 /** Members that have no effect and are given back. */
 export const OTHER_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = recordOf(z.unknown());
+
+export const QUOTAS: z.ZodType<readonly Quota[]> = z.array(
+  z.looseObject({
+    name: z.enum(QUOTA_NAMES),
+    scope: z.enum(QUOTA_SCOPES),
+    limit: z.number(),
+  } satisfies MembersOf<Quota>),
+);
 
 export const METADATA: z.ZodType<Readonly<Record<string, string>>> = textByName;
 

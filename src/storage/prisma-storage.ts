@@ -25,6 +25,7 @@ import { PrismaNoticeLog } from "./notice-log.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
 import { createPolicyStore } from "./policy-store.ts";
+import { PrismaQuotaStore } from "./quota-store.ts";
 import { createRoutingRuleStore } from "./routing-rule-store.ts";
 import { PrismaRunReports } from "./run-reports.ts";
 import { PrismaRunStore } from "./run-store.ts";
@@ -50,6 +51,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     inbox: new PrismaInboxStore(deps),
     outbox: new PrismaOutboxStore(deps),
     teams: new PrismaTeamStore(deps.database),
+    quotas: new PrismaQuotaStore(deps.database),
     people: new PrismaPeopleStore(deps),
     identities: new PrismaIdentityStore(deps.database),
     keys: new PrismaKeyStore(deps),

@@ -18,6 +18,7 @@ import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
+import { requireQuotas } from "./quota-store.ts";
 import { toJson } from "./rows.ts";
 import { runOf } from "./run-columns.ts";
 import {
@@ -56,21 +57,27 @@ export class PrismaRunStore implements RunStore {
   async create(origin: RunDefinition, change: RunChange): Promise<Run> {
     const { database, jobInsert } = this.#deps;
     const rows = { origin, change, jobs: jobInsert.rowsOf(change.jobs) };
-    const isMade = isAlone(change)
-      ? await this.#inserts.do(rows)
-      : await database.transaction(async (tx) => {
-          const made = await insertRuns(statementsOf(tx), jobInsert.sql, [rows]);
-          if (made.size > 0) {
-            await this.#storeBeside(tx, origin.id, change);
-          }
-          return made.size > 0;
-        });
+    const isMade =
+      (isAlone(change) && (await this.#inserts.do(rows))) ||
+      (await database.transaction((tx) => this.#insertChecked(tx, rows)));
     if (!isMade) {
       await this.#requireKey(database, change);
       throw new UniqueConflict("idempotencyKey");
     }
     this.#publish(origin.id, change);
     return createdRun(origin, change);
+  }
+
+  /** Also for what a new run stores beside its row, and for a team with quotas. Throws if one of them is used up. */
+  async #insertChecked(tx: Tx, rows: NewRunRows): Promise<boolean> {
+    const { change, origin } = rows;
+    const { sql } = this.#deps.jobInsert;
+    await requireQuotas(statementsOf(tx), origin, change);
+    const made = await insertRuns(statementsOf(tx), sql, [rows], "checked");
+    if (made.size > 0) {
+      await this.#storeBeside(tx, origin.id, change);
+    }
+    return made.size > 0;
   }
 
   /** Concurrent changes of a run are rare. After one, the row is locked before the second read. */

@@ -13,6 +13,7 @@ import { describeListingRuns } from "./storage/listing-runs.ts";
 import { describeOutbox } from "./storage/outbox.ts";
 import { describeOutboxPace } from "./storage/outbox-pace.ts";
 import { describePeople } from "./storage/people.ts";
+import { describeQuotas } from "./storage/quotas.ts";
 import { describeRecords } from "./storage/records.ts";
 import { describeRunReports } from "./storage/run-reports.ts";
 import { describeSettings } from "./storage/settings.ts";
@@ -47,6 +48,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeSkillHistory(harness);
     describeRecords(harness);
     describeRunReports(harness);
+    describeQuotas(harness);
     describeWorkers(harness);
     describeThreads(harness);
     describeSettings(harness);

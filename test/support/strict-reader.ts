@@ -435,6 +435,8 @@ const Notice = object({
   ...{ delivered_at: maybe(time), error: maybe(text), permalink: maybe(text) },
 });
 
+const Quota = object({ name: text, limit: z.number(), used: z.number(), scope: z.enum(["team", "key"]) });
+
 const list = (name: string, schema: z.ZodType = object({})) => object({ [name]: z.array(schema) });
 const paged = (name: string, schema: z.ZodType) => list(name, schema).extend({ page_info: PageInfo });
 const Runs = paged("runs", RunItem);
@@ -546,10 +548,8 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
       method: z.enum(["api_key", "slack", "github", "oidc", "link"]),
     }),
   ),
-  "GET /agent/quotas": list(
-    "quotas",
-    object({ name: text, limit: z.number(), used: z.number(), scope: z.enum(["team", "key"]) }),
-  ),
+  "GET /agent/quotas": list("quotas", Quota),
+  "PUT /agent/teams/*/quotas": list("quotas", Quota),
 };
 
 const CREATED = new Set([

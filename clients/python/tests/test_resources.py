@@ -313,6 +313,18 @@ def test_principals_keys_agents_teams_and_identity_links_are_created_changed_and
     assert team.uid in [one.uid for one in client.teams.list()]
 
 
+def test_quotas_are_set_for_a_team_and_listed_with_their_use(client: Errand) -> None:
+    team_uid = client.whoami().team.uid
+    client.quotas.set(team_uid, quotas=[{"name": "runs_per_day", "scope": "key", "limit": 1_000_000}])
+    [before] = client.quotas.list()
+    client.runs.create(prompt="say x")
+    [after] = client.quotas.list()
+
+    assert (before.name, before.scope, before.limit) == ("runs_per_day", "key", 1_000_000)
+    assert after.used == before.used + 1
+    assert client.quotas.set(team_uid, quotas=[]).quotas == []
+
+
 def test_sign_ins_are_listed_and_an_unknown_one_cannot_be_ended(client: Errand) -> None:
     assert list(client.sign_ins.list()) == []
     with pytest.raises(NotFoundError):

@@ -20,6 +20,7 @@ import { Models } from "./resources/models.ts";
 import { Notices } from "./resources/notices.ts";
 import { Policies } from "./resources/policies.ts";
 import { Principals } from "./resources/principals.ts";
+import { Quotas } from "./resources/quotas.ts";
 import { RoutingRules } from "./resources/routing-rules.ts";
 import { Runs } from "./resources/runs.ts";
 import { Schedules } from "./resources/schedules.ts";
@@ -58,6 +59,7 @@ export class Errand extends ApiClient {
   readonly notices: Notices;
   readonly policies: Policies;
   readonly principals: Principals;
+  readonly quotas: Quotas;
   readonly routingRules: RoutingRules;
   readonly runs: Runs;
   readonly schedules: Schedules;
@@ -90,6 +92,7 @@ export class Errand extends ApiClient {
     this.notices = new Notices(this);
     this.policies = new Policies(this);
     this.principals = new Principals(this);
+    this.quotas = new Quotas(this);
     this.routingRules = new RoutingRules(this);
     this.runs = new Runs(this);
     this.schedules = new Schedules(this);

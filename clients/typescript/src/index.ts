@@ -27,6 +27,7 @@ export { Models } from "./resources/models.ts";
 export { Notices } from "./resources/notices.ts";
 export { Policies } from "./resources/policies.ts";
 export { Principals } from "./resources/principals.ts";
+export { Quotas } from "./resources/quotas.ts";
 export { RoutingRules } from "./resources/routing-rules.ts";
 export { type RunEventsQuery, Runs, type WaitOptions } from "./resources/runs.ts";
 export { Schedules } from "./resources/schedules.ts";

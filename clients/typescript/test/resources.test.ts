@@ -445,6 +445,20 @@ describe("people", () => {
     expect((await client.teams.list()).teams.map(({ uid }) => uid)).toContain(team.uid);
   });
 
+  test("quotas are set for a team and listed with their use", async () => {
+    const { team } = await client.whoami();
+    const quota = { name: "runs_per_day", scope: "key", limit: 1_000_000 } as const;
+
+    await client.quotas.set(team.uid, { quotas: [quota] });
+    const before = await client.quotas.list();
+    await client.runs.create({ prompt: "say x" });
+    const after = await client.quotas.list();
+
+    expect(before.quotas).toMatchObject([quota]);
+    expect(after.quotas[0]?.used).toBe((before.quotas[0]?.used ?? 0) + 1);
+    expect((await client.quotas.set(team.uid, { quotas: [] })).quotas).toEqual([]);
+  });
+
   test("sign-ins are listed, and an unknown one cannot be ended", async () => {
     const { principal } = await client.whoami();
 

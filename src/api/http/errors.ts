@@ -1,4 +1,10 @@
-import { AppError, type DeviceCodeReason, type ErrorCode, type ErrorOptions } from "../../core/errors.ts";
+import {
+  AppError,
+  type DeviceCodeReason,
+  type ErrorCode,
+  type ErrorOptions,
+  TooMany,
+} from "../../core/errors.ts";
 import { ERROR_TABLE } from "./error-table.ts";
 
 /** An error with another status than that of its code: 405, 413, 415, 429, and 422 for a reused idempotency key. */
@@ -36,7 +42,12 @@ export interface ProblemContext {
   readonly traceId: string;
 }
 
+const TOO_MANY_STATUS = 429;
+
 export function statusOf(error: AppError): number {
+  if (error instanceof TooMany) {
+    return TOO_MANY_STATUS;
+  }
   return error instanceof StatusError ? error.status : ERROR_TABLE[error.code].status;
 }
 

@@ -1,5 +1,5 @@
 import { cleaned } from "../clean-text.ts";
-import { AppError, Misconfigured, StorageUnavailable } from "../errors.ts";
+import { AppError, Misconfigured, StorageUnavailable, TooMany } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { isOutsider } from "../policies/evaluate-policies.ts";
 import type { Role } from "../policies/policy.ts";
@@ -357,9 +357,11 @@ function isAnswered({ message: { addressed, author } }: Pick<MessageContext, "me
   return addressed !== "reply" && author.isBot !== true;
 }
 
-/** What a policy forbids is posted even to a member who did not address the bot. */
+/** What a policy or a quota forbids is posted even to a member who did not address the bot. */
 function isForbidden(error: unknown): error is AppError {
-  return error instanceof AppError && error.code === "not_authorized";
+  const isOverQuota =
+    error instanceof TooMany || (error instanceof AppError && error.code === "budget_exceeded");
+  return isOverQuota || (error instanceof AppError && error.code === "not_authorized");
 }
 
 function isNotFound(error: unknown): boolean {

@@ -56,8 +56,15 @@ export class Scheduler {
       return;
     }
     // Prepared outside of the transaction, because it may have to fetch a repository.
-    const spawn = await this.#prepare(due.schedule);
-    const isFired = await storage.atomically((stores) => this.#fireOnce(stores, due.schedule, spawn));
+    const prepared = await this.#prepare(due.schedule);
+    const store = (spawn: Spawn) =>
+      storage
+        .atomically((stores) => this.#fireOnce(stores, due.schedule, spawn))
+        .then((isFired) => ({ isFired, spawn }));
+    // Quotas are checked when the run is stored.
+    const { isFired, spawn } = await store(prepared).catch((error: unknown) =>
+      store({ error: finalText(error) }),
+    );
     if (isFired) {
       log.info("schedule.fired", { scheduleId: id, ...outcomeOf(spawn) });
     }
@@ -97,11 +104,7 @@ export class Scheduler {
     try {
       return { run: await this.#deps.runs.prepare(await this.#requestOf(schedule)) };
     } catch (error) {
-      // A temporary failure is tried again, and the due time fires late.
-      if (!(error instanceof AppError) || error.retryable) {
-        throw error;
-      }
-      return { error: error.message };
+      return { error: finalText(error) };
     }
   }
 
@@ -124,6 +127,14 @@ export class Scheduler {
     const whose = { creator: { ...creator, administrator: false }, scheduleId: id, othersWrote };
     return { ...about, ...whose, source, triggerUrl: this.#deps.linkOf(id) };
   }
+}
+
+/** A temporary failure is thrown again: it is tried again, and the due time fires late. */
+function finalText(error: unknown): string {
+  if (!(error instanceof AppError) || error.retryable) {
+    throw error;
+  }
+  return error.message;
 }
 
 /** A prepared run is discarded when the schedule was edited. The edited schedule has its own job. */

@@ -91,6 +91,7 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   "DELETE /agent/principals/:uid": ["principal.updated"],
   "POST /agent/teams": ["team.created"],
   "PATCH /agent/teams/:uid": ["team.updated"],
+  "PUT /agent/teams/:uid/quotas": ["team.updated"],
   "POST /agent/identities": ["named_agent.created", "principal.created"],
   "PUT /agent/identities/:uid": ["named_agent.updated"],
   "DELETE /agent/identities/:uid": ["named_agent.deleted", "principal.updated"],

@@ -25,8 +25,13 @@ const QUERIES: Readonly<Record<string, string>> = {
   "GET /agent/events": "?after=start&limit=500",
   "GET /agent/usage": "?group_by=creator&group_by=environment",
 };
-/** These lists are about the installation and not about objects of a team. */
-const OF_NO_TEAM = ["GET /agent/models", "GET /agent/catalogue", "GET /agent/connected-self-hosted-workers"];
+/** These lists are about the installation, or have no ids. */
+const OF_NO_TEAM = [
+  "GET /agent/models",
+  "GET /agent/catalogue",
+  "GET /agent/connected-self-hosted-workers",
+  "GET /agent/quotas",
+];
 /** Every team has the same built-in policies. */
 const SHARED: ReadonlySet<string> = new Set(BUILTIN_POLICIES.map(({ id }) => id));
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

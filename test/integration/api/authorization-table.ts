@@ -37,6 +37,10 @@ const aRule = () => ({ ...aName(), effect: "allow", enabled: false });
 const anEnvironment = () => ({ config: { ...aName(), github_repos: [{ owner: "acme", repo: "api" }] } });
 const aSchedule = () => ({ ...aName(), cron_schedule: "0 3 * * *", prompt: "tidy", enabled: false });
 const anMcpServer = () => ({ ...aName(), config: { command: "wiki-mcp" } });
+/** Never reached. */
+const aQuota = () => ({
+  quotas: [{ name: "runs_per_day", limit: 1_000_000 + Math.floor(Math.random() * 1e6) }],
+});
 const aWebhook = () => ({ url: "https://203.0.114.7/hook" });
 
 /**
@@ -222,6 +226,8 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "POST /agent/teams": { needs: "operator", body: aName },
   "GET /agent/teams/:uid": { ...settings.read, operatorSeesAll: true },
   "PATCH /agent/teams/:uid": { ...administration, body: aName, operatorSeesAll: true },
+  "GET /agent/quotas": settings.read,
+  "PUT /agent/teams/:uid/quotas": { needs: "operator", body: aQuota, operatorSeesAll: true },
   "GET /agent/identities": settings.read,
   "POST /agent/identities": { ...administration, body: aName },
   "GET /agent/identities/:uid": settings.read,

@@ -4957,6 +4957,70 @@ class UpdatePrincipalRequest(Model):
     """
 
 
+class Quota(Model):
+    """
+    The most that a team may use.
+    """
+
+    name: Literal["queued_runs", "runs_per_day", "cost_usd_per_month"] | str
+    """
+    `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+    """
+    limit: float
+    """
+    A request for a run above it is refused.
+    """
+    used: float
+    """
+    What is used now. For the scope `key`: by the API key of this request; 0 without one.
+    """
+    scope: Literal["team", "key"] | str
+    """
+    `team`: counted for the whole team. `key`: counted for each API key; only `runs_per_day`.
+    """
+
+
+class ListQuotasResponse(Model):
+    """
+    The quotas of a team with their use.
+    """
+
+    quotas: list[Quota]
+    """
+    The quotas that are set. Nothing else is limited.
+    """
+
+
+class QuotaRequest(Model):
+    """
+    A quota to set.
+    """
+
+    name: Literal["queued_runs", "runs_per_day", "cost_usd_per_month"] | str
+    """
+    `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+    """
+    limit: float
+    """
+    A request for a run above it is refused.
+    """
+    scope: Literal["team", "key"] | str | None = None
+    """
+    `team`: counted for the whole team. `key`: counted for each API key; only `runs_per_day`.
+    """
+
+
+class SetQuotasRequest(Model):
+    """
+    The quotas of a team.
+    """
+
+    quotas: list[QuotaRequest]
+    """
+    All quotas of the team. One that is left out is removed.
+    """
+
+
 class SessionRedirect(Model):
     """
     The target of a session.

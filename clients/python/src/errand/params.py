@@ -1114,6 +1114,36 @@ class UpdatePrincipalRequest(TypedDict):
     """
 
 
+class QuotaRequest(TypedDict):
+    """
+    A quota to set.
+    """
+
+    name: Literal["queued_runs", "runs_per_day", "cost_usd_per_month"]
+    """
+    `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+    """
+    limit: float
+    """
+    A request for a run above it is refused.
+    """
+    scope: NotRequired[Literal["team", "key"]]
+    """
+    `team`: counted for the whole team. `key`: counted for each API key; only `runs_per_day`.
+    """
+
+
+class SetQuotasRequest(TypedDict):
+    """
+    The quotas of a team.
+    """
+
+    quotas: list[QuotaRequest]
+    """
+    All quotas of the team. One that is left out is removed.
+    """
+
+
 class RoutingMatch(TypedDict):
     """
     All conditions must hold. A list holds if one of its values matches.

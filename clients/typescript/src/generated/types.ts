@@ -5204,6 +5204,66 @@ export type UpdatePrincipalRequest = {
 };
 
 /**
+ * The most that a team may use.
+ */
+export type Quota = {
+    /**
+     * `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+     */
+    name: 'queued_runs' | 'runs_per_day' | 'cost_usd_per_month';
+    /**
+     * A request for a run above it is refused.
+     */
+    limit: number;
+    /**
+     * What is used now. For the scope `key`: by the API key of this request; 0 without one.
+     */
+    used: number;
+    /**
+     * `team`: counted for the whole team. `key`: counted for each API key; only `runs_per_day`.
+     */
+    scope: 'team' | 'key';
+};
+
+/**
+ * The quotas of a team with their use.
+ */
+export type ListQuotasResponse = {
+    /**
+     * The quotas that are set. Nothing else is limited.
+     */
+    quotas: Array<Quota>;
+};
+
+/**
+ * A quota to set.
+ */
+export type QuotaRequest = {
+    /**
+     * `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+     */
+    name: 'queued_runs' | 'runs_per_day' | 'cost_usd_per_month';
+    /**
+     * A request for a run above it is refused.
+     */
+    limit: number;
+    /**
+     * `team`: counted for the whole team. `key`: counted for each API key; only `runs_per_day`.
+     */
+    scope?: 'team' | 'key';
+};
+
+/**
+ * The quotas of a team.
+ */
+export type SetQuotasRequest = {
+    /**
+     * All quotas of the team. One that is left out is removed.
+     */
+    quotas: Array<QuotaRequest>;
+};
+
+/**
  * The target of a session.
  */
 export type SessionRedirect = {

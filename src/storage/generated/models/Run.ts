@@ -67,6 +67,7 @@ export type RunMinAggregateOutputType = {
   creatorId: string | null
   executorId: string | null
   requesterId: string | null
+  apiKeyId: string | null
   teamOwned: boolean | null
   agent: string | null
   configName: string | null
@@ -124,6 +125,7 @@ export type RunMaxAggregateOutputType = {
   creatorId: string | null
   executorId: string | null
   requesterId: string | null
+  apiKeyId: string | null
   teamOwned: boolean | null
   agent: string | null
   configName: string | null
@@ -181,6 +183,7 @@ export type RunCountAggregateOutputType = {
   creatorId: number
   executorId: number
   requesterId: number
+  apiKeyId: number
   secretNames: number
   teamOwned: number
   config: number
@@ -285,6 +288,7 @@ export type RunMinAggregateInputType = {
   creatorId?: true
   executorId?: true
   requesterId?: true
+  apiKeyId?: true
   teamOwned?: true
   agent?: true
   configName?: true
@@ -342,6 +346,7 @@ export type RunMaxAggregateInputType = {
   creatorId?: true
   executorId?: true
   requesterId?: true
+  apiKeyId?: true
   teamOwned?: true
   agent?: true
   configName?: true
@@ -399,6 +404,7 @@ export type RunCountAggregateInputType = {
   creatorId?: true
   executorId?: true
   requesterId?: true
+  apiKeyId?: true
   secretNames?: true
   teamOwned?: true
   config?: true
@@ -558,6 +564,7 @@ export type RunGroupByOutputType = {
   creatorId: string
   executorId: string | null
   requesterId: string | null
+  apiKeyId: string | null
   secretNames: string[]
   teamOwned: boolean
   config: runtime.JsonValue
@@ -653,6 +660,7 @@ export type RunWhereInput = {
   creatorId?: Prisma.UuidFilter<"Run"> | string
   executorId?: Prisma.UuidNullableFilter<"Run"> | string | null
   requesterId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  apiKeyId?: Prisma.UuidNullableFilter<"Run"> | string | null
   secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolFilter<"Run"> | boolean
   config?: Prisma.JsonFilter<"Run">
@@ -733,6 +741,7 @@ export type RunOrderByWithRelationInput = {
   creatorId?: Prisma.SortOrder
   executorId?: Prisma.SortOrderInput | Prisma.SortOrder
   requesterId?: Prisma.SortOrderInput | Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
   secretNames?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   config?: Prisma.SortOrder
@@ -817,6 +826,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   creatorId?: Prisma.UuidFilter<"Run"> | string
   executorId?: Prisma.UuidNullableFilter<"Run"> | string | null
   requesterId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  apiKeyId?: Prisma.UuidNullableFilter<"Run"> | string | null
   secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolFilter<"Run"> | boolean
   config?: Prisma.JsonFilter<"Run">
@@ -896,6 +906,7 @@ export type RunOrderByWithAggregationInput = {
   creatorId?: Prisma.SortOrder
   executorId?: Prisma.SortOrderInput | Prisma.SortOrder
   requesterId?: Prisma.SortOrderInput | Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
   secretNames?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   config?: Prisma.SortOrder
@@ -976,6 +987,7 @@ export type RunScalarWhereWithAggregatesInput = {
   creatorId?: Prisma.UuidWithAggregatesFilter<"Run"> | string
   executorId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   requesterId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
+  apiKeyId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
   secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolWithAggregatesFilter<"Run"> | boolean
   config?: Prisma.JsonWithAggregatesFilter<"Run">
@@ -1047,6 +1059,7 @@ export type RunCreateInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1127,6 +1140,7 @@ export type RunUncheckedCreateInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1205,6 +1219,7 @@ export type RunUpdateInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1285,6 +1300,7 @@ export type RunUncheckedUpdateInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1364,6 +1380,7 @@ export type RunCreateManyInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1435,6 +1452,7 @@ export type RunUpdateManyMutationInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1507,6 +1525,7 @@ export type RunUncheckedUpdateManyInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -1589,6 +1608,7 @@ export type RunCountOrderByAggregateInput = {
   creatorId?: Prisma.SortOrder
   executorId?: Prisma.SortOrder
   requesterId?: Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrder
   secretNames?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   config?: Prisma.SortOrder
@@ -1676,6 +1696,7 @@ export type RunMaxOrderByAggregateInput = {
   creatorId?: Prisma.SortOrder
   executorId?: Prisma.SortOrder
   requesterId?: Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   configName?: Prisma.SortOrder
@@ -1733,6 +1754,7 @@ export type RunMinOrderByAggregateInput = {
   creatorId?: Prisma.SortOrder
   executorId?: Prisma.SortOrder
   requesterId?: Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrder
   teamOwned?: Prisma.SortOrder
   agent?: Prisma.SortOrder
   configName?: Prisma.SortOrder
@@ -2037,6 +2059,7 @@ export type RunCreateWithoutCreatorInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2115,6 +2138,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2223,6 +2247,7 @@ export type RunScalarWhereInput = {
   creatorId?: Prisma.UuidFilter<"Run"> | string
   executorId?: Prisma.UuidNullableFilter<"Run"> | string | null
   requesterId?: Prisma.UuidNullableFilter<"Run"> | string | null
+  apiKeyId?: Prisma.UuidNullableFilter<"Run"> | string | null
   secretNames?: Prisma.StringNullableListFilter<"Run">
   teamOwned?: Prisma.BoolFilter<"Run"> | boolean
   config?: Prisma.JsonFilter<"Run">
@@ -2294,6 +2319,7 @@ export type RunCreateWithoutEventsInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2373,6 +2399,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2466,6 +2493,7 @@ export type RunUpdateWithoutEventsInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2545,6 +2573,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2622,6 +2651,7 @@ export type RunCreateWithoutFollowUpsInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2701,6 +2731,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2794,6 +2825,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2873,6 +2905,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -2950,6 +2983,7 @@ export type RunCreateWithoutCurrentInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3029,6 +3063,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3122,6 +3157,7 @@ export type RunUpdateWithoutCurrentInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3201,6 +3237,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3278,6 +3315,7 @@ export type RunCreateWithoutThreadsInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3357,6 +3395,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3450,6 +3489,7 @@ export type RunUpdateWithoutThreadsInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3529,6 +3569,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3606,6 +3647,7 @@ export type RunCreateWithoutInputsInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3685,6 +3727,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3778,6 +3821,7 @@ export type RunUpdateWithoutInputsInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3857,6 +3901,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -3934,6 +3979,7 @@ export type RunCreateWithoutArtifactsInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4013,6 +4059,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4106,6 +4153,7 @@ export type RunUpdateWithoutArtifactsInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4185,6 +4233,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4262,6 +4311,7 @@ export type RunCreateWithoutChangesInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4341,6 +4391,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   creatorId: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4434,6 +4485,7 @@ export type RunUpdateWithoutChangesInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4513,6 +4565,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   creatorId?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4590,6 +4643,7 @@ export type RunCreateManyCreatorInput = {
   source: string
   executorId?: string | null
   requesterId?: string | null
+  apiKeyId?: string | null
   secretNames?: Prisma.RunCreatesecretNamesInput | string[]
   teamOwned: boolean
   config: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4661,6 +4715,7 @@ export type RunUpdateWithoutCreatorInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4739,6 +4794,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4817,6 +4873,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   executorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requesterId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretNames?: Prisma.RunUpdatesecretNamesInput | string[]
   teamOwned?: Prisma.BoolFieldUpdateOperationsInput | boolean
   config?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -4974,6 +5031,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   creatorId?: boolean
   executorId?: boolean
   requesterId?: boolean
+  apiKeyId?: boolean
   secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
@@ -5055,6 +5113,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   creatorId?: boolean
   executorId?: boolean
   requesterId?: boolean
+  apiKeyId?: boolean
   secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
@@ -5128,6 +5187,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   creatorId?: boolean
   executorId?: boolean
   requesterId?: boolean
+  apiKeyId?: boolean
   secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
@@ -5201,6 +5261,7 @@ export type RunSelectScalar = {
   creatorId?: boolean
   executorId?: boolean
   requesterId?: boolean
+  apiKeyId?: boolean
   secretNames?: boolean
   teamOwned?: boolean
   config?: boolean
@@ -5262,7 +5323,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5313,6 +5374,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The principal that requested the run in the name of its creator; null: its creator.
      */
     requesterId: string | null
+    /**
+     * The API key of the request that created the run, for the quotas of keys. Null: there was none.
+     */
+    apiKeyId: string | null
     /**
      * The only team secrets that the run gets. Empty: all of them.
      */
@@ -5906,6 +5971,7 @@ export interface RunFieldRefs {
   readonly creatorId: Prisma.FieldRef<"Run", 'String'>
   readonly executorId: Prisma.FieldRef<"Run", 'String'>
   readonly requesterId: Prisma.FieldRef<"Run", 'String'>
+  readonly apiKeyId: Prisma.FieldRef<"Run", 'String'>
   readonly secretNames: Prisma.FieldRef<"Run", 'String[]'>
   readonly teamOwned: Prisma.FieldRef<"Run", 'Boolean'>
   readonly config: Prisma.FieldRef<"Run", 'Json'>

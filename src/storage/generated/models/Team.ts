@@ -44,6 +44,7 @@ export type TeamCountAggregateOutputType = {
   id: number
   name: number
   sharing: number
+  quotas: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -70,6 +71,7 @@ export type TeamCountAggregateInputType = {
   id?: true
   name?: true
   sharing?: true
+  quotas?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -151,6 +153,7 @@ export type TeamGroupByOutputType = {
   id: string
   name: string
   sharing: string
+  quotas: runtime.JsonValue | null
   createdAt: Date
   updatedAt: Date
   _count: TeamCountAggregateOutputType | null
@@ -180,6 +183,7 @@ export type TeamWhereInput = {
   id?: Prisma.UuidFilter<"Team"> | string
   name?: Prisma.StringFilter<"Team"> | string
   sharing?: Prisma.StringFilter<"Team"> | string
+  quotas?: Prisma.JsonNullableFilter<"Team">
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   principals?: Prisma.PrincipalListRelationFilter
@@ -189,6 +193,7 @@ export type TeamOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sharing?: Prisma.SortOrder
+  quotas?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   principals?: Prisma.PrincipalOrderByRelationAggregateInput
@@ -201,6 +206,7 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.TeamWhereInput[]
   NOT?: Prisma.TeamWhereInput | Prisma.TeamWhereInput[]
   sharing?: Prisma.StringFilter<"Team"> | string
+  quotas?: Prisma.JsonNullableFilter<"Team">
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   principals?: Prisma.PrincipalListRelationFilter
@@ -210,6 +216,7 @@ export type TeamOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sharing?: Prisma.SortOrder
+  quotas?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.TeamCountOrderByAggregateInput
@@ -224,6 +231,7 @@ export type TeamScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"Team"> | string
   name?: Prisma.StringWithAggregatesFilter<"Team"> | string
   sharing?: Prisma.StringWithAggregatesFilter<"Team"> | string
+  quotas?: Prisma.JsonNullableWithAggregatesFilter<"Team">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Team"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Team"> | Date | string
 }
@@ -232,6 +240,7 @@ export type TeamCreateInput = {
   id: string
   name: string
   sharing?: string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
   principals?: Prisma.PrincipalCreateNestedManyWithoutTeamInput
@@ -241,6 +250,7 @@ export type TeamUncheckedCreateInput = {
   id: string
   name: string
   sharing?: string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
   principals?: Prisma.PrincipalUncheckedCreateNestedManyWithoutTeamInput
@@ -250,6 +260,7 @@ export type TeamUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sharing?: Prisma.StringFieldUpdateOperationsInput | string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   principals?: Prisma.PrincipalUpdateManyWithoutTeamNestedInput
@@ -259,6 +270,7 @@ export type TeamUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sharing?: Prisma.StringFieldUpdateOperationsInput | string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   principals?: Prisma.PrincipalUncheckedUpdateManyWithoutTeamNestedInput
@@ -268,6 +280,7 @@ export type TeamCreateManyInput = {
   id: string
   name: string
   sharing?: string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -276,6 +289,7 @@ export type TeamUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sharing?: Prisma.StringFieldUpdateOperationsInput | string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -284,6 +298,7 @@ export type TeamUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sharing?: Prisma.StringFieldUpdateOperationsInput | string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -292,6 +307,7 @@ export type TeamCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sharing?: Prisma.SortOrder
+  quotas?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -343,6 +359,7 @@ export type TeamCreateWithoutPrincipalsInput = {
   id: string
   name: string
   sharing?: string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -351,6 +368,7 @@ export type TeamUncheckedCreateWithoutPrincipalsInput = {
   id: string
   name: string
   sharing?: string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -375,6 +393,7 @@ export type TeamUpdateWithoutPrincipalsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sharing?: Prisma.StringFieldUpdateOperationsInput | string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -383,6 +402,7 @@ export type TeamUncheckedUpdateWithoutPrincipalsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   sharing?: Prisma.StringFieldUpdateOperationsInput | string
+  quotas?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -422,6 +442,7 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   id?: boolean
   name?: boolean
   sharing?: boolean
+  quotas?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   principals?: boolean | Prisma.Team$principalsArgs<ExtArgs>
@@ -432,6 +453,7 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   id?: boolean
   name?: boolean
   sharing?: boolean
+  quotas?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["team"]>
@@ -440,6 +462,7 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   id?: boolean
   name?: boolean
   sharing?: boolean
+  quotas?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["team"]>
@@ -448,11 +471,12 @@ export type TeamSelectScalar = {
   id?: boolean
   name?: boolean
   sharing?: boolean
+  quotas?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "sharing" | "createdAt" | "updatedAt", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "sharing" | "quotas" | "createdAt" | "updatedAt", ExtArgs["result"]["team"]>
 export type TeamInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   principals?: boolean | Prisma.Team$principalsArgs<ExtArgs>
   _count?: boolean | Prisma.TeamCountOutputTypeDefaultArgs<ExtArgs>
@@ -472,6 +496,10 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * What its runs may share with guests: off, viewer, editor.
      */
     sharing: string
+    /**
+     * The most that it may use. Null: no quotas.
+     */
+    quotas: runtime.JsonValue | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["team"]>
@@ -901,6 +929,7 @@ export interface TeamFieldRefs {
   readonly id: Prisma.FieldRef<"Team", 'String'>
   readonly name: Prisma.FieldRef<"Team", 'String'>
   readonly sharing: Prisma.FieldRef<"Team", 'String'>
+  readonly quotas: Prisma.FieldRef<"Team", 'Json'>
   readonly createdAt: Prisma.FieldRef<"Team", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Team", 'DateTime'>
 }

@@ -23,6 +23,7 @@ import { InMemoryLeaseStore } from "./lease-store.ts";
 import { createInMemoryNoticeLog } from "./notice-log.ts";
 import { InMemoryOutboxStore } from "./outbox-store.ts";
 import { InMemoryPeopleStore } from "./people-store.ts";
+import { InMemoryQuotaStore } from "./quota-store.ts";
 import { InMemoryRecordStore } from "./record-store.ts";
 import { InMemoryRunReports } from "./run-reports.ts";
 import { InMemoryRunStore } from "./run-store.ts";
@@ -49,6 +50,7 @@ function storageOn(database: InMemoryStatements): Storage {
     inbox: new InMemoryInboxStore(database),
     outbox: new InMemoryOutboxStore(database),
     teams: new InMemoryTeamStore(database),
+    quotas: new InMemoryQuotaStore(database),
     people: new InMemoryPeopleStore(database),
     identities: new InMemoryIdentityStore(database),
     keys: new InMemoryKeyStore(database),

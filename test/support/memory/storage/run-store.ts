@@ -1,6 +1,7 @@
 import { AppError } from "../../../../src/core/errors.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+import { requireWithinQuotas } from "../../../../src/core/quotas/quota.ts";
 import type { RunEvent, RunEventKind } from "../../../../src/core/runs/events.ts";
 import type { FollowUp, Lease, Run, RunDefinition } from "../../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
@@ -16,6 +17,7 @@ import {
 import { deleteRun } from "./delete-run.ts";
 import { addFiles } from "./file-store.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
+import { quotaUses } from "./quota-store.ts";
 import { listRuns } from "./run-list.ts";
 import type { RunRow, Tables } from "./tables.ts";
 import { ENDPOINTS } from "./webhooks/webhook-table.ts";
@@ -30,8 +32,10 @@ export class InMemoryRunStore implements RunStore {
 
   create(origin: RunDefinition, change: RunChange): Promise<Run> {
     return this.#database.transaction((tx) => {
+      const { apiKeyId } = change;
+      requireWithinQuotas(quotaUses(tx.tables, origin.teamId, { at: origin.createdAt, apiKeyId }));
       const run = { ...origin, ...change.progress, updatedAt: origin.createdAt, lastSeq: 0 };
-      return store(tx, { run }, structuredClone(change));
+      return store(tx, { run, ...(apiKeyId && { apiKeyId }) }, structuredClone(change));
     });
   }
 
@@ -156,17 +160,17 @@ export function followUpsOf({ followUps }: Tables, runId: RunId): FollowUp[] {
   return [...followUps.values().filter((followUp) => followUp.runId === runId)].sort((a, b) => a.seq - b.seq);
 }
 
-function leased({ run, leaseUntil }: RunRow, grant: RunChange["lease"], now: number): RunRow {
+function leased({ run, leaseUntil, ...others }: RunRow, grant: RunChange["lease"], now: number): RunRow {
   if (grant === undefined) {
-    return { run, ...(leaseUntil === undefined ? {} : { leaseUntil }) };
+    return { ...others, run, ...(leaseUntil === undefined ? {} : { leaseUntil }) };
   }
   const { lease: _given, ...free } = run;
   if (grant === null) {
-    return { run: free };
+    return { ...others, run: free };
   }
   const { token, worker, ttlMs } = grant;
   const lease: Lease = { token, worker };
-  return { run: { ...free, lease }, leaseUntil: now + ttlMs };
+  return { ...others, run: { ...free, lease }, leaseUntil: now + ttlMs };
 }
 
 function store(tx: Tx, row: RunRow, change: RunChange): Run {

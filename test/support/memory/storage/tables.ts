@@ -13,6 +13,7 @@ import type { ShareLink } from "../../../../src/core/people/share-link.ts";
 import type { SignIn } from "../../../../src/core/people/sign-in.ts";
 import type { SignInLink } from "../../../../src/core/people/sign-in-link.ts";
 import { FIRST_TEAM, type Team } from "../../../../src/core/people/team.ts";
+import type { Quota } from "../../../../src/core/quotas/quota.ts";
 import type { LoggedEvent } from "../../../../src/core/runs/event-log.ts";
 import type { RunEvent } from "../../../../src/core/runs/events.ts";
 import type { FollowUp, Run } from "../../../../src/core/runs/run.ts";
@@ -32,6 +33,8 @@ export interface RunRow {
   readonly run: Run;
   /** In milliseconds of the clock; undefined without a lease. */
   readonly leaseUntil?: number;
+  /** The API key of the request that created the run. */
+  readonly apiKeyId?: string;
 }
 
 export interface InboxRow
@@ -95,6 +98,7 @@ export interface Tables {
   /** By the key of a limit. */
   readonly paces: Map<string, PaceState>;
   readonly teams: Map<TeamId, Team>;
+  readonly quotas: Map<TeamId, readonly Quota[]>;
   readonly principals: Map<PrincipalId, Principal>;
   /** By team and subject. */
   readonly identities: Map<string, IdentityLink>;
@@ -134,6 +138,7 @@ export function emptyTables(): Tables {
     receipts: new Map(),
     paces: new Map(),
     teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", sharing: "off", createdAt: new Date(0) }]]),
+    quotas: new Map(),
     principals: new Map(),
     identities: new Map(),
     keys: new Map(),
@@ -167,6 +172,7 @@ export function copyOf(tables: Tables): Tables {
     receipts: new Map(tables.receipts),
     paces: new Map(tables.paces),
     teams: new Map(tables.teams),
+    quotas: new Map(tables.quotas),
     principals: new Map(tables.principals),
     identities: new Map(tables.identities),
     keys: new Map(tables.keys),

@@ -13,6 +13,18 @@ beforeEach(async () => {
   await harness.start();
 });
 
+test.each([
+  ["runs_per_day", /runs_per_day of the team is used up: 0 of 0/],
+  ["queued_runs", /queued_runs of the team is used up: 0 of 0/],
+] as const)("a message above the quota %s gets a plain refusal", async (name, text) => {
+  await harness.storage.quotas.replace(FIRST_TEAM, [{ name, scope: "team", limit: 0 }]);
+
+  expect(await harness.receive({})).toBe("refused");
+
+  expect(harness.repliesShown()).toEqual([expect.stringMatching(text)]);
+  expect(harness.agents.starts).toEqual([]);
+});
+
 describe("a message that a policy forbids", () => {
   test("a forbidden message starts no run, and its author gets the reason once", async () => {
     await forbid({ match: { integrations: ["memory"], installations: ["here"], places: ["acme/*"] } });

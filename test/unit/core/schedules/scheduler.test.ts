@@ -3,6 +3,7 @@ import { nextDue } from "../../../../src/app/cron.ts";
 import type { Environment } from "../../../../src/core/environments/environment.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { Quota } from "../../../../src/core/quotas/quota.ts";
 import type { Run, RunConfig } from "../../../../src/core/runs/run.ts";
 import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
 import { type NewSchedule, ScheduleService } from "../../../../src/core/schedules/schedule-service.ts";
@@ -272,6 +273,41 @@ describe("a due time that starts no run", () => {
 
     expect((await runs()).map(({ scheduleId }) => scheduleId)).toEqual([whole.id]);
   });
+});
+
+describe("a schedule of a team with quotas", () => {
+  test("a schedule whose team has used up its runs of the day says so, and fires again on the next day", async () => {
+    await setQuota({ name: "runs_per_day", scope: "team", limit: 1 });
+    const { id } = await service.create(ada, { ...WANTED, cron: "0 * * * *" });
+
+    await harness.clock.advance(2 * 60 * MINUTE_MS);
+    const refused = await service.get(ada, id);
+    await harness.clock.advance(10 * 60 * MINUTE_MS);
+
+    expect(refused.lastSpawnError).toContain("runs_per_day of the team is used up: 1 of 1");
+    expect(refused.nextRunAt).toEqual(new Date("2026-03-01T15:00:00.000Z"));
+    expect((await runs()).map(({ createdAt }) => createdAt.toISOString().slice(0, 10))).toEqual([
+      "2026-03-02",
+      "2026-03-01",
+    ]);
+  });
+
+  test("a due time that meets a full queue fires late, once the queue has room", async () => {
+    await setQuota({ name: "queued_runs", scope: "team", limit: 1 });
+    await service.create(ada, { ...WANTED, cron: "0 13 * * *" });
+    const waiting = await harness.runs.create({ prompt: "wait", source: "API", creator: ada });
+
+    await harness.clock.advance(61 * MINUTE_MS);
+    expect(await runs()).toHaveLength(1);
+    await harness.runs.cancel(waiting.id, ada);
+    await scheduler.round();
+
+    expect((await runs()).map(({ title }) => title)).toEqual(["Nightly", "wait"]);
+  });
+
+  function setQuota(quota: Quota): Promise<boolean> {
+    return harness.storage.quotas.replace(ada.teamId, [quota]);
+  }
 });
 
 describe("permissions to change a schedule", () => {

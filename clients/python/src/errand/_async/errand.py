@@ -26,6 +26,7 @@ from .resources.models import AsyncModels
 from .resources.notices import AsyncNotices
 from .resources.policies import AsyncPolicies
 from .resources.principals import AsyncPrincipals
+from .resources.quotas import AsyncQuotas
 from .resources.routing_rules import AsyncRoutingRules
 from .resources.runs import AsyncRuns
 from .resources.schedules import AsyncSchedules
@@ -118,6 +119,10 @@ class AsyncErrand(AsyncApiClient):
     @cached_property
     def principals(self) -> AsyncPrincipals:
         return AsyncPrincipals(self)
+
+    @cached_property
+    def quotas(self) -> AsyncQuotas:
+        return AsyncQuotas(self)
 
     @cached_property
     def routing_rules(self) -> AsyncRoutingRules:

@@ -21,6 +21,7 @@ from .resources.models import AsyncModels
 from .resources.notices import AsyncNotices
 from .resources.policies import AsyncPolicies
 from .resources.principals import AsyncPrincipals
+from .resources.quotas import AsyncQuotas
 from .resources.routing_rules import AsyncRoutingRules
 from .resources.runs import AsyncRuns
 from .resources.schedules import AsyncSchedules
@@ -165,6 +166,12 @@ class AsyncPrincipalsWithRawResponse:
         self.disable = raw(principals.disable)
 
 
+class AsyncQuotasWithRawResponse:
+    def __init__(self, quotas: AsyncQuotas) -> None:
+        self.list = raw_page(quotas.list)
+        self.set = raw(quotas.set)
+
+
 class AsyncRoutingRulesWithRawResponse:
     def __init__(self, routing_rules: AsyncRoutingRules) -> None:
         self.create = raw(routing_rules.create)
@@ -294,6 +301,7 @@ class AsyncErrandWithRawResponse:
         self.notices = client.notices.with_raw_response
         self.policies = client.policies.with_raw_response
         self.principals = client.principals.with_raw_response
+        self.quotas = client.quotas.with_raw_response
         self.routing_rules = client.routing_rules.with_raw_response
         self.runs = client.runs.with_raw_response
         self.schedules = client.schedules.with_raw_response
@@ -434,6 +442,12 @@ class AsyncPrincipalsWithStreamingResponse:
         self.disable = streaming(principals.disable)
 
 
+class AsyncQuotasWithStreamingResponse:
+    def __init__(self, quotas: AsyncQuotas) -> None:
+        self.list = streaming_page(quotas.list)
+        self.set = streaming(quotas.set)
+
+
 class AsyncRoutingRulesWithStreamingResponse:
     def __init__(self, routing_rules: AsyncRoutingRules) -> None:
         self.create = streaming(routing_rules.create)
@@ -563,6 +577,7 @@ class AsyncErrandWithStreamingResponse:
         self.notices = client.notices.with_streaming_response
         self.policies = client.policies.with_streaming_response
         self.principals = client.principals.with_streaming_response
+        self.quotas = client.quotas.with_streaming_response
         self.routing_rules = client.routing_rules.with_streaming_response
         self.runs = client.runs.with_streaming_response
         self.schedules = client.schedules.with_streaming_response

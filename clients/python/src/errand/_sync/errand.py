@@ -27,6 +27,7 @@ from .resources.models import Models
 from .resources.notices import Notices
 from .resources.policies import Policies
 from .resources.principals import Principals
+from .resources.quotas import Quotas
 from .resources.routing_rules import RoutingRules
 from .resources.runs import Runs
 from .resources.schedules import Schedules
@@ -119,6 +120,10 @@ class Errand(ApiClient):
     @cached_property
     def principals(self) -> Principals:
         return Principals(self)
+
+    @cached_property
+    def quotas(self) -> Quotas:
+        return Quotas(self)
 
     @cached_property
     def routing_rules(self) -> RoutingRules:

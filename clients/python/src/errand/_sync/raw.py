@@ -21,6 +21,7 @@ from .resources.models import Models
 from .resources.notices import Notices
 from .resources.policies import Policies
 from .resources.principals import Principals
+from .resources.quotas import Quotas
 from .resources.routing_rules import RoutingRules
 from .resources.runs import Runs
 from .resources.schedules import Schedules
@@ -165,6 +166,12 @@ class PrincipalsWithRawResponse:
         self.disable = raw(principals.disable)
 
 
+class QuotasWithRawResponse:
+    def __init__(self, quotas: Quotas) -> None:
+        self.list = raw_page(quotas.list)
+        self.set = raw(quotas.set)
+
+
 class RoutingRulesWithRawResponse:
     def __init__(self, routing_rules: RoutingRules) -> None:
         self.create = raw(routing_rules.create)
@@ -294,6 +301,7 @@ class ErrandWithRawResponse:
         self.notices = client.notices.with_raw_response
         self.policies = client.policies.with_raw_response
         self.principals = client.principals.with_raw_response
+        self.quotas = client.quotas.with_raw_response
         self.routing_rules = client.routing_rules.with_raw_response
         self.runs = client.runs.with_raw_response
         self.schedules = client.schedules.with_raw_response
@@ -434,6 +442,12 @@ class PrincipalsWithStreamingResponse:
         self.disable = streaming(principals.disable)
 
 
+class QuotasWithStreamingResponse:
+    def __init__(self, quotas: Quotas) -> None:
+        self.list = streaming_page(quotas.list)
+        self.set = streaming(quotas.set)
+
+
 class RoutingRulesWithStreamingResponse:
     def __init__(self, routing_rules: RoutingRules) -> None:
         self.create = streaming(routing_rules.create)
@@ -563,6 +577,7 @@ class ErrandWithStreamingResponse:
         self.notices = client.notices.with_streaming_response
         self.policies = client.policies.with_streaming_response
         self.principals = client.principals.with_streaming_response
+        self.quotas = client.quotas.with_streaming_response
         self.routing_rules = client.routing_rules.with_streaming_response
         self.runs = client.runs.with_streaming_response
         self.schedules = client.schedules.with_streaming_response

@@ -1,0 +1,47 @@
+import type { TeamId } from "../../../../src/core/ids.ts";
+import { type Quota, type QuotaUse, quotaPeriods } from "../../../../src/core/quotas/quota.ts";
+import type { QuotaCount, QuotaStore } from "../../../../src/core/quotas/quota-store.ts";
+import type { InMemoryStatements } from "./in-memory-database.ts";
+import type { RunRow, Tables } from "./tables.ts";
+
+export class InMemoryQuotaStore implements QuotaStore {
+  readonly #database: InMemoryStatements;
+
+  constructor(database: InMemoryStatements) {
+    this.#database = database;
+  }
+
+  list(teamId: TeamId, count: QuotaCount): Promise<readonly QuotaUse[]> {
+    return this.#database.read((tables) => quotaUses(tables, teamId, count));
+  }
+
+  replace(teamId: TeamId, quotas: readonly Quota[]): Promise<boolean> {
+    return this.#database.transaction(({ tables }) => {
+      tables.quotas.set(teamId, quotas);
+      return tables.teams.has(teamId);
+    });
+  }
+}
+
+export function quotaUses({ quotas, runs }: Tables, teamId: TeamId, count: QuotaCount): readonly QuotaUse[] {
+  const ofTeam = [...runs.values()].filter(({ run }) => run.teamId === teamId);
+  return (quotas.get(teamId) ?? []).map((quota) => ({ ...quota, used: useOf(quota, ofTeam, count) }));
+}
+
+function useOf({ name, scope }: Quota, runs: readonly RunRow[], { apiKeyId, at }: QuotaCount): number {
+  const { day, month } = quotaPeriods(at);
+  switch (name) {
+    case "queued_runs":
+      return runs.filter(({ run }) => run.state === "QUEUED").length;
+    case "runs_per_day": {
+      const counted = runs.filter((row) => scope === "team" || (apiKeyId && row.apiKeyId === apiKeyId));
+      return counted.filter(({ run }) => run.createdAt >= day).length;
+    }
+    case "cost_usd_per_month": {
+      const ofMonth = runs.filter(({ run }) => run.createdAt >= month);
+      return ofMonth.reduce((sum, { run }) => sum + (run.costUsd ?? 0), 0);
+    }
+    default:
+      return name satisfies never;
+  }
+}
