@@ -4,6 +4,7 @@ import { createToStart } from "./figures/create-to-start.ts";
 import { durableCreate } from "./figures/durable-create.ts";
 import { equalRefusals } from "./figures/equal-refusals.ts";
 import { hostileBodies } from "./figures/hostile-bodies.ts";
+import { ingestion } from "./figures/ingestion.ts";
 import { listAtScale } from "./figures/list-at-scale.ts";
 import { longLogs } from "./figures/long-logs.ts";
 import { memory } from "./figures/memory.ts";
@@ -18,6 +19,7 @@ export const FIGURES: readonly Figure[] = [
   readRuns,
   listAtScale,
   createToStart,
+  ingestion,
   viewers,
   startTime,
   memory,

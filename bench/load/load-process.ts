@@ -14,7 +14,7 @@ export class LoadProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** Rejects when an answer was not 2xx, because a benchmark of refusals measures nothing. */
+  /** Rejects when an answer had another status, because a benchmark of the wrong answers measures nothing. */
   async perform(order: LoadOrder, onMeasuring: () => void = () => undefined): Promise<LoadResult> {
     const result = await this.#perform(order, onMeasuring);
     const refused = Object.entries(result.refused);
@@ -23,7 +23,9 @@ export class LoadProcess {
     }
     const counts = refused.map(([status, count]) => `${count} x ${status}`).join(", ");
     const [request] = order.requests;
-    throw new Error(`${request?.method} ${request?.path} was answered ${result.answers} x 2xx, ${counts}.`);
+    throw new Error(
+      `${request?.method} ${request?.path} was answered ${result.answers} x as expected, ${counts}.`,
+    );
   }
 
   stop(): void {

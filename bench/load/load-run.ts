@@ -93,7 +93,8 @@ export class LoadRun {
       this.#finish();
       return;
     }
-    const isGood = status >= 200 && status < 300;
+    const { status: expected } = this.#order;
+    const isGood = expected === undefined ? status >= 200 && status < 300 : status === expected;
     if (!isGood) {
       this.#refused[status] = (this.#refused[status] ?? 0) + 1;
     }

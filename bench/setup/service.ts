@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Child, startChild } from "./child.ts";
+import { findFreePort } from "./postgres.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const API_KEY = "benchmark-key-of-the-administrator";
@@ -25,6 +26,7 @@ export async function startService(
 ): Promise<Service> {
   const dataDir = join(folder, `service-${randomUUID()}`);
   await mkdir(dataDir, { recursive: true });
+  const port = await findFreePort();
   const child = await startChild({
     program: process.execPath,
     parameters: ["--max-semi-space-size=16", join(PROJECT, "src/main.js")],
@@ -32,8 +34,8 @@ export async function startService(
       HOME: dataDir,
       DATABASE_URL: databaseUrl,
       ERRAND_DATA_DIR: dataDir,
-      ERRAND_PORT: "0",
-      ERRAND_PUBLIC_URL: "http://127.0.0.1:8787",
+      ERRAND_PORT: String(port),
+      ERRAND_PUBLIC_URL: `http://127.0.0.1:${port}`,
       ERRAND_API_KEY: API_KEY,
       ERRAND_SECRET_KEY: SECRET_KEY,
       ERRAND_ROLE: "api",
@@ -42,7 +44,8 @@ export async function startService(
       ...environment,
     },
     outputFile: join(dataDir, "output.txt"),
-    ready: /"address":"(http[^"]+)"/,
+    // Printed at every log level.
+    ready: /Errand is ready at (http\S+)/,
   });
   return { url: child.readyMatch[1] ?? "", child, headers: { authorization: `Bearer ${API_KEY}` } };
 }
@@ -52,11 +55,12 @@ export async function startFloor(
   folder: string,
   file: string,
   databaseUrl: string,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly url: string; readonly child: Child }> {
   const child = await startChild({
     program: process.execPath,
     parameters: [file],
-    environment: { DATABASE_URL: databaseUrl },
+    environment: { DATABASE_URL: databaseUrl, ...environment },
     outputFile: join(folder, `floor-${randomUUID()}.txt`),
     ready: /listening at (http\S+)/,
   });

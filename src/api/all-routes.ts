@@ -23,7 +23,7 @@ import { signInLinkPages } from "./pages/sign-in-link-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 
-/** Registers the API, the pages and the web routes of the adapters. */
+/** Registers the API and the pages. */
 export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise<void> {
   const auth = authDeps(deps);
   server.addHook("onClose", async () => auth.keys.close());
@@ -42,9 +42,6 @@ export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise
   await server.register(devicePages(deps, auth));
   await server.register(pageRoutes(deps, auth));
   await server.register(problemPages);
-  for (const routes of deps.adapterRoutes) {
-    await server.register(routes);
-  }
 }
 
 function authDeps(deps: ApiDeps): AuthDeps {

@@ -4,10 +4,10 @@ import { closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.
 import { announceDeprecations } from "./http/deprecation.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
 import { requestIdOf } from "./http/request-id.ts";
-import { addRequestLog } from "./http/request-log.ts";
+import { addRequestLog, nameRequests } from "./http/request-log.ts";
 import { compileValidator } from "./http/request-validation.ts";
 import { addSecurityHeaders } from "./http/security-headers.ts";
-import { refuseUnmatched } from "./http/unmatched-routes.ts";
+import { collectPaths, refuseUnmatched } from "./http/unmatched-routes.ts";
 import { refuseUnusableHeaders } from "./http/unusable-headers.ts";
 import { healthRoutes } from "./routes/health.ts";
 
@@ -18,11 +18,15 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = bareServer(deps);
   server.decorateRequest("caller", undefined);
   addErrorAnswers(server, answerErrors(deps.publicUrl));
-  addRequestLog(server);
-  refuseUnusableHeaders(server);
-  refuseUnmatched(server);
+  const paths = collectPaths(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
+  if (deps.serves === "everything") {
+    await addAdapterRoutes(server, deps.adapterRoutes);
+  }
+  addRequestLog(server);
+  refuseUnusableHeaders(server);
+  refuseUnmatched(server, paths);
   await addSecurityHeaders(server, deps.publicUrl());
   announceDeprecations(server);
   await server.register(healthRoutes(deps));
@@ -32,6 +36,19 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   }
   await server.ready();
   return server;
+}
+
+/**
+ * Registers the web routes of the adapters before the hooks that follow, so that these do not apply: a forged event must
+ * cost as little as possible. The routes log what they store, and their responses are not for browsers.
+ */
+async function addAdapterRoutes(server: FastifyInstance, routes: ApiDeps["adapterRoutes"]): Promise<void> {
+  await server.register(async (scope) => {
+    nameRequests(scope);
+    for (const each of routes) {
+      await scope.register(each);
+    }
+  });
 }
 
 /** Slightly more than the longest name in a path, which is the name of a secret. */

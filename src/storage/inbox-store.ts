@@ -10,6 +10,7 @@ import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { InboxEvent } from "../core/threads/thread-adapter.ts";
 import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { Tx } from "./database.ts";
+import { EventInserts } from "./insert-events.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
@@ -18,24 +19,19 @@ const PRUNED_MAX = 1_000;
 
 export class PrismaInboxStore implements InboxStore {
   readonly #deps: StoreDeps;
+  readonly #inserts: EventInserts;
 
   constructor(deps: StoreDeps) {
     this.#deps = deps;
+    this.#inserts = new EventInserts(deps.database, deps.jobInsert);
   }
 
-  async put({ id, adapter, orderingKey, deliveryId, name, body }: InboxEvent): Promise<boolean> {
-    const stored = await this.#deps.database.transaction(async (tx) => {
-      const row = { id, adapter, orderingKey, deliveryId, name, body };
-      const { count } = await tx.inboxEvent.createMany({ data: [row], skipDuplicates: true });
-      if (count === 1) {
-        await insertJobs(tx, this.#deps.jobInsert, [{ kind: "inbox", key: orderingKey }]);
-      }
-      return count === 1;
-    });
-    if (stored) {
+  async put(event: InboxEvent): Promise<boolean> {
+    const isNew = await this.#inserts.put(event);
+    if (isNew) {
       this.#deps.pubsub.publish([CHANNELS.jobs("inbox")]);
     }
-    return stored;
+    return isNew;
   }
 
   async next(orderingKey: string): Promise<InboxEvent | undefined> {

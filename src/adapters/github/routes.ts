@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
+import { ForgedRequests } from "../forged-requests.ts";
 import { sendProblem } from "../send-problem.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
@@ -19,11 +20,12 @@ export interface WebhookDeps {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly deps: WebhookDeps;
+  readonly deps: WebhookDeps & { readonly forged: ForgedRequests };
 }
 
 /** Serves `POST /webhooks/github`, in a scope of its own, so that only these bodies stay unparsed. */
-export function webhookRoutes(deps: WebhookDeps): FastifyPluginAsync {
+export function webhookRoutes(given: WebhookDeps): FastifyPluginAsync {
+  const deps = { ...given, forged: new ForgedRequests(given.log, "github.webhook.rejected") };
   return async (server) => {
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
@@ -39,7 +41,7 @@ async function receive(exchange: Exchange): Promise<FastifyReply> {
   const received = readWebhookRequest({ body, headers: request.headers }, deps.secrets);
   switch (received.kind) {
     case "forged":
-      deps.log.warn("github.webhook.rejected", { requestId: request.id });
+      deps.forged.add(request.id);
       return sendProblem(reply, 401, "The SHA-256 signature is missing or wrong.");
     case "unnamed":
       return sendProblem(reply, 400, "X-GitHub-Delivery and X-GitHub-Event are needed.");

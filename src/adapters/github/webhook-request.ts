@@ -17,6 +17,8 @@ const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pull_request_review_comment", ["created", "edited"]],
 ]);
 
+const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
+
 const numbered = z.object({ number: z.number() }).optional();
 const bodySchema = z.object({
   action: z.string(),
@@ -66,14 +68,14 @@ export function readWebhookRequest(request: RawRequest, secrets: readonly string
  * which all invalid bytes are the same character.
  */
 function isSigned(secrets: readonly string[], body: Buffer, signature = ""): boolean {
-  const actual = Buffer.from(signature);
-  if (body.length === 0) {
+  const sent = SIGNATURE.exec(signature)?.[1];
+  if (sent === undefined || body.length === 0) {
     return false;
   }
-  return secrets.some((secret) => {
-    const expected = Buffer.from(`sha256=${createHmac("sha256", secret).update(body).digest("hex")}`);
-    return expected.length === actual.length && timingSafeEqual(expected, actual);
-  });
+  const actual = Buffer.from(sent, "hex");
+  return secrets.some((secret) =>
+    timingSafeEqual(createHmac("sha256", secret).update(body).digest(), actual),
+  );
 }
 
 function headerOf({ headers }: RawRequest, name: string): string | undefined {

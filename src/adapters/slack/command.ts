@@ -6,9 +6,9 @@ import type { InboxEvent, Translation } from "../../core/threads/thread-adapter.
 import { authorize } from "./authorize.ts";
 import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";
+import type { SlashCommand } from "./payload.ts";
 import { provenanceOf } from "./provenance.ts";
 import { authorSubject, isDirect, threadKeyOf } from "./thread-key.ts";
-import type { SlashCommand } from "./webhook-request.ts";
 
 /**
  * A task that was given as a slash command. A command has no message and no thread, so its run is in the direct

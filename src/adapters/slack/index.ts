@@ -12,14 +12,15 @@ import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
 import { readFiles } from "./message-files.ts";
 import { PACE } from "./pace.ts";
+import { COMMAND_EVENT } from "./payload.ts";
 import { Posts } from "./posts.ts";
 import { parseReceipt } from "./receipt.ts";
-import { type WebhookDeps, webhookRoutes } from "./routes.ts";
+import { Receiver, type ReceiverDeps } from "./receiver.ts";
+import { webhookRoutes } from "./routes.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { readThread } from "./thread-context.ts";
 import { locationOf, parseThreadKey, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
-import { COMMAND_EVENT } from "./webhook-request.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
 
@@ -72,12 +73,17 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     },
   };
   const { accept, log } = deps;
-  const answer: WebhookDeps["answer"] = async (name, command) =>
+  const answer: ReceiverDeps["answer"] = async (name, command) =>
     deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client }));
+  const receiver = new Receiver({
+    ...{ log, accept, answer },
+    trigger: () => identity.trigger,
+    optionsOf: async () => [],
+  });
   const { apiUrl, oauth, signingSecret } = config;
   return {
     adapter,
-    routes: webhookRoutes({ signingSecret, trigger: () => identity.trigger, log, accept, answer }),
+    routes: webhookRoutes({ signingSecret, receiver, log }),
     ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
   };
 }

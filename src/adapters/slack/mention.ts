@@ -1,4 +1,6 @@
 const USER = "[UW][A-Z0-9]+";
+/** Every mention of a user begins with it. Slack escapes `<` in what users write. */
+export const MENTION_START = "<@";
 const USER_MENTION = new RegExp(`<@(${USER})(?:\\|([^>]*))?>`, "g");
 const LEADING_USER_MENTION = new RegExp(`^\\s*<@(${USER})(?:\\|[^>]*)?>`);
 const CHANNEL_MENTION = /<#([CGD][A-Z0-9]+)(?:\|([^>]*))?>/g;

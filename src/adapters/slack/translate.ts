@@ -12,7 +12,7 @@ import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
 const REACTION: types.SlackEvent["type"] = "reaction_added";
 /** ❌ on a request stops its run. */
-const STOP_SIGN = "x";
+export const STOP_SIGN = "x";
 const BUTTON: BlockAction["type"] = "block_actions";
 
 /** Subtypes of messages that a user wrote. All others are Slack's own notes: joins, topics, deletions. */

@@ -19,9 +19,10 @@ export function closeConnectionsOnStop(server: FastifyInstance): void {
   server.addHook("preClose", async () => {
     isClosing = true;
   });
-  server.addHook("onSend", async (_request, reply) => {
+  server.addHook("onSend", (_request, reply, payload, done) => {
     if (isClosing) {
       reply.header("connection", "close");
     }
+    done(null, payload);
   });
 }

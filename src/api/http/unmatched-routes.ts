@@ -3,23 +3,30 @@ import { AppError } from "../../core/errors.ts";
 import { StatusError } from "./errors.ts";
 import { pathOf } from "./request-id.ts";
 
-/**
- * Refuses requests that no route matches: an unknown path with 404, and a known path with another method with 405,
- * before the body is read. Must be called before the first route is added.
- */
-export function refuseUnmatched(server: FastifyInstance): void {
+/** Collects the paths of all routes. Must be called before the first route is added. */
+export function collectPaths(server: FastifyInstance): KnownPaths {
   const known = new KnownPaths();
   server.addHook("onRoute", ({ method, url }) => known.add(url, [method].flat()));
-  server.addHook("onRequest", async ({ is404, method, url }, reply) => {
+  return known;
+}
+
+/**
+ * Refuses requests that no route matches: an unknown path with 404, and a known path with another method with 405,
+ * before the body is read.
+ */
+export function refuseUnmatched(server: FastifyInstance, known: KnownPaths): void {
+  server.addHook("onRequest", ({ is404, method, url }, reply, done) => {
     if (!is404) {
+      done();
       return;
     }
     const methods = known.methodsOf(pathOf(url));
     if (methods.length === 0) {
-      throw nothingHere();
+      done(nothingHere());
+      return;
     }
     reply.header("allow", methods.join(", "));
-    throw otherMethod(method, methods);
+    done(otherMethod(method, methods));
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { orderingKeyOf } from "../../../../src/adapters/slack/webhook-request.ts";
+import { orderingKeyOf } from "../../../../src/adapters/slack/payload.ts";
 
 describe("orderingKeyOf", () => {
   test.each([

@@ -1,0 +1,101 @@
+import type { types } from "@slack/bolt";
+import type { Log } from "../../core/ports/log.ts";
+import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { withTimeout } from "../../core/with-timeout.ts";
+import { commandEvent, type SlackPayload, type SlashCommand } from "./payload.ts";
+
+/** Slack waits 3 seconds. After a refusal within that time it delivers again sooner than after a late answer. */
+const ANSWER_LIMIT_MS = 2_500;
+
+export interface ReceiverDeps {
+  trigger(): string;
+  readonly log: Log;
+  accept(event: ReceivedEvent): Promise<boolean>;
+  /** Answers a command that is not stored. */
+  answer(name: "link" | "status", command: SlashCommand): Promise<string>;
+  /** The options of a menu that Slack asks for. */
+  optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]>;
+}
+
+/** Slack gets `body` with the acknowledgement. `stored`: what the log says about a stored event. */
+export interface Answer {
+  readonly body?: object;
+  readonly stored?: { readonly deliveryId: string; readonly name: string; readonly isNew: boolean };
+}
+
+/**
+ * Stores what Slack sent and returns its answer, the same by HTTP and by Socket Mode. If it throws, nothing may be
+ * acknowledged, and Slack delivers again.
+ */
+export class Receiver {
+  readonly #deps: ReceiverDeps;
+
+  constructor(deps: ReceiverDeps) {
+    this.#deps = deps;
+  }
+
+  async take(payload: Exclude<SlackPayload, { kind: "malformed" }>): Promise<Answer> {
+    switch (payload.kind) {
+      case "unused":
+        return {};
+      case "challenge":
+        return { body: { challenge: payload.challenge } };
+      case "command":
+        return { body: { response_type: "ephemeral", text: await this.#answerCommand(payload.command) } };
+      case "options":
+        return { body: { options: await this.#optionsOf(payload.request) } };
+      case "event": {
+        const { deliveryId, name } = payload.event;
+        return { stored: { deliveryId, name, isNew: await this.#store(payload.event) } };
+      }
+    }
+  }
+
+  #store(event: ReceivedEvent): Promise<boolean> {
+    return inTime(this.#deps.accept(event));
+  }
+
+  /** The answer to a command, for its author alone. Slack does not deliver a command again. */
+  async #answerCommand(command: SlashCommand): Promise<string> {
+    const name = command.text.toLowerCase();
+    if (name === "" || name === "help") {
+      return helpText(this.#deps.trigger());
+    }
+    try {
+      if (name === "link" || name === "status") {
+        return await inTime(this.#deps.answer(name, command));
+      }
+      await this.#store(commandEvent(command));
+      return "I take it up, and answer in our direct conversation.";
+    } catch (error) {
+      this.#deps.log.warn("slack.command.failed", { error });
+      return "That did not work just now. Try it again in a moment.";
+    }
+  }
+
+  /** Slack does not ask again, and shows an empty menu. */
+  async #optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]> {
+    try {
+      return await inTime(this.#deps.optionsOf(request));
+    } catch (error) {
+      this.#deps.log.warn("slack.options.failed", { error });
+      return [];
+    }
+  }
+}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return withTimeout(work, ANSWER_LIMIT_MS, { onTimeout: failToAnswer });
+}
+
+function helpText(trigger: string): string {
+  return [
+    "`/errand <task>` starts a run in our direct conversation.",
+    "`/errand status` shows your latest runs, and `/errand link` signs you in to their pages.",
+    `In a channel, mention me: \`${trigger} <task>\`. \`${trigger} help\` says what works in a thread.`,
+  ].join("\n");
+}
+
+function failToAnswer(): never {
+  throw new Error(`It was not done within ${ANSWER_LIMIT_MS} ms.`);
+}
