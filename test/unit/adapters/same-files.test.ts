@@ -36,6 +36,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "chatter.ts",
     "command.ts",
     "message-files.ts",
+    "pace.ts",
     "payload.ts",
     "receiver.ts",
     "thread-context.ts",
