@@ -1,3 +1,4 @@
+import type { PlanStep } from "../core/runs/run.ts";
 import type { RunCard } from "../core/threads/notice.ts";
 
 const MAX_PLAN_STEPS = 12;
@@ -42,13 +43,22 @@ export function workspaceLine({ workspace }: RunCard): string {
   return `In ${names.join(", ")}${reason === undefined ? "" : ` (${reason})`}`;
 }
 
-/** The plan around the step that the agent works on. `shown` defuses the agent's words. */
-export function planLines({ plan = [] }: RunCard, shown: (text: string) => string): string[] {
+/** The steps around the one that the agent works on. `first` is the number of steps before them. */
+export function shownSteps({ plan = [] }: RunCard): {
+  readonly first: number;
+  readonly steps: readonly PlanStep[];
+  readonly after: number;
+} {
   const open = plan.findIndex(({ status }) => status !== "completed");
   const last = Math.max(0, plan.length - MAX_PLAN_STEPS);
   const first = Math.min(last, Math.max(0, (open === -1 ? plan.length : open) - 2));
   const steps = plan.slice(first, first + MAX_PLAN_STEPS);
-  const after = plan.length - first - steps.length;
+  return { first, steps, after: plan.length - first - steps.length };
+}
+
+/** The plan as lines of text. `shown` defuses the agent's words. */
+export function planLines(card: RunCard, shown: (text: string) => string): string[] {
+  const { after, first, steps } = shownSteps(card);
   return [
     ...(first === 0 ? [] : [`(${first} steps before)`]),
     ...steps.map(({ status, text }) => `${PLAN_MARKS[status] ?? "○"} ${shown(text)}`),

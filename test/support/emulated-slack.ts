@@ -135,6 +135,10 @@ export class EmulatedSlack {
     return this.#api.faults;
   }
 
+  set refusesPlans(refuses: boolean) {
+    this.#api.refusesPlans = refuses;
+  }
+
   /** The journal of the Web API, oldest first. */
   calls(method?: string): SlackCall[] {
     return this.#api.calls(method);

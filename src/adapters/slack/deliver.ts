@@ -1,11 +1,13 @@
 import type { WebClient } from "@slack/web-api";
-import type { TurnOutcome } from "../../core/threads/notice.ts";
+import type { Notice, TurnOutcome } from "../../core/threads/notice.ts";
 import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
+import { contentHash } from "../content-hash.ts";
+import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode } from "./errors.ts";
 import type { Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
-import { type Rendered, render } from "./render.ts";
+import { render } from "./render.ts";
 import { parseThreadKey, userIdOf } from "./thread-key.ts";
 
 const SEEN = "eyes";
@@ -29,11 +31,11 @@ export async function deliver(delivery: Delivery, { client, posts }: DeliveryDep
     case "ended":
       return receiptOf(await react(delivery, { ts: notice.messageRef, name: ENDED[notice.end] }, client));
     case "card":
-      return receiptOf(await showCard(delivery, render({ id, notice }), posts));
+      return receiptOf(await showCard({ ...delivery, notice }, posts));
     case "message": {
       const rendered = render({ id, notice });
       const only = notice.onlyFor === undefined ? undefined : userIdOf(notice.onlyFor);
-      const shown = only === undefined ? undefined : await posts.createFor(only, delivery, rendered);
+      const shown = only === undefined ? undefined : await posts.createFor(only, delivery, rendered[0]);
       return receiptOf(shown ?? (await say(delivery, rendered, posts)));
     }
   }
@@ -60,23 +62,43 @@ async function react(
   return { channel, ts, reaction: name };
 }
 
-/** Posts a deleted card again. Updates the card of an earlier try, because it may show an older state. */
-async function showCard(delivery: Delivery, card: Rendered, posts: Posts): Promise<Shown> {
+/**
+ * Posts a deleted card again. Updates the card of an earlier try, because it may show an older state. An update that
+ * would change nothing is not made.
+ */
+async function showCard(
+  delivery: Delivery & { readonly notice: Extract<Notice, { readonly kind: "card" }> },
+  posts: Posts,
+): Promise<Shown> {
+  const { id, notice } = delivery;
+  const [card] = render({ id, notice });
   const known = delivery.shownAt === undefined ? undefined : parseReceipt(delivery.shownAt);
-  if (known !== undefined && (await posts.update(known, delivery, card))) {
-    return known;
+  // Without the id of the delivery, by which all cards differ.
+  const hash = contentHash({ body: JSON.stringify(render({ id: "", notice })) });
+  if (known !== undefined && (known.hash === hash || (await posts.update(known, card)))) {
+    return { ...known, hash };
   }
-  const earlier = await findEarlier(delivery, posts);
-  if (earlier !== undefined && (await posts.update(earlier, delivery, card))) {
-    return earlier;
+  const [earlier] = delivery.maybeShown ? await posts.find(delivery, [card.mark]) : [];
+  if (earlier !== undefined && (await posts.update(earlier, card))) {
+    return { ...earlier, hash };
   }
-  return posts.create(delivery, card);
+  return { ...(await posts.create(delivery, card)), hash };
 }
 
-async function say(delivery: Delivery, message: Rendered, posts: Posts): Promise<Shown> {
-  return (await findEarlier(delivery, posts)) ?? posts.create(delivery, message);
-}
-
-async function findEarlier(delivery: Delivery, posts: Posts): Promise<Shown | undefined> {
-  return delivery.maybeShown ? posts.find(delivery) : undefined;
+/** Posts the parts of a message that no earlier try has posted. */
+async function say(
+  delivery: Delivery,
+  parts: readonly [Rendered, ...Rendered[]],
+  posts: Posts,
+): Promise<Shown> {
+  const marks = parts.map(({ mark }) => mark);
+  const earlier = delivery.maybeShown ? await posts.find(delivery, marks) : [];
+  const [first, ...others] = parts;
+  const shown = earlier[0] ?? (await posts.create(delivery, first));
+  for (const [index, part] of others.entries()) {
+    if (earlier[index + 1] === undefined) {
+      await posts.create(delivery, part);
+    }
+  }
+  return shown;
 }

@@ -4,6 +4,7 @@ import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
+import { partsOf } from "./answer-parts.ts";
 import { authorize } from "./authorize.ts";
 import { createClient } from "./client.ts";
 import { privateCommandOf, translateCommand } from "./command.ts";
@@ -51,6 +52,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       source: "SLACK",
       showsActivity: true,
       pace: PACE,
+      writesOf: (notice) => (notice.kind === "message" ? partsOf(notice.text) : 1),
       containerOf: (key) => parseThreadKey(key).channel,
       get trigger() {
         return identity.trigger;

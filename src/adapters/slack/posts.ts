@@ -2,11 +2,12 @@ import type { types } from "@slack/bolt";
 import type { ConversationsHistoryArguments, ConversationsRepliesResponse, WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, isBlocksRefused } from "./errors.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
+import { isMarked, type Mark } from "./marks.ts";
 import type { Shown } from "./receipt.ts";
-import { blockIdOf, metadataOf, type Rendered } from "./render.ts";
 import { parseThreadKey } from "./thread-key.ts";
 
 const PAGE_SIZE = 200;
@@ -18,20 +19,21 @@ type Reply = NonNullable<ConversationsRepliesResponse["messages"]>[number];
 export class Posts {
   readonly #client: WebClient;
   readonly #identity: BotIdentity;
+  /** The workspace refused Slack's own block for plans. */
+  #refusesPlans = false;
 
   constructor(client: WebClient, identity: BotIdentity) {
     this.#client = client;
     this.#identity = identity;
   }
 
-  /** A message whose blocks Slack refuses is posted as plain text. */
   async create(delivery: Delivery, rendered: Rendered): Promise<Shown> {
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
     const post = (message: MarkedMessage) => {
       const place = { channel, ...inThread(threadTs), unfurl_links: false, unfurl_media: false };
       return callSlack("chat.postMessage", this.#client.chat.postMessage({ ...place, ...message }));
     };
-    const answer = await inPlainTextIfRefused(delivery, rendered, post);
+    const answer = await this.#send(rendered, post);
     const shown = { channel: answer.channel ?? channel, ts: answer.ts ?? "" };
     if (threadTs !== undefined && answer.message !== undefined && answer.message.thread_ts === undefined) {
       await this.#delete(shown);
@@ -57,33 +59,59 @@ export class Posts {
   }
 
   /** Returns false if the message no longer exists. */
-  async update(shown: Shown, delivery: Delivery, rendered: Rendered): Promise<boolean> {
+  async update({ channel, ts }: Shown, rendered: Rendered): Promise<boolean> {
     const update = (message: MarkedMessage) =>
-      callSlack("chat.update", this.#client.chat.update({ ...shown, ...message }));
-    const answer = await inPlainTextIfRefused(delivery, rendered, update).catch(
-      ignoreCode("message_not_found"),
-    );
+      callSlack("chat.update", this.#client.chat.update({ channel, ts, ...message }));
+    const answer = await this.#send(rendered, update).catch(ignoreCode("message_not_found"));
     return answer !== undefined;
   }
 
   /**
-   * Finds the message of an earlier try whose answer was lost. Throws if the thread is too long to search, because a
-   * missing message is better than a second one.
+   * A plan whose block Slack refuses is sent as text, and a message whose blocks it refuses as plain text. Slack shows
+   * nothing of a message that it refuses.
    */
-  async find(delivery: Delivery): Promise<Shown | undefined> {
+  async #send<Answer>(
+    { blocks, mark, plainText, planBlocks, text }: Rendered,
+    send: (message: MarkedMessage) => Promise<Answer>,
+  ): Promise<Answer> {
+    const plans = planBlocks === undefined || this.#refusesPlans ? [] : [{ text, blocks: planBlocks }];
+    // Without blocks, an update also removes those that the message had.
+    const [first, ...others] = [...plans, { text, blocks }, { text: plainText, blocks: [] }];
+    let answer = await send(messageOf(mark, first)).catch(refusedBlocks);
+    for (const other of others) {
+      if (!(answer instanceof AppError)) {
+        break;
+      }
+      answer = await send(messageOf(mark, other)).catch(refusedBlocks);
+      this.#refusesPlans ||= plans.length > 0 && other.blocks === blocks && !(answer instanceof AppError);
+    }
+    if (answer instanceof AppError) {
+      throw answer;
+    }
+    return answer;
+  }
+
+  /**
+   * Finds the messages of an earlier try whose answer was lost, by their marks. Throws if the thread is too long to
+   * search, because a missing message is better than a second one.
+   */
+  async find(delivery: Delivery, marks: readonly Mark[]): Promise<readonly (Shown | undefined)[]> {
     const bot = await this.#identity.get();
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
     const page = { channel, limit: PAGE_SIZE, include_all_metadata: true };
+    const found = new Map<Mark, Shown>();
     let cursor: string | undefined;
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const answer = await this.#read(cursor === undefined ? page : { ...page, cursor }, threadTs);
-      const found = answer.messages?.find((reply) => isOf(bot, reply) && isMarked(reply, delivery));
-      if (found?.ts !== undefined) {
-        return { channel, ts: found.ts };
+      for (const reply of answer.messages ?? []) {
+        const mark = isOf(bot, reply) && marks.find((one) => isMarked(reply, one));
+        if (mark && reply.ts !== undefined) {
+          found.set(mark, { channel, ts: reply.ts });
+        }
       }
       cursor = answer.response_metadata?.next_cursor || undefined;
-      if (cursor === undefined) {
-        return undefined;
+      if (cursor === undefined || found.size === marks.length) {
+        return marks.map((mark) => found.get(mark));
       }
     }
     throw new AppError(
@@ -119,20 +147,12 @@ function inThread(threadTs: string | undefined): { readonly thread_ts?: string }
   return threadTs === undefined ? {} : { thread_ts: threadTs };
 }
 
-async function inPlainTextIfRefused<Answer>(
-  delivery: Delivery,
-  rendered: Rendered,
-  send: (message: MarkedMessage) => Promise<Answer>,
-): Promise<Answer> {
-  try {
-    return await send(messageOf(delivery, rendered));
-  } catch (error) {
-    if (!isBlocksRefused(error)) {
-      throw error;
-    }
-    // Without blocks, an update also removes those that the message had.
-    return send(messageOf(delivery, { text: rendered.plainText, blocks: [], plainText: rendered.plainText }));
+/** For `catch`: gives the failure if Slack refused the blocks. Any other failure is thrown again. */
+function refusedBlocks(error: unknown): AppError {
+  if (error instanceof AppError && isBlocksRefused(error)) {
+    return error;
   }
+  throw error;
 }
 
 interface MarkedMessage {
@@ -143,22 +163,13 @@ interface MarkedMessage {
   readonly link_names: false;
 }
 
-function messageOf(delivery: Delivery, { text, blocks }: Rendered): MarkedMessage {
-  return { text, blocks: [...blocks], metadata: metadataOf(delivery), parse: "none", link_names: false };
+function messageOf(
+  { metadata }: Mark,
+  { blocks, text }: { readonly text: string; readonly blocks: readonly types.KnownBlock[] },
+): MarkedMessage {
+  return { text, blocks: [...blocks], metadata, parse: "none", link_names: false };
 }
 
 function isOf(bot: Bot, reply: Reply): boolean {
   return reply.user === bot.userId || (bot.botId !== undefined && reply.bot_id === bot.botId);
-}
-
-function isMarked({ metadata, blocks }: Reply, delivery: Delivery): boolean {
-  if (blocks?.some((block) => block.block_id === blockIdOf(delivery.id))) {
-    return true;
-  }
-  const { event_type: type, event_payload: mark } = metadataOf(delivery);
-  const found: Readonly<Record<string, unknown>> = { ...metadata?.event_payload };
-  return (
-    metadata?.event_type === type &&
-    (found.delivery_id === mark.delivery_id || found.message_key === mark.message_key)
-  );
 }

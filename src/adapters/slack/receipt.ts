@@ -7,12 +7,19 @@ export interface Shown {
   readonly ts: string;
   /** The name of the reaction, if it is a sign on a message of a user. */
   readonly reaction?: string | undefined;
+  /** The fingerprint of what a card shows. */
+  readonly hash?: string | undefined;
 }
 
-const shownSchema = z.object({ channel: z.string(), ts: z.string(), reaction: z.string().optional() });
+const shownSchema = z.object({
+  channel: z.string(),
+  ts: z.string(),
+  reaction: z.string().optional(),
+  hash: z.string().optional(),
+});
 
-export function receiptOf({ channel, reaction, ts }: Shown): Receipt {
-  return JSON.stringify({ channel, ts, reaction });
+export function receiptOf({ channel, hash, reaction, ts }: Shown): Receipt {
+  return JSON.stringify({ channel, ts, reaction, hash });
 }
 
 export function parseReceipt(receipt: Receipt): Shown {

@@ -6,6 +6,8 @@ import type { AdapterTraits, Delivery } from "../threads/thread-adapter.ts";
 /** A limit at one place. */
 export interface KeyedLimit extends PaceLimit {
   readonly key: string;
+  /** How many writes the delivery is. */
+  readonly writes: number;
 }
 
 /** What a place has used of its limit. All times are milliseconds of the storage's clock. */
@@ -56,7 +58,7 @@ function isProgressCard(notice: Notice): boolean {
 /** The limits that count this delivery. */
 export function limitsOf(
   { adapter, id, notice, shownAt, thread }: PacedDelivery,
-  { containerOf, pace = [] }: Pick<AdapterTraits, "containerOf" | "pace">,
+  { containerOf, pace = [], writesOf }: Pick<AdapterTraits, "containerOf" | "pace" | "writesOf">,
 ): readonly KeyedLimit[] {
   const kind = writeKindOf({ notice, ...(shownAt === undefined ? {} : { shownAt }) });
   const places = {
@@ -68,7 +70,7 @@ export function limitsOf(
     .filter(({ counts }) => counts.includes(kind))
     .map((limit) => {
       const key = [adapter, thread.installation, limit.per, limit.name, places[limit.per]].join(" ");
-      return { ...limit, key };
+      return { ...limit, key, writes: writesOf?.(notice) ?? 1 };
     });
 }
 
@@ -87,7 +89,7 @@ export interface PaceAnswer {
 
 /** Decides about one delivery, whose limits have these states. */
 export function decidePace(
-  limits: readonly { readonly limit: PaceLimit; readonly state: PaceState }[],
+  limits: readonly { readonly limit: KeyedLimit; readonly state: PaceState }[],
   question: PaceQuestion,
 ): PaceAnswer {
   const { now, reservation } = question;
@@ -100,7 +102,7 @@ export function decidePace(
 
 /** Each delivery uses the rate at once, although it may be sent later. So later ones stand behind it. */
 function firmPace(
-  limits: readonly { readonly limit: PaceLimit; readonly state: PaceState }[],
+  limits: readonly { readonly limit: KeyedLimit; readonly state: PaceState }[],
   now: number,
 ): PaceAnswer {
   const until = Math.max(now, ...limits.map(({ limit, state }) => freeAt(limit, state, 0)));
@@ -110,7 +112,7 @@ function firmPace(
 
 /** Progress uses the rate only when it is sent. The others that wait do not see its reservation. */
 function progressPace(
-  limits: readonly { readonly limit: PaceLimit; readonly state: PaceState }[],
+  limits: readonly { readonly limit: KeyedLimit; readonly state: PaceState }[],
   { now, reservation }: PaceQuestion,
 ): PaceAnswer {
   const times = limits.map(({ limit, state }) => {
@@ -136,8 +138,8 @@ function freeAt(
   return Math.max(closedUntil, usedUntil - (burst - 1 - reserve) * everyMs);
 }
 
-function used({ everyMs }: PaceLimit, state: PaceState, now: number): PaceState {
-  return { ...state, usedUntil: Math.max(state.usedUntil, now) + everyMs };
+function used({ everyMs, writes }: KeyedLimit, state: PaceState, now: number): PaceState {
+  return { ...state, usedUntil: Math.max(state.usedUntil, now) + writes * everyMs };
 }
 
 /** The platform asked to wait. After that the rate begins without a burst. */

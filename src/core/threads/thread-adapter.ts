@@ -42,6 +42,8 @@ export interface AdapterTraits {
   placeOf?(messageRef: string): string | undefined;
   /** The rates at which the platform takes what is written to it. */
   readonly pace?: readonly PaceLimit[];
+  /** How many writes show a notice. Default: one. */
+  writesOf?(notice: Notice): number;
   /** The channel or repository that contains the thread, if limits of `pace` are for each of these. */
   containerOf?(key: ThreadKey): string;
   /** `name <address>` of an account for a commit, by the `actor` of a provenance. */

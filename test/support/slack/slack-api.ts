@@ -37,6 +37,8 @@ const READING_METHODS = ["conversations.replies", "conversations.history"];
 /** The Web API of Slack: that of emulate, with the checks, shapes and faults that it lacks. */
 export class SlackApi {
   readonly faults = new FaultQueue<SlackFault, ParsedCall>((fault, call) => fault.method === call.method);
+  /** The workspaces refuse the block for plans, as those do that are not part of its release yet. */
+  refusesPlans = false;
   readonly #workspaces: readonly SlackWorkspace[];
   readonly #calls: SlackCall[] = [];
 
@@ -67,7 +69,7 @@ export class SlackApi {
     if (!workspace) {
       return call.method.startsWith("oauth.") ? this.#forwardToFirst(request) : refusal(call);
     }
-    const error = checkCall(call, workspace);
+    const error = checkCall(call, workspace) ?? this.#planError(call);
     if (error) {
       return slackError(error);
     }
@@ -76,6 +78,11 @@ export class SlackApi {
     }
     const posting = POSTING_METHODS.includes(call.method);
     return known(await workspace.call(posting ? withArgs(request, postedArgs(call, workspace)) : request));
+  }
+
+  #planError({ args }: ParsedCall): string | undefined {
+    const isRefused = this.refusesPlans && args.blocks?.includes('"type":"plan"');
+    return isRefused ? "invalid_blocks" : undefined;
   }
 
   #forwardToFirst(request: FrontRequest): Promise<FrontAnswer> {

@@ -16,8 +16,10 @@ const MAX_CHARACTERS_IN_BLOCKS = 13_200;
 const MAX_POSTED_TEXT = 40_000;
 const MAX_UPDATED_TEXT = 4_000;
 
+const TASK_STATUSES = new Set(["pending", "in_progress", "complete", "error"]);
+
 const BLOCK_TYPES = new Set(
-  "actions context divider file header image input markdown rich_text section table video".split(" "),
+  "actions context divider file header image input markdown plan rich_text section table video".split(" "),
 );
 
 /** The error that Slack would answer to this message; undefined if it keeps the limits. */
@@ -32,7 +34,7 @@ export function slackLimitError(method: string, text: string, blocks: unknown): 
   if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) {
     return "invalid_blocks";
   }
-  if (!blocks.every(isValidBlock) || hasDuplicateIds(blocks)) {
+  if (!blocks.every(isValidBlock) || hasDuplicateIds(blocks) || markdownIn(blocks) > MAX_MARKDOWN_TEXT) {
     return "invalid_blocks";
   }
   return charactersIn(blocks) > MAX_CHARACTERS_IN_BLOCKS ? "msg_blocks_too_long" : undefined;
@@ -58,9 +60,36 @@ function isValidBlock(block: unknown): block is JsonRecord {
     return listOf(block.elements, MAX_CONTEXT_ELEMENTS) !== undefined;
   }
   if (block.type === "actions") {
-    return listOf(block.elements, MAX_ACTIONS)?.every(isValidElement) ?? false;
+    const elements = listOf(block.elements, MAX_ACTIONS);
+    return (elements?.every(isValidElement) ?? false) && !hasDuplicateActions(elements ?? []);
   }
-  return true;
+  return block.type === "plan" ? isValidPlan(block) : true;
+}
+
+/** https://docs.slack.dev/reference/block-kit/blocks/plan-block */
+function isValidPlan({ tasks = [], title }: JsonRecord): boolean {
+  const isTask = (task: unknown) =>
+    isRecord(task) &&
+    task.type === "task_card" &&
+    isText(task.task_id) &&
+    isText(task.title) &&
+    TASK_STATUSES.has(String(task.status));
+  return isText(title) && Array.isArray(tasks) && tasks.every(isTask);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value.length > 0;
+}
+
+function hasDuplicateActions(elements: readonly unknown[]): boolean {
+  const ids = elements.flatMap((element) => (isRecord(element) ? [element.action_id] : []));
+  return new Set(ids).size < ids.length;
+}
+
+/** The limit of a markdown block is for all markdown blocks of a message together. */
+function markdownIn(blocks: readonly JsonRecord[]): number {
+  const texts = blocks.filter(({ type }) => type === "markdown").map(({ text }) => String(text));
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 function isValidSection(block: JsonRecord): boolean {
@@ -114,6 +143,9 @@ function charactersIn(value: unknown): number {
   if (!isRecord(value)) {
     return 0;
   }
-  const own = typeof value.text === "string" ? value.text.length : 0;
+  const own = [value.text, value.title].reduce<number>(
+    (sum, text) => sum + (typeof text === "string" ? text.length : 0),
+    0,
+  );
   return own + charactersIn(Object.values(value));
 }

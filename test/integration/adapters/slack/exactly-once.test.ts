@@ -35,6 +35,33 @@ describe("a message whose answer from Slack was lost", () => {
     },
   );
 
+  test.each([1, 2, 3])(
+    "each part of a long answer is posted once although the answer to part %i was lost",
+    async (lost) => {
+      const message = await fixture.mentioned();
+      const answer: Notice = { kind: "message", purpose: "answer", text: "many words\n".repeat(2_500) };
+      const wellConnected = fixture.fetch;
+      let posts = 0;
+      fixture.fetch = async (input, init) => {
+        const result = await wellConnected(input, init);
+        posts += String(input).endsWith("chat.postMessage") ? 1 : 0;
+        if (posts === lost) {
+          throw new TypeError("fetch failed");
+        }
+        return result;
+      };
+
+      await fixture.failureOf(fixture.deliver(message, answer));
+      fixture.fetch = wellConnected;
+      const receipt = await fixture.deliver(message, answer, { maybeShown: true });
+
+      const shown = fixture.repliesTo(message);
+      const parts = shown.map(({ blocks }) => /part (\d) of 3/.exec(JSON.stringify(blocks))?.[1]);
+      expect(parts).toEqual(["1", "2", "3"]);
+      expect(JSON.parse(receipt).ts).toBe(shown[0]?.ts);
+    },
+  );
+
   test("a message is visible once after a time-out", async () => {
     const message = await fixture.mentioned();
     const wellConnected = fixture.fetch;

@@ -15,7 +15,16 @@ function render(notice: Notice) {
   if (notice.kind === "seen" || notice.kind === "ended") {
     throw new Error("Nothing to render");
   }
-  return renderDelivery({ id: "d1", notice });
+  return renderDelivery({ id: "d1", notice })[0];
+}
+
+/** The Markdown of all messages that an answer becomes. */
+function markdownParts(text: string): string[] {
+  const notice = { kind: "message", purpose: "answer", text, sessionLink: LINK } as const;
+  return renderDelivery({ id: "d1", notice }).map(({ blocks }) => {
+    const block = blocks.find(({ type }) => type === "markdown");
+    return block?.type === "markdown" ? block.text : "";
+  });
 }
 
 function anAnswer(text: string): Notice {
@@ -33,7 +42,12 @@ describe("rendering", () => {
     const read = (file: string): unknown =>
       JSON.parse(readFileSync(new URL(`${name}/${file}`, CASES), "utf8"));
 
-    const { plainText: _plain, ...rendered } = render(read("notice.json") as Notice);
+    const {
+      mark: _mark,
+      plainText: _plain,
+      planBlocks: _plan,
+      ...rendered
+    } = render(read("notice.json") as Notice);
 
     expect(rendered).toEqual(read("message.json"));
     expect(slackLimitError("chat.update", rendered.text, rendered.blocks)).toBeUndefined();
@@ -113,27 +127,66 @@ test("a run that waits for approval says so, and can only be opened or stopped",
   expect(actions?.elements).toMatchObject([{ action_id: "errand_open" }, { action_id: "errand_cancel" }]);
 });
 
-describe("over-long text", () => {
-  test("of one line of a megabyte is cut with a link to the rest", () => {
-    const text = markdownOf(anAnswer("x".repeat(1_000_000)));
+describe("long text", () => {
+  test("is split over several messages at its paragraphs, with nothing lost", () => {
+    const paragraphs = Array.from(
+      { length: 300 },
+      (_, index) => `Paragraph ${index} ${"word ".repeat(20)}end.`,
+    );
 
-    expect(text.length).toBeLessThan(12_000);
-    expect(text).toMatch(/x…\n\n\[The rest is in the session\]\(https:\/\/errand\.example\/sessions\/1\)$/);
+    const parts = markdownParts(paragraphs.join("\n\n"));
+
+    expect(parts).toHaveLength(4);
+    expect(parts.join("\n\n")).toBe(paragraphs.join("\n\n"));
+    expect(parts.every((part) => /^Paragraph/.test(part) && part.endsWith("end."))).toBe(true);
+  });
+
+  test("each of its messages says which part it is, and only the first one is headed as the answer", () => {
+    const notice = { kind: "message", purpose: "answer", text: "line\n".repeat(4_000) } as const;
+
+    const headings = renderDelivery({ id: "d1", notice }).map(({ blocks }) => JSON.stringify(blocks[0]));
+
+    expect(headings).toEqual([
+      expect.stringContaining("*The agent's answer* · part 1 of 2"),
+      expect.stringContaining("*The agent's answer, part 2 of 2*"),
+    ]);
+  });
+
+  test("a code block that is split is closed and opened again with its language", () => {
+    const code = Array.from({ length: 3_000 }, (_, index) => `line ${index}`).join("\n");
+
+    const parts = markdownParts(`Before\n\`\`\`ts title\n${code}\n\`\`\`\nAfter`);
+
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.slice(0, -1).every((part) => part.endsWith("\n```"))).toBe(true);
+    expect(parts.slice(1).every((part) => part.startsWith("```ts title\n"))).toBe(true);
+    expect(parts.at(-1)?.endsWith("```\nAfter")).toBe(true);
+    const lines = parts.flatMap((part) => part.match(/line \d+/g) ?? []);
+    expect(lines).toHaveLength(3_000);
+  });
+
+  test("of one line of a megabyte is cut after the last message, with a link to the rest", () => {
+    const parts = markdownParts("x".repeat(1_000_000));
+
+    expect(parts).toHaveLength(4);
+    expect(parts.every((part) => part.length <= 12_000)).toBe(true);
+    expect(parts.at(-1)).toMatch(
+      /x…?\n\n\[The rest is in the session\]\(https:\/\/errand\.example\/sessions\/1\)$/,
+    );
   });
 
   test("a text that is too long and nearly all ANSI codes says that it was cut", () => {
-    expect(markdownOf(anAnswer("\u001B[31m".repeat(100_000)))).toContain("The rest is in the session");
+    expect(markdownParts("\u001B[31m".repeat(100_000)).at(-1)).toContain("The rest is in the session");
   });
 
   test("cut within a code block leaves the link outside of it", () => {
-    const text = markdownOf(anAnswer(`\`\`\`ts\n${"line\n".repeat(5_000)}\`\`\``));
-
-    expect(text).toMatch(/…\n```\n\n\[The rest/);
+    expect(markdownParts(`\`\`\`ts\n${"line\n".repeat(50_000)}\`\`\``).at(-1)).toMatch(/\n```\n\n\[The rest/);
   });
 
   test("a text is never cut within a character", () => {
-    for (const length of [10_998, 10_999, 11_000, 11_001]) {
-      expect(markdownOf(anAnswer(`${"x".repeat(length)}😀😀`)).isWellFormed()).toBe(true);
+    for (const length of [10_850, 10_851, 10_998, 10_999, 11_000, 11_001]) {
+      const parts = markdownParts(`${"x".repeat(length)}${"😀".repeat(300)}`);
+      expect(parts.every((part) => part.isWellFormed())).toBe(true);
     }
   });
 });

@@ -1,0 +1,130 @@
+import type { types } from "@slack/bolt";
+import { isEnded, type RunState } from "../../core/runs/states.ts";
+import type { RunCard } from "../../core/threads/notice.ts";
+import { figures, planLines, shownSteps, workspaceLine } from "../card-words.ts";
+import {
+  context,
+  header,
+  link,
+  MAX_FALLBACK,
+  MAX_HEADER,
+  plainContext,
+  plainSection,
+  plainText,
+  type Rendered,
+  safeUrl,
+} from "./blocks.ts";
+import { approvalButtons, openButton, optionButtons, retryButton, stopButton } from "./buttons.ts";
+import { defuseLine, defuseMrkdwn } from "./defuse.ts";
+import type { Mark } from "./marks.ts";
+
+const MAX_ACTIONS = 25;
+const MAX_STEP = 150;
+/** chat.update refuses longer texts, although chat.postMessage accepts them. */
+const MAX_PLAIN_TEXT = 3_900;
+
+const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words: string }>> = {
+  QUEUED: { emoji: "⏳", words: "Queued" },
+  PENDING: { emoji: "⏳", words: "Starting" },
+  CLAIMED: { emoji: "⏳", words: "Preparing the workspace" },
+  INPROGRESS: { emoji: "🏃", words: "Working" },
+  BLOCKED: { emoji: "✋", words: "Waiting for an answer" },
+  SUCCEEDED: { emoji: "✅", words: "Succeeded" },
+  FAILED: { emoji: "❌", words: "Failed" },
+  ERROR: { emoji: "⚠️", words: "Error" },
+  CANCELLED: { emoji: "🚫", words: "Cancelled" },
+};
+
+const UNAPPROVED = { emoji: "✋", words: "Waiting for approval" } as const;
+
+export function renderCard(card: RunCard, mark: Mark): Rendered {
+  const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
+  const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
+  const lines = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
+  const step = card.step === undefined ? "" : `Now: ${defuseLine(card.step, MAX_STEP)}`;
+  const blocksWith = (plan: types.KnownBlock | undefined): types.KnownBlock[] =>
+    [
+      header(title, mark.blockId),
+      context([words, ...figures(card)].join(" · ")),
+      card.workspace === undefined ? undefined : plainContext(workspaceLine(card)),
+      card.pullRequest === undefined ? undefined : context(link(card.pullRequest, "Pull request")),
+      plan,
+      step === "" ? undefined : plainContext(step),
+      card.message === undefined ? undefined : plainSection(card.message),
+      card.question === undefined ? undefined : plainSection(`The agent asks: ${card.question.title}`),
+      ...approvalBlocks(card),
+      actions(card),
+    ].filter((block) => block !== undefined);
+  const facts = [figures(card).join(" · "), workspaceLine(card), card.pullRequest, lines, step];
+  const said = [card.message, card.question?.title, card.approval?.text, ...facts].filter(Boolean);
+  const heading = `${title} · ${words}`;
+  return {
+    mark,
+    text: defuseMrkdwn(heading, MAX_FALLBACK),
+    blocks: blocksWith(lines === "" ? undefined : plainSection(lines)),
+    ...(lines === "" ? {} : { planBlocks: blocksWith(planBlock(card)) }),
+    plainText: plainText({
+      heading,
+      text: said.join("\n"),
+      sessionLink: card.sessionLink,
+      max: MAX_PLAIN_TEXT,
+    }),
+  };
+}
+
+const TASK_STATUS: Readonly<Record<string, types.TaskCardBlock["status"]>> = {
+  in_progress: "in_progress",
+  completed: "complete",
+};
+
+/** https://docs.slack.dev/reference/block-kit/blocks/plan-block */
+function planBlock(card: RunCard): types.PlanBlock {
+  const { plan = [] } = card;
+  const done = plan.filter(({ status }) => status === "completed").length;
+  const { first, steps } = shownSteps(card);
+  const tasks = steps.map(({ status, text }, index): types.TaskCardBlock => {
+    const title = defuseLine(text, MAX_STEP);
+    return {
+      type: "task_card",
+      task_id: `step-${first + index + 1}`,
+      title,
+      status: TASK_STATUS[status] ?? "pending",
+    };
+  });
+  return { type: "plan", title: `Plan: ${done} of ${plan.length} steps done`, tasks };
+}
+
+function actions(card: RunCard): types.ActionsBlock {
+  const { approval, question, runId, state } = card;
+  const hash = approval?.inputsHash;
+  const decisions = hash === undefined ? [] : approvalButtons(runId, hash);
+  const options = question === undefined ? [] : optionButtons(runId, question);
+  const open = openButton(safeUrl(card.sessionLink));
+  const shown = [...options.slice(0, MAX_ACTIONS - decisions.length - 2), ...decisions];
+  const mayRetry = state === "FAILED" || state === "ERROR" || state === "CANCELLED";
+  const ended = mayRetry ? [...decisions, retryButton(runId)] : decisions;
+  return {
+    type: "actions",
+    elements: isEnded(state) ? [...ended, open] : [...shown, open, stopButton(runId)],
+  };
+}
+
+/** The words that wait for approval. Without all of them here, people decide where they can read them. */
+function approvalBlocks({ approval, sessionLink }: RunCard): types.KnownBlock[] {
+  if (approval === undefined) {
+    return [];
+  }
+  const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
+  const heading = context(
+    `${approval.text === undefined ? "A private follow-up waits for approval." : what}`,
+  );
+  const words = approval.text === undefined ? [] : [plainSection(approval.text)];
+  const rest =
+    approval.inputsHash === undefined ? [context(`Decide about it ${link(sessionLink, "here")}.`)] : [];
+  return [heading, ...words, ...rest];
+}
+
+/** A run that waits for approval has no question. */
+function isUnapproved({ question, state }: RunCard): boolean {
+  return state === "BLOCKED" && question === undefined;
+}
