@@ -1,8 +1,15 @@
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  fastify,
+  LogController,
+} from "fastify";
 import { type ApiDeps, limitsOf } from "./api-deps.ts";
 import { closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
+import { HTTP2_SETTINGS, limitHttp2 } from "./http/http2-limits.ts";
 import { requestIdOf } from "./http/request-id.ts";
 import { addRequestLog, nameRequests } from "./http/request-log.ts";
 import { compileValidator } from "./http/request-validation.ts";
@@ -21,6 +28,9 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const paths = collectPaths(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
+  if (deps.tls) {
+    limitHttp2(server, deps.publicUrl, limitsOf(deps));
+  }
   if (deps.serves === "everything") {
     await addAdapterRoutes(server, deps.adapterRoutes);
   }
@@ -72,6 +82,7 @@ function bareServer(deps: ApiDeps): FastifyInstance {
     connectionTimeout: limits.connectionTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveMs,
+    http2SessionTimeout: limits.connectionTimeoutMs,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     schemaController: { compilersFactory: { buildValidator: unneeded, buildSerializer: unneeded } },
     trustProxy: trustHops(deps.trustProxy),
@@ -81,13 +92,34 @@ function bareServer(deps: ApiDeps): FastifyInstance {
     clientErrorHandler: answerBrokenRequest(deps.publicUrl),
   };
   const server = deps.tls
-    ? // The types of servers with and without TLS differ, but both have the methods used here.
-      (fastify({ ...options, https: { ...connections, ...deps.tls } }) as unknown as FastifyInstance)
+    ? secureServer(deps.tls, options, connections)
     : fastify({ ...options, http: connections });
   server.setValidatorCompiler(compileValidator);
   // Responses are typed by the same schemas. Validating each one would turn an unexpected stored value into a 500.
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   return server;
+}
+
+/**
+ * Returns a server for HTTP/2, so that a browser needs one connection for all its tabs, and for HTTP/1.1. The client
+ * chooses during the TLS handshake. The types of the servers differ, but all have the methods used here.
+ */
+function secureServer(
+  tls: NonNullable<ApiDeps["tls"]>,
+  options: Omit<FastifyServerOptions, "http" | "https">,
+  connections: object,
+): FastifyInstance {
+  const { requestTimeout, keepAliveTimeout } = options;
+  // Fastify sets the two limits of HTTP/1.1 only on servers without HTTP/2.
+  const https = {
+    ...connections,
+    requestTimeout,
+    keepAliveTimeout,
+    ...HTTP2_SETTINGS,
+    ...tls,
+    allowHTTP1: true,
+  };
+  return fastify({ ...(options as object), http2: true, https }) as unknown as FastifyInstance;
 }
 
 /** Replaces Fastify's default compilers, because Fastify would load about a hundred files for them. */

@@ -31,6 +31,7 @@ from errand import (
     models,
 )
 from errand._request import pause_before_retry
+from errand._sse import Message, MessageReader
 
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
 
@@ -357,3 +358,11 @@ def test_listeners_of_a_tool_call_get_all_of_its_output() -> None:
     ).finished()
 
     assert outputs == [("Run", "a"), ("Run", "ab"), ("Run", "ab"), ("Run", "abc")]
+
+
+def test_a_stream_tells_its_position_before_its_first_event() -> None:
+    reader = MessageReader()
+
+    messages = list(reader.messages(b"retry: 1000\n\nid: first\n\n: comment\n\ndata: {}\n\n"))
+
+    assert messages == [Message("first", ""), Message("first", "{}")]

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ApiHarness, startHarness } from "../../../test/integration/api/api-harness.ts";
 import {
@@ -362,4 +365,26 @@ describe("requests", () => {
 
     expect(errors.join()).not.toContain(harness.key);
   });
+});
+
+test("a stream that breaks before its first event is opened again at the position with which it began", async () => {
+  const positions: (string | undefined)[] = [];
+  const event = { kind: "run.state", run_id: "one", cursor: "second", seq: 1 };
+  const server = createServer(({ headers }, response) => {
+    positions.push(headers["last-event-id"] as string | undefined);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(positions.length === 1 ? "id: first\n\n" : `id: second\ndata: ${JSON.stringify(event)}\n\n`);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const { client } = clientWithPauses({ baseUrl: `http://127.0.0.1:${port}` });
+
+  const events = client.events.stream({}, { silenceMs: TIMEOUT_MS })[Symbol.asyncIterator]();
+  const { value } = await events.next();
+  await events.return?.(undefined);
+  server.closeAllConnections();
+  server.close();
+
+  expect(value).toEqual(event);
+  expect(positions).toEqual([undefined, "first"]);
 });

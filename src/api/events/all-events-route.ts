@@ -9,7 +9,7 @@ import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { EventStreamText, LoggedEventPage } from "../schemas/run-event.ts";
 import { type EventStream, wantsPage } from "./event-stream.ts";
-import { loggedEventJson, resetText } from "./event-text.ts";
+import { loggedEventJson, positionText, resetText } from "./event-text.ts";
 import { type FollowingAll, followAll } from "./follow-all.ts";
 import { decodeCursor, encodeCursor, START_CURSOR } from "./log-cursor.ts";
 import type { OpenStreams } from "./open-streams.ts";
@@ -37,7 +37,8 @@ const SCHEMA = {
   description:
     "An event stream like that of one run, but without an end. `id` is an opaque cursor in the order of commits, " +
     "so that no event is skipped, even if its transaction commits late. With `Last-Event-ID` (or `after`), the " +
-    "stream continues behind that event. An unknown cursor results in a `reset` event: the stream continues " +
+    "stream continues behind that event. A stream begins with its position, as an `id` without an event, so that a " +
+    "connection that breaks before the first event loses nothing. An unknown cursor results in a `reset` event: the stream continues " +
     "behind the `id` of that event, and clients should reload the data that they store. With `Accept: " +
     "application/json`, the response is a page.",
   tags: ["runs"],
@@ -65,9 +66,8 @@ export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPlug
       }
       const { isReset, position } = await startOf(deps, request, request.query);
       const stream = streams.open(request, reply);
-      if (isReset) {
-        stream.write(resetText(encodeCursor(position)));
-      }
+      const cursor = encodeCursor(position);
+      stream.write(isReset ? resetText(cursor) : positionText(cursor));
       void writeAll(deps, stream, { viewer: viewerOf(request), after: position, pollMs: limits.pollMs });
       return reply;
     });

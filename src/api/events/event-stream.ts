@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import type { ApiLimits } from "../api-deps.ts";
+import { closeAfter } from "../http/connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 export type StreamLimits = Pick<
@@ -17,8 +18,6 @@ const HEADERS = {
   "cache-control": "no-store, no-transform",
   // Tells proxies not to buffer the events.
   "x-accel-buffering": "no",
-  // A closing server need not wait for an idle connection that carried a stream.
-  connection: "close",
 };
 
 /**
@@ -53,7 +52,7 @@ export class EventStream {
     this.#heartbeat = setInterval(() => this.#beat(), limits.heartbeatMs);
     // A notification may be lost, and an expiring key causes none.
     this.#callerCheck = setInterval(check, limits.callerCheckMs);
-    if (this.#raw.destroyed) {
+    if (isGone(this.#raw)) {
       this.#finish();
     }
   }
@@ -73,7 +72,7 @@ export class EventStream {
 
   /** Returns whether there is room for more. If not, the caller must await `drained` before the next write. */
   write(piece: string | Uint8Array): boolean {
-    if (this.#isOver || this.#raw.destroyed) {
+    if (this.#isOver || isGone(this.#raw)) {
       return false;
     }
     this.#raw.write(piece);
@@ -164,9 +163,16 @@ export class EventStream {
  * sent in one call as one text, otherwise as two hundred objects for the duration of the stream.
  */
 function sendHeaders(reply: FastifyReply): void {
+  // A closing server need not wait for an idle connection that carried a stream.
+  closeAfter(reply);
   const set = reply.getHeaders() as OutgoingHttpHeaders;
   reply.raw.writeHead(200, { ...set, ...HEADERS });
   reply.raw.flushHeaders();
+}
+
+/** A response over HTTP/2 does not say that its reader has left. Its stream does. */
+function isGone(raw: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
+  return raw.destroyed || raw.stream?.destroyed === true;
 }
 
 /** Returns true if the caller accepts only JSON. The default is a stream. */

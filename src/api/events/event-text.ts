@@ -27,6 +27,11 @@ export function resetText(id: number | string): string {
   return textOf(id, "reset", { kind: "reset", reason: "The stream cannot go on where you were." });
 }
 
+/** Tells the reader its position, without an event, so that it can resume before the first event has arrived. */
+export function positionText(id: number | string): string {
+  return `id: ${id}\n\n`;
+}
+
 /** Formats an event of a `text/event-stream`. JSON has no line breaks, so one data line is enough. */
 function textOf(id: number | string, event: string, data: object): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 
 /**
  * Logs connections that could not be accepted, for example because memory or descriptors are used up. Fastify no
@@ -21,8 +21,15 @@ export function closeConnectionsOnStop(server: FastifyInstance): void {
   });
   server.addHook("onSend", (_request, reply, payload, done) => {
     if (isClosing) {
-      reply.header("connection", "close");
+      closeAfter(reply);
     }
     done(null, payload);
   });
+}
+
+/** Closes the connection after this response. HTTP/2 forbids the header: one connection carries many responses. */
+export function closeAfter(reply: FastifyReply): void {
+  if (reply.request.raw.httpVersionMajor < 2) {
+    reply.header("connection", "close");
+  }
 }

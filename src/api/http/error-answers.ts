@@ -62,13 +62,34 @@ export function answerBrokenRequest(
     if (code === "ECONNRESET" || socket.destroyed) {
       return;
     }
-    const error = brokenRequest(code);
-    const problem = problemOf(error, { publicUrl: publicUrl(), instance: "", traceId: newRequestId() });
     if (socket.writable) {
-      socket.write(rawAnswer(statusOf(error), problem.trace_id, JSON.stringify(problem)));
+      socket.write(asText(answerWithoutRequest(brokenRequest(code), publicUrl)));
     }
     socket.destroySoon();
   };
+}
+
+/** Answers a request that has not arrived in time over HTTP/2, where one connection carries other requests too. */
+export function requestTimeoutAnswer(publicUrl: () => string): RawAnswer {
+  return answerWithoutRequest(brokenRequest("ERR_HTTP_REQUEST_TIMEOUT"), publicUrl);
+}
+
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function answerWithoutRequest(error: StatusError, publicUrl: () => string): RawAnswer {
+  const problem = problemOf(error, { publicUrl: publicUrl(), instance: "", traceId: newRequestId() });
+  const [status, body] = [statusOf(error), JSON.stringify(problem)];
+  const headers = {
+    "content-type": PROBLEM_TYPE,
+    "content-length": String(Buffer.byteLength(body)),
+    "x-request-id": problem.trace_id,
+    "x-should-retry": String(status === 408),
+  };
+  return { status, headers, body };
 }
 
 function brokenRequest(code: string | undefined): StatusError {
@@ -92,14 +113,11 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-function rawAnswer(status: number, requestId: string, body: string): string {
+function asText({ status, headers, body }: RawAnswer): string {
   return [
     `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? ""}`,
     "connection: close",
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    `x-should-retry: ${status === 408}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "",
     body,
   ].join("\r\n");

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
@@ -6,7 +7,7 @@ import { CHANNELS } from "../../../src/core/ports/pubsub.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Answer, call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
-import { openAll } from "./event-reader.ts";
+import { openAll, openAt } from "./event-reader.ts";
 
 const EVENTS = "/api/v1/agent/events";
 const RUNS = "/api/v1/agent/runs";
@@ -41,6 +42,20 @@ describe("the stream of all runs", () => {
       [runs[0], 2],
     ]);
     expect(reader.events.map(({ cursor, data }) => cursor === data.cursor)).toEqual([true, true, true]);
+    reader.leave();
+  });
+
+  test("a stream that breaks before its first event is resumed from the position with which it began", async () => {
+    const response = await openAt(harness, EVENTS);
+    const [opening] = await once(response.setEncoding("utf8"), "data");
+    response.destroy();
+    const between = await createRun(harness);
+
+    const [, position = ""] = /^id: (\S+)$/m.exec(opening) ?? [];
+    const reader = await openAll(harness, { headers: { "last-event-id": position } });
+    await reader.until(1);
+
+    expect(reader.events[0]?.data).toMatchObject({ run_id: between, seq: 1 });
     reader.leave();
   });
 

@@ -33,7 +33,6 @@ scope.onconnect = ({ ports: [port] }) => {
 async function read(): Promise<void> {
   for (;;) {
     try {
-      // A position to continue from, also when the connection breaks before the first event.
       const { next_after: after } = await client.events.list();
       send({ type: "reset" });
       for await (const event of client.events.stream({ after })) {

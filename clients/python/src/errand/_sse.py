@@ -14,6 +14,7 @@ class Message:
     id: str | None
     """The position to continue behind. None if no message has had one so far."""
     data: str
+    """Empty if the message only tells the position."""
 
 
 class MessageReader:
@@ -26,6 +27,7 @@ class MessageReader:
         self._pieces: list[str] = []
         self._data: list[str] = []
         self._id: str | None = None
+        self._is_new_id = False
 
     def messages(self, chunk: bytes) -> Iterator[Message]:
         """Yields the messages that this chunk completes."""
@@ -34,11 +36,13 @@ class MessageReader:
             value = value.removeprefix(" ")
             if name == "id":
                 self._id = value
+                self._is_new_id = True
             elif name == "data":
                 self._data.append(value)
-            elif line == "" and self._data:
+            elif line == "" and (self._data or self._is_new_id):
                 yield Message(self._id, "\n".join(self._data))
                 self._data = []
+                self._is_new_id = False
 
     def _lines(self, chunk: bytes) -> Iterator[str]:
         first, *others = self._decoder.decode(chunk).split("\n")

@@ -50,6 +50,9 @@ export async function* readStream<Event>(
       for await (const { id, data } of connect(client, path, options, lastId)) {
         failures = 0;
         lastId = id ?? lastId;
+        if (data === "") {
+          continue;
+        }
         const event = parse<Event>(data);
         wasComplete = isComplete(event) ?? wasComplete;
         yield event;

@@ -2,6 +2,7 @@
 export interface SseMessage {
   /** The position to continue behind. undefined if no message has had one so far. */
   readonly id: string | undefined;
+  /** Empty if the message only tells the position. */
   readonly data: string;
 }
 
@@ -15,15 +16,18 @@ export async function* readMessages(
 ): AsyncGenerator<SseMessage, void, undefined> {
   let id: string | undefined;
   let data: string[] = [];
+  let isNewId = false;
   for await (const line of readLines(body, onBytes)) {
     const [, field, value = ""] = /^([^:]*)(?::[ ]?(.*))?$/s.exec(line) ?? [];
     if (field === "id") {
       id = value;
+      isNewId = true;
     } else if (field === "data") {
       data.push(value);
-    } else if (line === "" && data.length > 0) {
+    } else if (line === "" && (data.length > 0 || isNewId)) {
       yield { id, data: data.join("\n") };
       data = [];
+      isNewId = false;
     }
   }
 }

@@ -81,6 +81,8 @@ class EventReader(Generic[EventT]):
                 for message in self._connect(last_id):
                     failures = 0
                     last_id = message.id or last_id
+                    if not message.data:
+                        continue
                     event = parsed(self._parse, message.data)
                     complete = self._is_complete(event)
                     was_complete = was_complete if complete is None else complete

@@ -1,0 +1,258 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { request } from "node:https";
+import { connect as connectTls } from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { waitFor } from "../../support/wait-for.ts";
+import { type ApiHarness, type ApiHarnessOptions, startHarness } from "./api-harness.ts";
+
+const FIXTURES = new URL("../../fixtures/tls/", import.meta.url);
+const [cert, key] = ["cert.pem", "key.pem"].map((name) => readFileSync(new URL(name, FIXTURES), "utf8")) as [
+  string,
+  string,
+];
+const RUNS = "/api/v1/agent/runs";
+
+const opened: { destroy(): void }[] = [];
+let harness: ApiHarness | undefined;
+afterEach(async () => {
+  for (const connection of opened.splice(0)) {
+    connection.destroy();
+  }
+  await harness?.close();
+  harness = undefined;
+});
+
+async function start(options: ApiHarnessOptions = {}): Promise<ApiHarness> {
+  harness = await startHarness({ ...options, tls: { cert, key } });
+  return harness;
+}
+
+function session({ url }: ApiHarness): ClientHttp2Session {
+  const client = connect(url, { ca: cert });
+  client.on("error", () => undefined);
+  opened.push(client);
+  return client;
+}
+
+interface Http2Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+async function answerOf(stream: ClientHttp2Stream): Promise<Http2Answer> {
+  let text = "";
+  let headers: Readonly<Record<string, unknown>> = {};
+  stream.on("error", () => undefined);
+  stream.on("response", (received) => {
+    headers = received;
+  });
+  stream.setEncoding("utf8").on("data", (part: string) => {
+    text += part;
+  });
+  await once(stream, "close");
+  return { status: Number(headers[":status"]), headers, text };
+}
+
+function send(
+  client: ClientHttp2Session,
+  path: string,
+  { body, ...headers }: Record<string, string> = {},
+): Promise<Http2Answer> {
+  const stream = client.request({ ":path": path, ...headers }, { endStream: body === undefined });
+  if (body !== undefined) {
+    stream.end(body);
+  }
+  return answerOf(stream);
+}
+
+function bearer({ key: apiKey }: ApiHarness): Record<string, string> {
+  return { authorization: `Bearer ${apiKey}` };
+}
+
+const WRITE = { ":method": "POST", "content-type": "application/json", body: '{"prompt":"do it"}' };
+
+test("a client of HTTP/2 writes once per key, reads and loads files, over one connection", async () => {
+  const server = await start();
+  const client = session(server);
+  const keyed = {
+    ...WRITE,
+    ...bearer(server),
+    "idempotency-key": "once",
+    "x-request-id": "traced-by-caller",
+  };
+
+  const created = await send(client, RUNS, keyed);
+  const again = await send(client, RUNS, keyed);
+  const { run_id: id } = JSON.parse(created.text);
+  const read = await send(client, `${RUNS}/${id}`, bearer(server));
+  const page = await send(client, "/signin", { accept: "text/html" });
+  const missing = await send(client, "/nowhere");
+
+  expect([created, again, read, page, missing].map(({ status }) => status)).toEqual([
+    200, 200, 200, 200, 404,
+  ]);
+  expect([created.headers["x-request-id"], again.headers["idempotent-replay"]]).toEqual([
+    "traced-by-caller",
+    "true",
+  ]);
+  expect(JSON.parse(read.text).run_id).toBe(id);
+  expect(page.headers["content-security-policy"]).toContain("default-src 'none'");
+  expect(created.headers.connection).toBeUndefined();
+});
+
+test("seven event streams and further requests share one connection", async () => {
+  const server = await start();
+  const client = session(server);
+  const streams = Array.from({ length: 7 }, () =>
+    client.request({ ":path": "/api/v1/agent/events", accept: "text/event-stream", ...bearer(server) }),
+  );
+  const seen = streams.map(() => "");
+  for (const [index, stream] of streams.entries()) {
+    stream.setEncoding("utf8").on("data", (part: string) => {
+      seen[index] += part;
+    });
+  }
+  await waitFor(() => seen.every((text) => text.includes("retry:")), { what: "seven open streams" });
+
+  const created = await send(client, RUNS, { ...WRITE, ...bearer(server) });
+  const { run_id: id } = JSON.parse(created.text);
+
+  await waitFor(() => seen.every((text) => text.includes(id)), { what: "the new run in each stream" });
+  expect(await connectionsOf(server)).toBe(1);
+});
+
+test("a server that stops ends event streams over HTTP/2 and closes their connection", async () => {
+  const server = await start();
+  const client = session(server);
+  const stream = client.request({
+    ":path": "/api/v1/agent/events",
+    accept: "text/event-stream",
+    ...bearer(server),
+  });
+  await once(stream, "response");
+  stream.resume();
+
+  const closed = once(client, "close");
+  await server.server.close();
+
+  await closed;
+  expect(stream.rstCode).toBe(0);
+});
+
+test("a reader over HTTP/2 that takes nothing is disconnected, and other readers of its connection stay", async () => {
+  const server = await start({ limits: { streamBufferBytes: 1_000, streamStallMs: 200 } });
+  const client = session(server);
+  const created = await send(client, RUNS, { ...WRITE, ...bearer(server) });
+  const { run_id: id } = JSON.parse(created.text);
+  await server.edit(id, (edit) => {
+    for (let index = 0; index < 40; index += 1) {
+      edit.record({ kind: "agent.message", text: "x".repeat(10_000) });
+    }
+  });
+  const options = { accept: "text/event-stream", ...bearer(server) };
+  const stalled = client.request({ ":path": `${RUNS}/${id}/events`, ...options });
+  stalled.on("error", () => undefined);
+
+  const closed = once(stalled, "close");
+  await waitFor(() => server.logged.some((line) => line.includes("stream.reader.stalled")), {
+    what: "the disconnected reader",
+  });
+  stalled.resume();
+  await closed;
+
+  expect((await send(client, `${RUNS}/${id}`, bearer(server))).status).toBe(200);
+});
+
+test("a request over HTTP/2 that does not arrive in time is answered with 408, and its connection stays", async () => {
+  const server = await start({ limits: { headersTimeoutMs: 300, requestTimeoutMs: 300 } });
+  const client = session(server);
+  const { body: _, ...headers } = { ...WRITE, ...bearer(server) };
+  const slow = client.request({ ":path": RUNS, ...headers });
+  slow.write('{"prompt":');
+
+  const answer = await answerOf(slow);
+
+  expect(answer.status).toBe(408);
+  expect(JSON.parse(answer.text)).toMatchObject({ code: "invalid_request", retryable: true });
+  expect((await send(client, `${RUNS}?limit=1`, bearer(server))).status).toBe(200);
+});
+
+test("a connection over HTTP/2 without a request is closed, at first and after its last response", async () => {
+  const server = await start({ limits: { headersTimeoutMs: 200, keepAliveMs: 200 } });
+  const [silent, idle] = [session(server), session(server)];
+  const both = Promise.all([once(silent, "close"), once(idle, "close")]);
+
+  const { status } = await send(idle, "/healthz");
+  await both;
+
+  expect(status).toBe(200);
+  expect([silent.destroyed, idle.destroyed]).toEqual([true, true]);
+});
+
+test.each([
+  ["a host that differs from the authority", { ":authority": "one.example", host: "two.example" }, 400],
+  ["the same host as the authority", { ":authority": "one.example", host: "one.example" }, 200],
+  ["an unknown expectation", { expect: "magic" }, 417],
+] as const)("a request over HTTP/2 with %s is answered as over HTTP/1.1", async (_what, headers, status) => {
+  const server = await start();
+
+  const answer = await send(session(server), "/healthz", headers);
+
+  expect(answer.status).toBe(status);
+});
+
+test("a client that speaks only HTTP/1.1 reads, streams and is cut off when it is slow", async () => {
+  const server = await start({
+    limits: { headersTimeoutMs: 300, requestTimeoutMs: 400, timeoutCheckMs: 100 },
+  });
+
+  const read = await get(server, `${RUNS}?limit=1`);
+  const stream = await get(server, "/api/v1/agent/events", { accept: "text/event-stream" });
+  stream.response.destroy();
+  const socket = connectTls({
+    port: Number(new URL(server.url).port),
+    ca: cert,
+    ALPNProtocols: ["http/1.1"],
+  });
+  opened.push(socket);
+  socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+  const cut = await answerOn(socket);
+
+  expect([read.response.statusCode, read.response.httpVersion]).toEqual([200, "1.1"]);
+  expect([stream.response.statusCode, stream.response.headers.connection]).toEqual([200, "close"]);
+  expect(cut).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+});
+
+async function get(
+  server: ApiHarness,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ readonly response: import("node:http").IncomingMessage }> {
+  const outgoing = request(`${server.url}${path}`, {
+    ca: cert,
+    agent: false,
+    headers: { ...bearer(server), ...headers },
+  });
+  outgoing.end();
+  const [response] = await once(outgoing, "response");
+  response.on("error", () => undefined).resume();
+  return { response };
+}
+
+async function answerOn(socket: ReturnType<typeof connectTls>): Promise<string> {
+  let text = "";
+  socket.setEncoding("utf8").on("data", (part: string) => {
+    text += part;
+  });
+  await once(socket, "close");
+  return text;
+}
+
+function connectionsOf({ server }: ApiHarness): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  return promise;
+}
