@@ -16,6 +16,7 @@ export const workVariables = {
   ERRAND_TURN_MINUTES: minutes(120),
   ERRAND_RUN_MINUTES: minutes(360),
   ERRAND_MAX_LOG_MIB: wholeNumber(1, 65_536).default(256),
+  ERRAND_CHECKPOINT_MINUTES: minutes(5),
   ERRAND_EVENT_BODY_DAYS: wholeNumber(1, 3_650).default(7),
   ERRAND_PULL_REQUESTS: z.enum(PULL_REQUEST_SETTINGS).default("draft"),
 };
@@ -42,6 +43,12 @@ export const limitVariableDocs = {
     default: "256",
     description: "The size of the log that one attempt may write, in MiB. A run that writes more fails.",
   },
+  ERRAND_CHECKPOINT_MINUTES: {
+    group: "Limits",
+    default: "5",
+    description:
+      "How often Errand stores the changed files within a turn. If a worker is lost, its run loses at most the work of this time.",
+  },
   ERRAND_EVENT_BODY_DAYS: {
     group: "Limits",
     default: "7",
@@ -64,6 +71,7 @@ export function runSettingsOf(
     turnMs: values.ERRAND_TURN_MINUTES * MINUTE_MS,
     attemptMs: values.ERRAND_RUN_MINUTES * MINUTE_MS,
     logMib: values.ERRAND_MAX_LOG_MIB,
+    checkpointMs: values.ERRAND_CHECKPOINT_MINUTES * MINUTE_MS,
     workspaceGib: values.ERRAND_MAX_WORKSPACE_GIB,
     pullRequests: values.ERRAND_PULL_REQUESTS,
   };

@@ -51,6 +51,7 @@ function prune(client: Pick<Tx, "$executeRaw">): Promise<number> {
   return client.$executeRaw`
     DELETE FROM blobs WHERE created_at < now() - ${UNNAMED_MINUTES}::int * interval '1 minute'
       AND NOT EXISTS (SELECT FROM runs WHERE checkpoint = blobs.id::text)
+      AND NOT EXISTS (SELECT FROM runs WHERE checkpoint_delta = blobs.id::text)
       AND NOT EXISTS (SELECT FROM run_inputs WHERE blob_id = blobs.id)
       AND NOT EXISTS (SELECT FROM artifacts WHERE blob_id = blobs.id)
       AND NOT EXISTS (SELECT FROM repository_changes WHERE blob_id = blobs.id)`;

@@ -6,7 +6,7 @@ import { lockFanOut } from "./webhooks/webhook-log.ts";
  * Deletes a run that the caller has locked. The order of the locks is that of other changes: the run, its threads, then
  * the rows beside them.
  */
-export async function deleteRun(tx: Tx, { checkpoint, id }: Run): Promise<void> {
+export async function deleteRun(tx: Tx, { checkpoint, checkpointDelta, id }: Run): Promise<void> {
   const blobIds = await blobsOf(tx, id);
   await deleteThreadTraces(tx, id);
   await deleteWebhookTraces(tx, id);
@@ -21,7 +21,10 @@ export async function deleteRun(tx: Tx, { checkpoint, id }: Run): Promise<void> 
   await tx.repositoryChange.deleteMany({ where: { runId: id } });
   await tx.runInput.deleteMany({ where: { runId: id } });
   await tx.run.delete({ where: { id } });
-  await deleteUnusedBlobs(tx, checkpoint === undefined ? blobIds : [...blobIds, checkpoint]);
+  await deleteUnusedBlobs(
+    tx,
+    [...blobIds, checkpoint, checkpointDelta].filter((blobId) => blobId !== undefined),
+  );
 }
 
 async function blobsOf(tx: Tx, runId: string): Promise<readonly string[]> {

@@ -115,6 +115,8 @@ const PROGRESS: Columns<RunProgress> = {
   disk: { type: "text" },
   agentVersion: { type: "text" },
   checkpoint: { type: "text" },
+  checkpointDelta: { type: "text" },
+  checkpointAt: { type: "timestamptz" },
   checkpointGaps: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },
   approval: { type: "jsonb", schema: APPROVAL },

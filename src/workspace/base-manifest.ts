@@ -23,7 +23,7 @@ export type BaseManifest = z.infer<typeof baseManifest>;
 const FILE = "base.json";
 /** A smaller base is stored in the checkpoint instead. */
 const WORTH_BYTES = 4 * 2 ** 20;
-const DIRECTORY = "directory";
+const GONE = ["ENOENT", "ENOTDIR"];
 /**
  * Files of git that are named after their content. Git changes their times when it meets the same object again, also
  * when Errand takes a snapshot.
@@ -63,16 +63,20 @@ export async function findManifest(runPath: string): Promise<BaseManifest | unde
   }
 }
 
-/**
- * Whether the file is unchanged. A process cannot set the time of the last status change. Name and size are enough for
- * an object of git.
- */
+/** Whether the file is unchanged. */
 export function isOfBase({ entries }: BaseManifest, path: string, stat: Stats): boolean {
-  const identity = entries[path];
-  if (identity === undefined || stat.isDirectory()) {
-    return false;
-  }
-  return identity === identityOf(stat) || (isGitObject(path, stat) && sizeIn(identity) === stat.size);
+  return !stat.isDirectory() && isUnchanged(entries[path], path, stat);
+}
+
+/**
+ * Whether the entry still has its recorded identity. A process cannot set the time of the last status change. Name and
+ * size are enough for an object of git.
+ */
+export function isUnchanged(identity: string | undefined, path: string, stat: Stats): boolean {
+  return (
+    identity !== undefined &&
+    (identity === identityOf(stat) || (isGitObject(path, stat) && sizeIn(identity) === stat.size))
+  );
 }
 
 function isGitObject(path: string, stat: Stats): boolean {
@@ -80,22 +84,32 @@ function isGitObject(path: string, stat: Stats): boolean {
 }
 
 /** Paths that no longer exist, without those below them. */
-export async function listGone(runPath: string, { entries }: BaseManifest): Promise<readonly string[]> {
+export async function listGone(runPath: string, paths: Iterable<string>): Promise<readonly string[]> {
   const gone: string[] = [];
-  for (const path of Object.keys(entries).sort()) {
+  for (const path of [...paths].sort()) {
     if (gone.some((above) => path.startsWith(`${above}/`))) {
       continue;
     }
-    const stat = await lstat(join(runPath, path)).catch(() => undefined);
-    if (stat === undefined) {
+    if (await isGone(join(runPath, path))) {
       gone.push(path);
     }
   }
   return gone;
 }
 
-function identityOf(stat: Stats): string {
-  return stat.isDirectory() ? DIRECTORY : [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(" ");
+/** A path below a directory that cannot be read is not gone. */
+function isGone(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => false,
+    (error) => error instanceof Error && "code" in error && GONE.includes(String(error.code)),
+  );
+}
+
+/** Of a directory, only its mode matters: its content has entries of its own. */
+export function identityOf(stat: Stats): string {
+  return stat.isDirectory()
+    ? `directory ${stat.mode & 0o7777}`
+    : [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(" ");
 }
 
 function sizeIn(identity: string): number {

@@ -1,67 +1,148 @@
-import { lstat, mkdir, readFile, rename, rmdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, mkdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import type { Preparation } from "../core/workspaces/workspace.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";
 import { NewWorkspace } from "./new-workspace.ts";
-import { ArchiveTooLarge, packDirectory, type ReportUnstorable } from "./pack-directory.ts";
+import {
+  type ArchiveLimits,
+  ArchiveTooLarge,
+  packDirectory,
+  type ReportUnstorable,
+} from "./pack-directory.ts";
 import { relocate } from "./relocate.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import type { Steps } from "./steps.ts";
+import { type Changes, StoredEntries, writeStoredState } from "./stored-state.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { RECORD, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
 /** A file in an archive without base: how to create the base again. */
 const LEAN = "lean.json";
-const lean = z.object({ base: workspaceBase, gone: z.array(z.string()) });
+const lean = z.object({
+  base: workspaceBase,
+  gone: z.array(z.string()),
+  /** The whole would perhaps have been small enough. */
+  isQuick: z.boolean().optional(),
+});
 type Lean = z.infer<typeof lean>;
+/** A file in an archive with what changed since a checkpoint: what no longer exists. */
+const DELTA = "delta.json";
+const delta = z.object({ gone: z.array(z.string()) });
+type Delta = z.infer<typeof delta>;
 
 /** Source code compresses to about a quarter. What compresses much better is not source code. */
 const MAX_COMPRESSION = 32;
 const INCOMING = "incoming";
 
+export interface CheckpointOptions {
+  readonly maxBytes: number;
+  readonly report: ReportUnstorable;
+  /** Leaves out what can be made again also if the whole would be small enough, because that takes less time. */
+  readonly isQuick?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PackedCheckpoint {
+  readonly bytes: Uint8Array;
+  /** What the run directory contained. */
+  readonly entries: StoredEntries;
+}
+
 /** Packs the whole run directory, or, if that is too large, only what changed since its setup. */
-export async function packCheckpoint(
-  runPath: string,
-  maxBytes: number,
-  report: ReportUnstorable,
-): Promise<Uint8Array> {
-  const limits = { maxBytes, maxUnpackedBytes: maxBytes * MAX_COMPRESSION };
+export async function packCheckpoint(runPath: string, options: CheckpointOptions): Promise<PackedCheckpoint> {
   // A workspace from before records gets one.
   await writeRecord(runPath, await readRecord(runPath));
   const manifest = await findManifest(runPath);
   try {
-    // A workspace that was too large once will be too large again.
-    if (manifest !== undefined && (await isThere(join(runPath, LEAN)))) {
-      return await packLean(runPath, manifest, limits, report);
+    if (manifest === undefined) {
+      return await packWhole(runPath, options);
     }
-    const members = [...WRITABLE_FOLDERS, RECORD];
-    return await packDirectory(runPath, members, limits, undefined, report).catch((error) => {
-      if (manifest === undefined || !(error instanceof ArchiveTooLarge)) {
-        throw error;
+    // A workspace that was too large once will be too large again.
+    const wasTooLarge = await isThere(join(runPath, LEAN));
+    if (wasTooLarge) {
+      return await packLean(runPath, manifest, { ...options, isQuick: false });
+    }
+    if (options.isQuick === true) {
+      return await packLean(runPath, manifest, options).finally(() => rm(join(runPath, LEAN)));
+    }
+    return await packWhole(runPath, options).catch((error) => {
+      if (error instanceof ArchiveTooLarge) {
+        return packLean(runPath, manifest, options);
       }
-      return packLean(runPath, manifest, limits, report);
+      throw error;
     });
   } catch (error) {
-    throw error instanceof ArchiveTooLarge ? tooLarge(maxBytes, error) : error;
+    throw error instanceof ArchiveTooLarge ? tooLarge(options.maxBytes, error) : error;
   }
+}
+
+async function packWhole(runPath: string, options: CheckpointOptions): Promise<PackedCheckpoint> {
+  const entries = new StoredEntries();
+  const { report, signal } = options;
+  const members = [...WRITABLE_FOLDERS, RECORD];
+  const bytes = await packDirectory(runPath, members, limitsOf(options), {
+    ...{ report, signal, onEntry: entries.add },
+  });
+  return { bytes, entries };
 }
 
 async function packLean(
   runPath: string,
   manifest: BaseManifest,
-  limits: Parameters<typeof packDirectory>[2],
-  report: ReportUnstorable,
-): Promise<Uint8Array> {
-  const about: Lean = { base: manifest.base, gone: [...(await listGone(runPath, manifest))] };
+  options: CheckpointOptions,
+): Promise<PackedCheckpoint> {
+  const gone = await listGone(runPath, Object.keys(manifest.entries));
+  const about: Lean = { base: manifest.base, gone: [...gone], isQuick: options.isQuick === true };
   await writeFile(join(runPath, LEAN), JSON.stringify(about), { mode: 0o600 });
-  const isLeftOut = (path: string, stat: Parameters<typeof isOfBase>[2]) => isOfBase(manifest, path, stat);
-  return packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, LEAN], limits, isLeftOut, report);
+  const entries = new StoredEntries();
+  const { report, signal } = options;
+  const bytes = await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, LEAN], limitsOf(options), {
+    ...{ report, signal, onEntry: entries.add },
+    isLeftOut: (path, stat) => isOfBase(manifest, path, stat),
+  });
+  return { bytes, entries };
+}
+
+/** Packs what changed since a checkpoint. Undefined: that is too large. */
+export async function packDelta(
+  runPath: string,
+  { changed, gone }: Pick<Changes, "changed" | "gone">,
+  options: CheckpointOptions,
+): Promise<Uint8Array | undefined> {
+  const about: Delta = { gone: [...gone] };
+  await writeFile(join(runPath, DELTA), JSON.stringify(about), { mode: 0o600 });
+  const wanted = withDirectories([...changed, ...WRITABLE_FOLDERS, RECORD, DELTA]);
+  const { report, signal } = options;
+  try {
+    return await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, DELTA], limitsOf(options), {
+      ...{ report, signal, isWanted: (path) => wanted.has(path) },
+    });
+  } catch (error) {
+    if (error instanceof ArchiveTooLarge) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function withDirectories(paths: readonly string[]): ReadonlySet<string> {
+  const all = new Set<string>();
+  for (const path of paths) {
+    for (let place = path; place !== "." && !all.has(place); place = dirname(place)) {
+      all.add(place);
+    }
+  }
+  return all;
+}
+
+function limitsOf({ maxBytes }: CheckpointOptions): ArchiveLimits {
+  return { maxBytes, maxUnpackedBytes: maxBytes * MAX_COMPRESSION };
 }
 
 export interface Restoration {
@@ -71,28 +152,44 @@ export interface Restoration {
   readonly steps: Steps;
 }
 
+/** A checkpoint as it is stored, with what changed after it. */
+export interface StoredArchives {
+  readonly checkpoint: string;
+  readonly archive: Uint8Array;
+  readonly delta?: Uint8Array;
+}
+
 /** Fills the empty run directory. Files that contain the path of their original directory are rewritten. */
 export async function restoreCheckpoint(
-  archive: Uint8Array,
+  { archive, checkpoint, delta }: StoredArchives,
   restoration: Restoration,
 ): Promise<WorkspaceRecord> {
   const { path } = restoration.run;
   return restoration.steps.during("Restore the files", async () => {
-    const incoming = join(path, INCOMING);
-    await mkdir(incoming, { mode: 0o700 });
-    await unpackArchive(archive, incoming);
-    const record = await readRecord(incoming);
-    const place = restoration.run.placeFor(restoration.deps.sandbox);
-    await relocate(incoming, record.place, place);
-    const about = await findLean(incoming);
-    if (about === undefined) {
-      await moveInto(path, incoming);
-    } else {
-      await mergeInto(about, incoming, restoration);
-    }
-    await removeTree(incoming);
-    return { ...record, place };
+    const record = await restoreArchive(archive, restoration);
+    await writeStoredState(path, checkpoint);
+    return delta === undefined ? record : await restoreArchive(delta, restoration);
   });
+}
+
+async function restoreArchive(archive: Uint8Array, restoration: Restoration): Promise<WorkspaceRecord> {
+  const { path } = restoration.run;
+  const incoming = join(path, INCOMING);
+  await mkdir(incoming, { mode: 0o700 });
+  await unpackArchive(archive, incoming);
+  const record = await readRecord(incoming);
+  const place = restoration.run.placeFor(restoration.deps.sandbox);
+  await relocate(incoming, record.place, place);
+  const [base, changes] = [await findLean(incoming), await findDelta(incoming)];
+  if (changes !== undefined) {
+    await mergeOver(changes.gone, incoming, path);
+  } else if (base !== undefined) {
+    await mergeInto(base, incoming, restoration);
+  } else {
+    await moveInto(path, incoming);
+  }
+  await removeTree(incoming);
+  return { ...record, place };
 }
 
 async function moveInto(path: string, incoming: string): Promise<void> {
@@ -103,7 +200,11 @@ async function moveInto(path: string, incoming: string): Promise<void> {
 }
 
 /** Creates the base again and puts the changes over it. */
-async function mergeInto({ base, gone }: Lean, incoming: string, restoration: Restoration): Promise<void> {
+async function mergeInto(
+  { base, gone, isQuick }: Lean,
+  incoming: string,
+  restoration: Restoration,
+): Promise<void> {
   const { path } = restoration.run;
   const { image, repositories, setupCommands } = base;
   const plan = { repositories: [], setupCommands, ...(image === undefined ? {} : { image }) };
@@ -111,21 +212,31 @@ async function mergeInto({ base, gone }: Lean, incoming: string, restoration: Re
   await new NewWorkspace({ ...restoration, preparation, initialContents: { files: [] }, repositories }).make(
     undefined,
   );
+  await mergeOver(gone, incoming, path);
+  if (isQuick === true) {
+    return;
+  }
+  // The next checkpoint will be too large as well.
+  await rename(join(incoming, LEAN), join(path, LEAN));
+}
+
+async function mergeOver(gone: readonly string[], incoming: string, path: string): Promise<void> {
   for (const each of gone) {
     await removeBelow(path, each);
   }
   for (const folder of WRITABLE_FOLDERS) {
     await mergeTree(join(incoming, folder), join(path, folder));
   }
-  // The next checkpoint will be too large as well.
-  await rename(join(incoming, LEAN), join(path, LEAN));
 }
 
 async function findLean(directory: string): Promise<Lean | undefined> {
-  if (!(await isThere(join(directory, LEAN)))) {
-    return undefined;
-  }
-  return lean.parse(JSON.parse(await readFile(join(directory, LEAN), "utf8")));
+  const file = join(directory, LEAN);
+  return (await isThere(file)) ? lean.parse(JSON.parse(await readFile(file, "utf8"))) : undefined;
+}
+
+async function findDelta(directory: string): Promise<Delta | undefined> {
+  const file = join(directory, DELTA);
+  return (await isThere(file)) ? delta.parse(JSON.parse(await readFile(file, "utf8"))) : undefined;
 }
 
 async function isThere(path: string): Promise<boolean> {

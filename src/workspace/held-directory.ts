@@ -77,6 +77,11 @@ export class HeldDirectory implements AsyncDisposable {
     return target === undefined ? undefined : { stat, target };
   }
 
+  /** What is known of a listed entry without opening it. Undefined: it is gone. */
+  stat({ name }: Dirent): Promise<Stats | undefined> {
+    return lstat(join(this.#place, name)).catch(goneOr);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file.close();
   }

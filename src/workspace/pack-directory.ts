@@ -18,7 +18,15 @@ export class ArchiveTooLarge extends Error {
 /** Called with each entry that cannot be stored. */
 export type ReportUnstorable = (path: string, reason: string) => void;
 
-type IsLeftOut = (path: string, stat: Stats) => boolean;
+export interface PackOptions {
+  /** Only these entries are looked at, and only below such directories. By default all. */
+  readonly isWanted?: (path: string) => boolean;
+  readonly isLeftOut?: (path: string, stat: Stats) => boolean;
+  readonly report?: ReportUnstorable;
+  /** Called with each entry before its content is read, also if it is left out. */
+  readonly onEntry?: (path: string, stat: Stats) => void;
+  readonly signal?: AbortSignal | undefined;
+}
 
 const READ_BYTES = 2 ** 20;
 
@@ -33,11 +41,11 @@ export async function packDirectory(
   directory: string,
   members: readonly string[],
   limits: ArchiveLimits,
-  isLeftOut: IsLeftOut = () => false,
-  report: ReportUnstorable = () => undefined,
+  options: PackOptions = {},
 ): Promise<Uint8Array> {
   const packing = new Packing(limits);
-  for await (const entry of entriesBelow(await realpath(directory), members, { isLeftOut, report })) {
+  for await (const entry of entriesBelow(await realpath(directory), members, options)) {
+    options.signal?.throwIfAborted();
     await packing.add(entry);
   }
   return packing.end();
@@ -51,25 +59,29 @@ interface Entry extends Held {
 async function* entriesBelow(
   root: string,
   members: readonly string[],
-  { isLeftOut, report }: { readonly isLeftOut: IsLeftOut; readonly report: ReportUnstorable },
+  { isLeftOut, isWanted, onEntry, report }: PackOptions,
 ): AsyncGenerator<Entry> {
   const paths = [""];
   for (const above of paths) {
     const opened = await HeldDirectory.open(root, above);
     if (opened !== undefined && "unstorable" in opened) {
-      report(above, opened.unstorable);
+      report?.(above, opened.unstorable);
       continue;
     }
     await using directory = opened;
     for (const listed of await listOf(directory, above === "" ? members : undefined)) {
-      const held = await directory?.look(listed);
       const path = join(above, listed.name);
+      const held = isWanted?.(path) === false ? undefined : await directory?.look(listed);
       if (held !== undefined && "unstorable" in held) {
-        report(path, held.unstorable);
+        report?.(path, held.unstorable);
         continue;
       }
       await using _file = held?.file;
-      if (held === undefined || isLeftOut(path, held.stat)) {
+      if (held === undefined) {
+        continue;
+      }
+      onEntry?.(path, held.stat);
+      if (isLeftOut?.(path, held.stat) === true) {
         continue;
       }
       if (held.stat.isDirectory()) {

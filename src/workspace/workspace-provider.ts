@@ -4,16 +4,25 @@ import type {
   LeftOutFile,
   Preparation,
   PreparedWorkspace,
+  StoredFiles,
+  StoredWithinTurn,
   WorkspaceProvider,
 } from "../core/workspaces/workspace.ts";
 import { collectArtifacts } from "./artifact-collector.ts";
-import { packCheckpoint, restoreCheckpoint } from "./checkpoint.ts";
+import {
+  type CheckpointOptions,
+  packCheckpoint,
+  packDelta,
+  restoreCheckpoint,
+  type StoredArchives,
+} from "./checkpoint.ts";
 import { diskSizeOf } from "./disk-size.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";
 import { relocate } from "./relocate.ts";
 import { RunDirectory } from "./run-directory.ts";
 import { Steps } from "./steps.ts";
+import { findChanges, findStoredState } from "./stored-state.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { readRecord, writeRecord } from "./workspace-record.ts";
 
@@ -40,15 +49,21 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
       collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
     size: (runId) => diskSizeOf(new RunDirectory(dataDir, runId).path),
     shownPaths: (runId) => new RunDirectory(dataDir, runId).shownPaths(),
-    checkpoint: (runId, onLeftOut = () => undefined) => storeCheckpoint(deps, runId, onLeftOut),
-    forget: (checkpoint) => options.blobs.remove(checkpoint),
+    async checkpoint(runId, onLeftOut = () => undefined) {
+      const { checkpoint, leftOut } = await storeCheckpoint(deps, runId);
+      leftOut.forEach(onLeftOut);
+      return checkpoint;
+    },
+    storeWithinTurn: (runId, before, signal) => storeWithinTurn(deps, runId, before, signal),
+    forget: (blobId) => options.blobs.remove(blobId),
   };
 }
 
 async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<PreparedWorkspace> {
   const run = new RunDirectory(deps.dataDir, preparation.runId);
   try {
-    const isOwnCopy = continues(await run.findCheckpoints(), preparation.checkpoint);
+    const { isNewerElsewhere = false, stored } = preparation;
+    const isOwnCopy = !isNewerElsewhere && continues(await run.findCheckpoints(), stored?.checkpoint);
     if (isOwnCopy) {
       await continueHere(deps, run);
     } else {
@@ -76,20 +91,27 @@ async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Prom
 }
 
 async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDirectory): Promise<void> {
-  const { checkpoint, report } = preparation;
+  const { stored, report } = preparation;
   const steps = new Steps(report);
-  const restored = (archive: Uint8Array) => restoreCheckpoint(archive, { deps, preparation, run, steps });
-  if (checkpoint !== undefined) {
-    const archive = await deps.blobs.get(checkpoint);
-    return run.build([checkpoint], () => restored(archive));
+  const restored = (archives: StoredArchives) =>
+    restoreCheckpoint(archives, { deps, preparation, run, steps });
+  if (stored !== undefined) {
+    const archives = await archivesOf(deps, stored);
+    return run.build([stored.checkpoint], () => restored(archives));
   }
   const initialContents = await preparation.initialContents();
-  const { checkpoint: before } = initialContents;
-  const archive = before === undefined ? undefined : await deps.blobs.get(before);
+  const { stored: before } = initialContents;
+  const archives = before === undefined ? undefined : await archivesOf(deps, before);
   const first = new NewWorkspace({ deps, preparation, initialContents, run, steps });
   await run.build([NONE], async () =>
-    first.make(archive === undefined ? undefined : await restored(archive)),
+    first.make(archives === undefined ? undefined : await restored(archives)),
   );
+}
+
+async function archivesOf({ blobs }: WorkspaceDeps, stored: StoredFiles): Promise<StoredArchives> {
+  const { checkpoint, delta } = stored;
+  const archive = await blobs.get(checkpoint);
+  return { checkpoint, archive, ...(delta === undefined ? {} : { delta: await blobs.get(delta) }) };
 }
 
 /**
@@ -101,21 +123,52 @@ function continues(held: readonly string[] | undefined, checkpoint: string | und
 }
 
 async function storeCheckpoint(
-  { blobs, dataDir, maxBytes }: WorkspaceDeps,
+  deps: WorkspaceDeps,
   runId: RunId,
-  onLeftOut: (file: LeftOutFile) => void,
-): Promise<string> {
+  options: Pick<CheckpointOptions, "isQuick" | "signal"> = {},
+): Promise<StoredWithinTurn> {
+  const { blobs, dataDir, maxBytes } = deps;
   const run = new RunDirectory(dataDir, runId);
   const held = (await run.findCheckpoints()) ?? [];
-  // A second, lean archive reports the same files again.
-  const leftOut = new Map<string, string>();
-  const id = await blobs.put(
-    await packCheckpoint(run.path, maxBytes, (path, reason) => leftOut.set(path, reason)),
-  );
+  const leftOut = new LeftOut();
+  const { bytes, entries } = await packCheckpoint(run.path, { ...options, maxBytes, report: leftOut.report });
+  const checkpoint = await blobs.put(bytes);
   // The previous checkpoint stays in the marker, because it is the newest until the run's row names the new one.
-  await run.writeCheckpoints([...held.slice(-1), id]);
-  for (const [path, reason] of leftOut) {
-    onLeftOut({ path, reason });
+  await run.writeCheckpoints([...held.slice(-1), checkpoint]);
+  await entries.write(run.path, checkpoint);
+  return { checkpoint, leftOut: leftOut.files };
+}
+
+async function storeWithinTurn(
+  deps: WorkspaceDeps,
+  runId: RunId,
+  before: Omit<StoredWithinTurn, "leftOut"> | undefined,
+  signal: AbortSignal,
+): Promise<StoredWithinTurn | undefined> {
+  const { path } = new RunDirectory(deps.dataDir, runId);
+  const state = before === undefined ? undefined : await findStoredState(path);
+  if (before === undefined || state?.checkpoint !== before.checkpoint) {
+    return storeCheckpoint(deps, runId, { isQuick: true, signal });
   }
-  return id;
+  const { fingerprint, ...changes } = await findChanges(path, state, signal);
+  if (fingerprint !== undefined && fingerprint === before.fingerprint) {
+    return undefined;
+  }
+  const leftOut = new LeftOut();
+  const options = { maxBytes: deps.maxBytes, report: leftOut.report, signal };
+  const bytes = await packDelta(path, changes, options);
+  return bytes === undefined
+    ? storeCheckpoint(deps, runId, { isQuick: true, signal })
+    : { ...before, delta: await deps.blobs.put(bytes), fingerprint, leftOut: leftOut.files };
+}
+
+/** A second, lean archive reports the same files again. */
+class LeftOut {
+  readonly #reasons = new Map<string, string>();
+
+  readonly report = (path: string, reason: string): void => void this.#reasons.set(path, reason);
+
+  get files(): readonly LeftOutFile[] {
+    return Array.from(this.#reasons, ([path, reason]) => ({ path, reason }));
+  }
 }

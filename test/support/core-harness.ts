@@ -42,6 +42,7 @@ export const LIMITS = {
   turnMs: 120 * MINUTE_MS,
   attemptMs: 360 * MINUTE_MS,
   logMib: 256,
+  checkpointMs: 5 * MINUTE_MS,
   workspaceGib: 20,
 };
 

@@ -40,6 +40,8 @@ export interface AttemptDeps {
   readonly leaseMs: number;
   readonly run: Run;
   readonly token: LeaseToken;
+  /** The id of this worker's data directory. */
+  readonly disk?: string;
   /** The name of this worker, for people. */
   readonly worker: string;
   readonly stop: AbortSignal;
@@ -55,6 +57,8 @@ export interface RunSettings {
   readonly attemptMs: number;
   /** The most that one attempt may write to the log of its run. */
   readonly logMib: number;
+  /** How often the files are stored within a turn. */
+  readonly checkpointMs: number;
   /** The largest size of a workspace on the disk of its worker. */
   readonly workspaceGib: number;
   /** Applies to changes that were asked for in a repository and that the agent did not push. */

@@ -123,9 +123,10 @@ export class Attempt {
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
     const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
     const attemptContext = await this.#prepare(secrets, mcpServers);
+    const { workspace } = attemptContext;
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#changes = work;
-    const ready = await lease.write((edit) => decideReady(edit, attemptContext.workspace.isOwnCopy));
+    const ready = await lease.write((edit) => decideReady(edit, workspace.isOwnCopy, deps.disk));
     if (ready.value === undefined || abort.reason !== undefined) {
       return;
     }
@@ -222,6 +223,7 @@ export class Attempt {
   async #cleanUp(): Promise<void> {
     this.#turns?.close();
     this.#activity.stop();
+    await this.#services.saver.stop();
     try {
       await this.#session?.close();
     } catch (error) {

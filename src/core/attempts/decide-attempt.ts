@@ -20,13 +20,13 @@ const LOST_ATTEMPTS_MAX = 3;
  * alive, and an unreachable database may have kept it from renewing. Only the maintenance job takes a lease away,
  * after it has checked twice.
  */
-export function decideClaim(edit: RunEdit, grant: LeaseGrant, disk?: string): boolean {
+export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
   if (edit.run.state !== "QUEUED" || edit.run.lease !== undefined) {
     return false;
   }
   const attempt = edit.run.attempt + 1;
   edit.grantLease(grant);
-  edit.set({ attempt, disk, lostAttempts: edit.run.lostAttempts + 1 });
+  edit.set({ attempt, lostAttempts: edit.run.lostAttempts + 1 });
   edit.moveTo("PENDING");
   edit.record({ kind: "attempt.started", attempt, worker: grant.worker });
   return true;
@@ -53,15 +53,21 @@ export function decideRecovery(edit: RunEdit): void {
 
 /**
  * Records that the workspace is ready, and tells the user what it lacks before the agent starts. Undefined when the run
- * was taken from the attempt meanwhile. `isOwnCopy`: the files were still on the worker.
+ * was taken from the attempt meanwhile. `isOwnCopy`: the files were still on the worker. From now on the newest files are
+ * on `disk`.
  */
-export function decideReady(edit: RunEdit, isOwnCopy: boolean): { readonly missing?: string } | undefined {
+export function decideReady(
+  edit: RunEdit,
+  isOwnCopy: boolean,
+  disk?: string,
+): { readonly missing?: string } | undefined {
   if (!isWorkedOn(edit.run.state)) {
     return undefined;
   }
   const missing = lostFiles(edit.run, isOwnCopy);
   const lost = missing === undefined ? {} : { missing };
   edit.moveTo("CLAIMED");
+  edit.set({ disk });
   edit.record({ kind: "workspace.ready", restored: edit.run.checkpoint !== undefined, ...lost });
   if (missing !== undefined) {
     edit.postNote(missing);

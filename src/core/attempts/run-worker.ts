@@ -14,8 +14,6 @@ import { logRunEnd } from "./log-run-end.ts";
 export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "storage" | "token" | "stop" | "redact"> {
   /** The name by which runs ask for this worker. */
   readonly host?: string;
-  /** The id of this worker's data directory. */
-  readonly disk?: string;
   readonly queue: Pick<Queue, "ensure">;
   readonly storage: AttemptDeps["storage"] & Pick<Storage, "workers">;
 }
@@ -67,7 +65,7 @@ export class RunWorker {
   }
 
   async #claim(runId: RunId, token: LeaseToken, mayLeave: boolean): Promise<Run | undefined> {
-    const { disk, host, leaseMs, worker } = this.#deps;
+    const { host, leaseMs, worker } = this.#deps;
     let preferred: string | undefined;
     const run = await this.#deps.storage.runs.change(runId, (subject) => {
       if (!isFor(subject.run, host)) {
@@ -78,7 +76,7 @@ export class RunWorker {
         return undefined;
       }
       const edit = this.#edit(subject);
-      return decideClaim(edit, { token, worker, ttlMs: leaseMs }, disk) ? edit.done() : undefined;
+      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) ? edit.done() : undefined;
     });
     if (preferred === undefined) {
       return run.lease?.token === token ? run : undefined;

@@ -190,13 +190,17 @@ export interface RunProgress {
   /** The number of claims since the last turn that ended. Too many in a row end the run. */
   readonly lostAttempts: number;
   readonly agentSession?: string;
-  /** The id of the data directory where the run was last worked on. It has the newest files. */
+  /** The id of the data directory where the workspace was last ready. It has the newest files. */
   readonly disk?: string | undefined;
   /** The path of the workspace in the agent's session. Undefined: a path on the disk of its worker. */
   readonly agentWorkspace?: string | undefined;
   /** The version that the agent reported when it last started. */
   readonly agentVersion?: string | undefined;
   readonly checkpoint?: string;
+  /** What changed after the checkpoint, within the open turn. */
+  readonly checkpointDelta?: string | undefined;
+  /** When the files were last stored. */
+  readonly checkpointAt?: Date;
   /** What the newest checkpoint does not contain, for people. Undefined: nothing. */
   readonly checkpointGaps?: string | undefined;
   readonly permission?: PendingPermission | undefined;

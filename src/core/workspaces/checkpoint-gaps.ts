@@ -13,9 +13,9 @@ export function leftOutText(files: readonly LeftOutFile[]): string {
   return `Some files could not be stored with the workspace: ${list}`;
 }
 
-/** Keeps what the newest checkpoint lacks, and tells it in the threads of the run unless they know it. */
-export function decideGaps(edit: RunEdit, gaps: string | undefined): void {
-  if (gaps !== undefined && gaps !== edit.run.checkpointGaps) {
+/** Keeps what the newest checkpoint lacks, and tells it in the threads of the run unless they know it (`told`). */
+export function decideGaps(edit: RunEdit, gaps: string | undefined, told: string | undefined): void {
+  if (gaps !== undefined && gaps !== told) {
     const text = `${gaps}\nThey stay on their worker. If the run continues on another one, they will be missing.`;
     edit.postNote(text);
   }
@@ -27,21 +27,29 @@ export function decideGaps(edit: RunEdit, gaps: string | undefined): void {
  * `isOwnCopy`: the files were still on the worker.
  */
 export function lostFiles(
-  { checkpoint, checkpointGaps, lostAttempts, turn, turnOpen }: Run,
+  { checkpoint, checkpointAt, checkpointGaps, lostAttempts, turn, turnOpen }: Run,
   isOwnCopy: boolean,
 ): string | undefined {
+  const time = checkpointAt === undefined ? undefined : timeText(checkpointAt);
   if (isOwnCopy || turn === 0) {
     return undefined;
   }
   const lost = [
     ...(checkpointGaps === undefined ? [] : [checkpointGaps]),
-    ...(turnOpen && lostAttempts > 0
-      ? [`The worker was lost during turn ${turn}, and what it had changed since was not stored.`]
+    ...(turnOpen && lostAttempts > 1
+      ? [
+          `The worker was lost during turn ${turn}. What it changed ${time === undefined ? "in it" : `after ${time}`} was not stored.`,
+        ]
       : []),
   ];
   if (lost.length === 0) {
     return undefined;
   }
-  const state = checkpoint === undefined ? "as they were before the first turn" : "as they were last stored";
+  const stored = time === undefined ? "as they were last stored" : `as they were stored at ${time}`;
+  const state = checkpoint === undefined ? "as they were before the first turn" : stored;
   return [...lost, `The run continues with the files ${state}.`].join("\n");
+}
+
+function timeText(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }

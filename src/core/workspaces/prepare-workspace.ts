@@ -3,7 +3,7 @@ import type { Environment } from "../environments/environment.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { InputFiles } from "./input-files.ts";
-import { findPreviousCheckpoint } from "./previous-run.ts";
+import { findPreviousFiles, storedFilesOf } from "./previous-run.ts";
 import { runSkills } from "./run-skills.ts";
 import { SetupRecord } from "./setup-record.ts";
 import type { Preparation, PreparedWorkspace } from "./workspace.ts";
@@ -28,18 +28,18 @@ export async function prepareWorkspace(
   const { environment, inputFiles, ...preparation } = request;
   const setup = new SetupRecord(storage, environment, run.preparesOnly);
   const initialContents = setup.asideFrom(async () => {
-    const checkpoint = await findPreviousCheckpoint(storage, run);
+    const stored = await findPreviousFiles(storage, run);
     const files = await inputFiles.withBytes();
     const skills = await runSkills(deps);
     return {
       files,
       ...(skills.length === 0 ? {} : { skills }),
-      ...(checkpoint === undefined ? {} : { checkpoint }),
+      ...(stored === undefined ? {} : { stored }),
     };
   });
-  const before = run.checkpoint === undefined ? {} : { checkpoint: run.checkpoint };
+  const files = { stored: storedFilesOf(run), isNewerElsewhere: isNewerElsewhere(deps) };
   const isFresh = run.preparesOnly === true;
-  const whole = { ...preparation, ...before, runId: run.id, ...teamAccessOf(run), initialContents, isFresh };
+  const whole = { ...preparation, ...files, runId: run.id, ...teamAccessOf(run), initialContents, isFresh };
   const report = setup.observing(preparation.report);
   for (let tries = 1; ; tries += 1) {
     try {
@@ -62,4 +62,9 @@ export async function prepareWorkspace(
       throw error;
     }
   }
+}
+
+/** The attempt that last had its workspace ready was on another disk. */
+function isNewerElsewhere({ disk, run }: AttemptDeps): boolean {
+  return run.disk !== undefined && disk !== undefined && run.disk !== disk;
 }

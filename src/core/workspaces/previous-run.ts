@@ -1,6 +1,7 @@
 import type { AgentSession } from "../agents/agent-runner.ts";
 import type { Run } from "../runs/run.ts";
 import type { Storage } from "../storage.ts";
+import type { StoredFiles } from "./workspace.ts";
 
 type Runs = Pick<Storage, "runs">;
 
@@ -12,16 +13,21 @@ export async function findPreviousRun({ runs }: Runs, run: Run): Promise<Run | u
   return runs.find({ id: run.continuesId });
 }
 
-/** The newest checkpoint of the conversation. An earlier run may have ended before it had one. */
-export async function findPreviousCheckpoint({ runs }: Runs, run: Run): Promise<string | undefined> {
+/** The newest files of the conversation. An earlier run may have ended before any were stored. */
+export async function findPreviousFiles({ runs }: Runs, run: Run): Promise<StoredFiles | undefined> {
   for (let id = run.continuesId; id !== undefined; ) {
     const before = await runs.find({ id });
-    if (before?.checkpoint !== undefined) {
-      return before.checkpoint;
+    const stored = before === undefined ? undefined : storedFilesOf(before);
+    if (stored !== undefined) {
+      return stored;
     }
     id = before?.continuesId;
   }
   return undefined;
+}
+
+export function storedFilesOf({ checkpoint, checkpointDelta: delta }: Run): StoredFiles | undefined {
+  return checkpoint === undefined ? undefined : { checkpoint, ...(delta === undefined ? {} : { delta }) };
 }
 
 /** The run with the agent session to resume: this run, or the previous run if it used the same agent. */

@@ -12,6 +12,7 @@ import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { decideGaps, leftOutText, notStoredText } from "./checkpoint-gaps.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
+import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import type { Collected, CollectedFile, LeftOutFile, WorkspaceProvider } from "./workspace.ts";
 
 type Saved =
@@ -31,7 +32,7 @@ const NOTHING: Collected = { files: [], leftOut: [] };
 
 /**
  * Stores the workspace and the agent's artifacts in one transaction with the decision about the run, then deletes the
- * previous checkpoint.
+ * previous checkpoint. Within a turn it stores the files from time to time.
  */
 export class WorkspaceSaver {
   readonly #workspaces: WorkspaceProvider;
@@ -41,11 +42,14 @@ export class WorkspaceSaver {
   readonly #run: Run;
   readonly #files: FileStore;
   readonly #redact: (text: string) => string;
-  #checkpoint: string | undefined;
+  readonly #withinTurn: TurnCheckpoints;
+  /** What the threads of the run know about files that are not stored. */
+  #toldGaps: string | undefined;
   #isTouched = false;
   #hasArtifacts: boolean;
 
-  constructor({ clock, log, redact, run, storage, workspaces }: AttemptDeps, lease: LeaseWriter) {
+  constructor(deps: AttemptDeps, lease: LeaseWriter) {
+    const { clock, log, redact, run, storage, workspaces } = deps;
     this.#log = log;
     this.#redact = redact;
     this.#files = storage.files;
@@ -54,12 +58,19 @@ export class WorkspaceSaver {
     this.#clock = clock;
     this.#lease = lease;
     this.#run = run;
-    this.#checkpoint = run.checkpoint;
+    this.#withinTurn = new TurnCheckpoints(deps, lease);
+    this.#toldGaps = run.checkpointGaps;
   }
 
   /** Files may change from now on. */
   touch(): void {
     this.#isTouched = true;
+    this.#withinTurn.start();
+  }
+
+  /** Nothing is stored any more, except by `saveWith`. */
+  stop(): Promise<void> {
+    return this.#withinTurn.stop();
   }
 
   /** Whether files may have changed since they were last stored. */
@@ -75,6 +86,7 @@ export class WorkspaceSaver {
     decide: (edit: RunEdit) => T,
     stored: StoredChanges = { files: [] },
   ): Promise<Written<T>> {
+    await this.stop();
     const known = await this.#knownArtifacts();
     const collected = this.#isTouched ? await this.#collect(known) : NOTHING;
     const saved = this.#isTouched ? await this.#save() : undefined;
@@ -84,13 +96,16 @@ export class WorkspaceSaver {
       if (stored.changes !== undefined) {
         edit.setChanges(stored.changes);
       }
-      recordSaved(edit, saved);
+      if (saved !== undefined) {
+        decideGaps(edit, recordSaved(edit, saved), this.#toldGaps);
+      }
       return decide(edit);
     });
+    this.#toldGaps = written.run.checkpointGaps;
     this.#isTouched = false;
     this.#hasArtifacts = written.run.artifactTypes !== undefined;
     if (saved !== undefined && "checkpoint" in saved) {
-      await this.#replace(saved.checkpoint);
+      await this.#withinTurn.replace({ checkpoint: saved.checkpoint });
     }
     return written;
   }
@@ -127,18 +142,6 @@ export class WorkspaceSaver {
       return { problem: known.trim() || "The files of the workspace could not be read." };
     }
   }
-
-  async #replace(checkpoint: string): Promise<void> {
-    const before = this.#checkpoint;
-    this.#checkpoint = checkpoint;
-    if (before === undefined) {
-      return;
-    }
-    // A checkpoint that is left behind costs only space.
-    await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#workspaces.forget(before)).catch((error) =>
-      this.#log.warn("workspace.checkpoint.not_removed", { runId: this.#run.id, checkpoint: before, error }),
-    );
-  }
 }
 
 /** The same content again is not a new version. */
@@ -147,17 +150,14 @@ function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): rea
   return files.filter(({ hash, path }) => hashes.get(path) !== hash);
 }
 
-function recordSaved(edit: RunEdit, saved: Saved): void {
-  if (saved === undefined) {
-    return;
-  }
+/** Returns what is not stored, for people. */
+function recordSaved(edit: RunEdit, saved: Exclude<Saved, undefined>): string | undefined {
   if ("problem" in saved) {
     edit.record({ kind: "workspace.not_stored", reason: saved.problem });
-    decideGaps(edit, notStoredText(edit.run.turn, saved.problem));
-    return;
+    return notStoredText(edit.run.turn, saved.problem);
   }
-  edit.set({ checkpoint: saved.checkpoint });
   const { checkpoint, leftOut } = saved;
+  edit.set({ checkpoint, checkpointDelta: undefined, checkpointAt: edit.now });
   edit.record({ kind: "workspace.stored", checkpoint, ...(leftOut.length === 0 ? {} : { leftOut }) });
-  decideGaps(edit, leftOut.length === 0 ? undefined : leftOutText(leftOut));
+  return leftOut.length === 0 ? undefined : leftOutText(leftOut);
 }

@@ -93,7 +93,9 @@ export interface WorkspaceStep {
 
 export interface Preparation extends TeamAccess {
   readonly runId: RunId;
-  readonly checkpoint?: string;
+  readonly stored?: StoredFiles | undefined;
+  /** Another worker has worked on the run since this one: a copy of the files that is still here is not the newest. */
+  readonly isNewerElsewhere?: boolean;
   /** Used for a run without a checkpoint. */
   readonly initialContents: () => Promise<InitialContents>;
   readonly plan: WorkspacePlan;
@@ -107,10 +109,24 @@ export interface Preparation extends TeamAccess {
   readonly signal: AbortSignal;
 }
 
+/** The files of a run, as every worker can reach them. */
+export interface StoredFiles {
+  readonly checkpoint: string;
+  /** What changed after the checkpoint, within a turn. Undefined: nothing is known. */
+  readonly delta?: string | undefined;
+}
+
+/** The files of a run, as they were stored within a turn. */
+export interface StoredWithinTurn extends StoredFiles {
+  readonly leftOut: readonly LeftOutFile[];
+  /** Equal as long as nothing changes. */
+  readonly fingerprint?: string | undefined;
+}
+
 /** What the first workspace of a run contains. */
 export interface InitialContents {
-  /** The checkpoint of another run, whose files this run continues with. */
-  readonly checkpoint?: string;
+  /** The files of another run, with which this run continues. */
+  readonly stored?: StoredFiles;
   /** Paths are relative to the workspace's `directory`, beside the repositories and never inside one. */
   readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[];
   /** The files of the run's skills. Each has a directory of its own. */
@@ -147,12 +163,21 @@ export interface WorkspaceProvider {
    * stored. Its path is relative to the directory that contains `workspace` and `home`.
    */
   checkpoint(runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string>;
+  /**
+   * Stores, while the agent works, what changed since the checkpoint in `before`; a checkpoint first if that is not
+   * possible. Undefined: nothing changed since `before` was stored.
+   */
+  storeWithinTurn(
+    runId: RunId,
+    before: Omit<StoredWithinTurn, "leftOut"> | undefined,
+    signal: AbortSignal,
+  ): Promise<StoredWithinTurn | undefined>;
   /** The space that the run's files take on this worker's disk, in bytes. */
   size(runId: RunId): Promise<number>;
   /** The paths of the run on this worker's disk, which mean nothing to readers. */
   shownPaths(runId: RunId): readonly ShownPath[];
   /** Stores the files that the agent left in `artifacts/`, except those whose path and hash are in `known`. */
   collect(runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected>;
-  /** Deletes a checkpoint that no run names any more. */
-  forget(checkpoint: string): Promise<void>;
+  /** Deletes a checkpoint or a delta that no run names any more. */
+  forget(blobId: string): Promise<void>;
 }

@@ -272,6 +272,8 @@ const PROGRESS: RunProgress = {
   lostAttempts: 1,
   agentSession: "session",
   checkpoint: "checkpoint",
+  checkpointDelta: "delta",
+  checkpointAt: new Date("2026-01-01T12:00:00.000Z"),
   permission: { permissionId: "p", title: "May I?", options: [], answer: "yes" },
   lastWrite: "019cb000-0000-7000-8000-000000000000",
   totalTokens: 1_234,

@@ -51,7 +51,7 @@ test("a run can start with a copy of another run's files, and later changes do n
   await writeFile(join(first.home, "session"), "remembered");
   const checkpoint = await provider.checkpoint(FIRST);
 
-  const second = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+  const second = await provider.prepare(initialContents(SECOND, { stored: { checkpoint }, files: [FILE] }));
   await writeFile(join(second.directory, "work.txt"), "of the second");
 
   expect(await text(second.home, "session")).toBe("remembered");
@@ -67,7 +67,9 @@ test("a link in place of a directory of input files is replaced, not followed", 
   await symlink(outside, join(first.directory, "attachments"));
   const checkpoint = await provider.checkpoint(FIRST);
 
-  const { directory } = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+  const { directory } = await provider.prepare(
+    initialContents(SECOND, { stored: { checkpoint }, files: [FILE] }),
+  );
 
   expect(await text(outside, "a.txt")).toBe("ours");
   expect(await text(directory, FILE.path)).toBe("input");
@@ -80,7 +82,9 @@ test("a link in place of an input file is replaced, not followed", async () => {
   await symlink(join(root, "ours.txt"), join(first.directory, FILE.path));
   const checkpoint = await provider.checkpoint(FIRST);
 
-  const { directory } = await provider.prepare(initialContents(SECOND, { checkpoint, files: [FILE] }));
+  const { directory } = await provider.prepare(
+    initialContents(SECOND, { stored: { checkpoint }, files: [FILE] }),
+  );
 
   expect(await text(root, "ours.txt")).toBe("ours");
   expect(await text(directory, FILE.path)).toBe("input");

@@ -81,7 +81,10 @@ describe.skipIf(skipped !== undefined)(
       const checkpoint = await providerOf(from).checkpoint(runId);
       expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
       // A later environment has no effect on a run that has begun.
-      const preparation = aPreparation(runId, { checkpoint, plan: { setupCommands: ["exit 1"] } });
+      const preparation = aPreparation(runId, {
+        stored: { checkpoint },
+        plan: { setupCommands: ["exit 1"] },
+      });
       return {
         ...(await providerOf(to).prepare(preparation)),
         reportedSteps: stepsOf(preparation.reportedSteps),
@@ -195,7 +198,9 @@ describe.skipIf(skipped !== undefined)(
       const checkpoint = await providerOf("a").checkpoint(runId);
       await rm(repositories.pathOf("acme/tools"), { recursive: true });
 
-      const preparing = providerOf("b").prepare(aPreparation(runId, { checkpoint, plan: plan() }));
+      const preparing = providerOf("b").prepare(
+        aPreparation(runId, { stored: { checkpoint }, plan: plan() }),
+      );
 
       await expect(preparing).rejects.toMatchObject({
         code: "environment_setup_failed",
@@ -225,7 +230,7 @@ describe.skipIf(skipped !== undefined)(
       await changes.diff(runWorkspace, "snapshot");
 
       const checkpoint = await provider("a").checkpoint(runId);
-      const restored = await provider("b").prepare(aPreparation(runId, { checkpoint }));
+      const restored = await provider("b").prepare(aPreparation(runId, { stored: { checkpoint } }));
 
       expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
       const git = (...args: string[]) => runGit(restored.workingDirectory, args);

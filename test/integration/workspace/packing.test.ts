@@ -52,7 +52,7 @@ test("packing a directory skips files that vanish meanwhile and raises no uncaug
     return false;
   };
 
-  const archive = await packDirectory(root, ["workspace"], LIMITS, vanish);
+  const archive = await packDirectory(root, ["workspace"], LIMITS, { isLeftOut: vanish });
 
   const unpacked = await unpack(archive);
   expect((await readdir(join(unpacked, "workspace"))).toSorted()).toEqual(["kept", "passing"]);
@@ -74,7 +74,7 @@ test("a file that shrinks while it is packed is padded with zeros", async () => 
     return false;
   };
 
-  const unpacked = await unpack(await packDirectory(root, ["file"], LIMITS, shorten));
+  const unpacked = await unpack(await packDirectory(root, ["file"], LIMITS, { isLeftOut: shorten }));
 
   expect(await readFile(join(unpacked, "file"), "utf8")).toBe("long\0\0\0\0\0\0");
 });
@@ -123,7 +123,7 @@ test("files that cannot be read, pipes and sockets are left out of an archive an
   const leftOut: [string, string][] = [];
 
   const report = (path: string, reason: string) => void leftOut.push([path, reason]);
-  const archive = await asUnprivileged(() => packDirectory(root, ["workspace"], LIMITS, undefined, report));
+  const archive = await asUnprivileged(() => packDirectory(root, ["workspace"], LIMITS, { report }));
 
   const unpacked = await unpack(archive);
   // A user other than root can remove only directories that are readable.

@@ -365,7 +365,7 @@ describe.skipIf(skipped !== undefined)(
         await writeFile(join(first.workingDirectory, "untracked.txt"), "2");
         const checkpoint = await openProvider().checkpoint(runId);
 
-        const preparation = aPreparation(runId, { plan, checkpoint });
+        const preparation = aPreparation(runId, { plan, stored: { checkpoint } });
         const second = await openProvider({}, "another-worker").prepare(preparation);
 
         expect(second.workingDirectory).toBe(join(second.directory, "tools"));
@@ -383,7 +383,7 @@ describe.skipIf(skipped !== undefined)(
         await openProvider().prepare(aPreparation(runId, { plan }));
         const checkpoint = await openProvider().checkpoint(runId);
 
-        const again = aPreparation(runId, { plan, checkpoint });
+        const again = aPreparation(runId, { plan, stored: { checkpoint } });
         await openProvider().prepare(again);
 
         expect(await text(root, "count")).toBe("x\n");

@@ -27,7 +27,7 @@ function prepare(runId: RunId, files: readonly ReturnType<typeof file>[], checkp
   const initialContents: InitialContents = {
     files: [],
     skills: [{ root: "directory", directory: ".skills/deploy", files }],
-    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(checkpoint === undefined ? {} : { stored: { checkpoint } }),
   };
   return provider.prepare(aPreparation(runId, { initialContents: async () => initialContents }));
 }

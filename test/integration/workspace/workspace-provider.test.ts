@@ -255,7 +255,7 @@ function openProvider(worker: string, maxBytes?: number) {
 }
 
 function atCheckpoint(checkpoint: string | undefined) {
-  return aPreparation(RUN, checkpoint === undefined ? {} : { checkpoint });
+  return aPreparation(RUN, checkpoint === undefined ? {} : { stored: { checkpoint } });
 }
 
 async function modeOf(directory: string, file: string): Promise<number> {
@@ -290,7 +290,7 @@ async function killWhileRestoring(archive: string, id: string): Promise<void> {
     import { readFile } from "node:fs/promises";
     import { aPreparation, aWorkspaceProvider } from ${JSON.stringify(harness)};
     const blobs = { get: () => readFile(${JSON.stringify(archive)}) };
-    const preparation = aPreparation(${JSON.stringify(RUN)}, { checkpoint: ${JSON.stringify(id)} });
+    const preparation = aPreparation(${JSON.stringify(RUN)}, { stored: { checkpoint: ${JSON.stringify(id)} } });
     await aWorkspaceProvider(${JSON.stringify(dataDir)}, { blobs }).prepare(preparation);
   `;
   const worker = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "inherit" });

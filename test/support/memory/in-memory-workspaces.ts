@@ -6,6 +6,8 @@ import type {
   Preparation,
   PreparedWorkspace,
   ShownPath,
+  StoredFiles,
+  StoredWithinTurn,
   Workspace,
   WorkspacePaths,
   WorkspacePlan,
@@ -39,6 +41,10 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   inside: WorkspacePaths | undefined;
   /** Whether the coming workspaces were on their worker already. */
   isOwnCopy = true;
+  /** What the coming calls within a turn store. */
+  readonly withinTurn: ((before: StoredFiles | undefined) => StoredWithinTurn)[] = [];
+  readonly faultsWithinTurn: Error[] = [];
+  readonly gatesWithinTurn: ((signal: AbortSignal) => Promise<void>)[] = [];
   /** The size of each workspace. */
   bytes = 0;
   readonly #journal: string[];
@@ -48,9 +54,9 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   }
 
   async prepare(preparation: Preparation): Promise<PreparedWorkspace> {
-    const { initialContents, checkpoint, plan, runId, signal, report } = preparation;
+    const { initialContents, stored, plan, runId, signal, report } = preparation;
     this.preparations.push(preparation);
-    const begun = checkpoint === undefined ? await initialContents() : undefined;
+    const begun = stored === undefined ? await initialContents() : undefined;
     for (const step of this.steps) {
       report(step);
     }
@@ -77,6 +83,20 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     }
     this.#journal.push("workspace stored");
     return this.checkpoints.at(-1) ?? "";
+  }
+
+  async storeWithinTurn(
+    _runId: RunId,
+    before: StoredFiles | undefined,
+    signal: AbortSignal,
+  ): Promise<StoredWithinTurn | undefined> {
+    await this.gatesWithinTurn.shift()?.(signal);
+    const fault = this.faultsWithinTurn.shift();
+    if (fault !== undefined) {
+      throw fault;
+    }
+    this.#journal.push("stored within the turn");
+    return this.withinTurn.shift()?.(before);
   }
 
   async size(): Promise<number> {

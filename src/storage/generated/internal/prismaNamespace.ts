@@ -3428,6 +3428,8 @@ export const RunScalarFieldEnum = {
   disk: 'disk',
   agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
+  checkpointDelta: 'checkpointDelta',
+  checkpointAt: 'checkpointAt',
   checkpointGaps: 'checkpointGaps',
   permission: 'permission',
   approval: 'approval',

@@ -95,6 +95,8 @@ export type RunMinAggregateOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  checkpointDelta: string | null
+  checkpointAt: Date | null
   checkpointGaps: string | null
   pullRequest: string | null
   othersWrote: boolean | null
@@ -153,6 +155,8 @@ export type RunMaxAggregateOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  checkpointDelta: string | null
+  checkpointAt: Date | null
   checkpointGaps: string | null
   pullRequest: string | null
   othersWrote: boolean | null
@@ -221,6 +225,8 @@ export type RunCountAggregateOutputType = {
   disk: number
   agentVersion: number
   checkpoint: number
+  checkpointDelta: number
+  checkpointAt: number
   checkpointGaps: number
   permission: number
   approval: number
@@ -316,6 +322,8 @@ export type RunMinAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  checkpointDelta?: true
+  checkpointAt?: true
   checkpointGaps?: true
   pullRequest?: true
   othersWrote?: true
@@ -374,6 +382,8 @@ export type RunMaxAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  checkpointDelta?: true
+  checkpointAt?: true
   checkpointGaps?: true
   pullRequest?: true
   othersWrote?: true
@@ -442,6 +452,8 @@ export type RunCountAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  checkpointDelta?: true
+  checkpointAt?: true
   checkpointGaps?: true
   permission?: true
   approval?: true
@@ -602,6 +614,8 @@ export type RunGroupByOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  checkpointDelta: string | null
+  checkpointAt: Date | null
   checkpointGaps: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
@@ -698,6 +712,8 @@ export type RunWhereInput = {
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointDelta?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
@@ -779,6 +795,8 @@ export type RunOrderByWithRelationInput = {
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkpointDelta?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkpointAt?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -863,6 +881,8 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointDelta?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
@@ -944,6 +964,8 @@ export type RunOrderByWithAggregationInput = {
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkpointDelta?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkpointAt?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -1025,6 +1047,8 @@ export type RunScalarWhereWithAggregatesInput = {
   disk?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  checkpointDelta?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  checkpointAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
@@ -1097,6 +1121,8 @@ export type RunCreateInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1178,6 +1204,8 @@ export type RunUncheckedCreateInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1257,6 +1285,8 @@ export type RunUpdateInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1338,6 +1368,8 @@ export type RunUncheckedUpdateInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1418,6 +1450,8 @@ export type RunCreateManyInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1490,6 +1524,8 @@ export type RunUpdateManyMutationInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1563,6 +1599,8 @@ export type RunUncheckedUpdateManyInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1646,6 +1684,8 @@ export type RunCountOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  checkpointDelta?: Prisma.SortOrder
+  checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
@@ -1724,6 +1764,8 @@ export type RunMaxOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  checkpointDelta?: Prisma.SortOrder
+  checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
   pullRequest?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
@@ -1782,6 +1824,8 @@ export type RunMinOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  checkpointDelta?: Prisma.SortOrder
+  checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
   pullRequest?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
@@ -2097,6 +2141,8 @@ export type RunCreateWithoutCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2176,6 +2222,8 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2285,6 +2333,8 @@ export type RunScalarWhereInput = {
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointDelta?: Prisma.StringNullableFilter<"Run"> | string | null
+  checkpointAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
@@ -2357,6 +2407,8 @@ export type RunCreateWithoutEventsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2437,6 +2489,8 @@ export type RunUncheckedCreateWithoutEventsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2531,6 +2585,8 @@ export type RunUpdateWithoutEventsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2611,6 +2667,8 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2689,6 +2747,8 @@ export type RunCreateWithoutFollowUpsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2769,6 +2829,8 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2863,6 +2925,8 @@ export type RunUpdateWithoutFollowUpsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2943,6 +3007,8 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3021,6 +3087,8 @@ export type RunCreateWithoutCurrentInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3101,6 +3169,8 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3195,6 +3265,8 @@ export type RunUpdateWithoutCurrentInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3275,6 +3347,8 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3353,6 +3427,8 @@ export type RunCreateWithoutThreadsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3433,6 +3509,8 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3527,6 +3605,8 @@ export type RunUpdateWithoutThreadsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3607,6 +3687,8 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3685,6 +3767,8 @@ export type RunCreateWithoutInputsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3765,6 +3849,8 @@ export type RunUncheckedCreateWithoutInputsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3859,6 +3945,8 @@ export type RunUpdateWithoutInputsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3939,6 +4027,8 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4017,6 +4107,8 @@ export type RunCreateWithoutArtifactsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4097,6 +4189,8 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4191,6 +4285,8 @@ export type RunUpdateWithoutArtifactsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4271,6 +4367,8 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4349,6 +4447,8 @@ export type RunCreateWithoutChangesInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4429,6 +4529,8 @@ export type RunUncheckedCreateWithoutChangesInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4523,6 +4625,8 @@ export type RunUpdateWithoutChangesInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4603,6 +4707,8 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4681,6 +4787,8 @@ export type RunCreateManyCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  checkpointDelta?: string | null
+  checkpointAt?: Date | string | null
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4753,6 +4861,8 @@ export type RunUpdateWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4832,6 +4942,8 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4911,6 +5023,8 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -5069,6 +5183,8 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointDelta?: boolean
+  checkpointAt?: boolean
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
@@ -5151,6 +5267,8 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointDelta?: boolean
+  checkpointAt?: boolean
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
@@ -5225,6 +5343,8 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointDelta?: boolean
+  checkpointAt?: boolean
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
@@ -5299,6 +5419,8 @@ export type RunSelectScalar = {
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  checkpointDelta?: boolean
+  checkpointAt?: boolean
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
@@ -5323,7 +5445,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5458,7 +5580,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      */
     agentWorkspace: string | null
     /**
-     * The id of the data directory where the run was last worked on, which has its newest files.
+     * The id of the data directory where the workspace was last ready, which has the newest files.
      */
     disk: string | null
     /**
@@ -5469,6 +5591,14 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The blob that holds the workspace's files after the last turn.
      */
     checkpoint: string | null
+    /**
+     * The blob that holds what changed after the checkpoint, within the open turn.
+     */
+    checkpointDelta: string | null
+    /**
+     * When the files were last stored.
+     */
+    checkpointAt: Date | null
     /**
      * What the checkpoint does not contain, for people.
      */
@@ -6009,6 +6139,8 @@ export interface RunFieldRefs {
   readonly disk: Prisma.FieldRef<"Run", 'String'>
   readonly agentVersion: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
+  readonly checkpointDelta: Prisma.FieldRef<"Run", 'String'>
+  readonly checkpointAt: Prisma.FieldRef<"Run", 'DateTime'>
   readonly checkpointGaps: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>

@@ -26,7 +26,10 @@ test("a run that continues a conversation starts with its files and the memory o
 
   expect(second).toMatchObject({ conversationId: first.conversationId, continuesId: first.id });
   expect(second.sessionId).not.toBe(first.sessionId);
-  expect(harness.workspaces.beginnings.at(-1)).toEqual({ checkpoint: first.checkpoint, files: [] });
+  expect(harness.workspaces.beginnings.at(-1)).toEqual({
+    stored: { checkpoint: first.checkpoint },
+    files: [],
+  });
   expect(harness.agents.starts.at(-1)?.previousSession).toBe(first.agentSession);
   expect(harness.agents.prompts.at(-1)).toBe("Sell it");
 });
@@ -117,7 +120,7 @@ test("a continued run gets the files of the newest run that has any", async () =
 
   await goOn(second);
 
-  expect(harness.workspaces.beginnings.at(-1)).toMatchObject({ checkpoint: first.checkpoint });
+  expect(harness.workspaces.beginnings.at(-1)).toMatchObject({ stored: { checkpoint: first.checkpoint } });
 });
 
 test("files that are replaced while they are read are read again", async () => {
