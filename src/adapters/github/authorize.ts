@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Role } from "../../core/policies/policy.ts";
+import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
 import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
@@ -82,6 +83,30 @@ export async function authorize(
   }
   const mayPush = role === "write" && branch !== base.repo.default_branch;
   return { ...allowed, provenance: { head: { branch, may_push: mayPush } } };
+}
+
+/** Whether the author may write to another repository of the same installation. A bot may not. */
+export async function mayWrite(
+  { author, installation, provenance }: InboundMessage,
+  fullName: string,
+  { client }: Pick<AuthorizationDeps, "client">,
+): Promise<boolean> {
+  const { actor } = parseProvenance(provenance);
+  const repository = parseRepositoryName(fullName);
+  if (author.isBot === true || repository === undefined) {
+    return false;
+  }
+  const named = { owner: repository.owner, repo: repository.name };
+  const found = await findPermission(client, installation, named, actor.login).catch(refusedForGood);
+  return found?.user?.id === actor.id && roleOf(found) === "write";
+}
+
+/** A repository that is not in the installation is not found, or forbidden. A retry gets the same answer. */
+function refusedForGood(error: unknown): undefined {
+  if (error instanceof AppError && !error.retryable) {
+    return undefined;
+  }
+  throw error;
 }
 
 /** GitHub names no permission of a bot. The bot of this App never starts or steers a run. */

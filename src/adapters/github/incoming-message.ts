@@ -12,7 +12,7 @@ export interface IncomingMessage {
   readonly body: string;
   /** The texts that an edit replaced. */
   readonly before?: { readonly title?: string; readonly body?: string };
-  /** When the text was last changed. GitHub does not say it of reviews. */
+  /** When the text was last changed. GitHub does not say it of an edited review, so that is when the edit was delivered. */
   readonly updatedAt?: string;
   readonly writer?: Account;
   readonly sender?: Account;
@@ -89,7 +89,10 @@ interface SignedSubject {
 }
 
 /** Reads an event; undefined if users cannot address the bot by events of its kind. */
-export function readIncomingMessage({ name, payload }: EmitterWebhookEvent): IncomingMessage | undefined {
+export function readIncomingMessage(
+  { name, payload }: EmitterWebhookEvent,
+  receivedAt: Date,
+): IncomingMessage | undefined {
   switch (name) {
     case "issue_comment":
       return payload.action === "created" || payload.action === "edited"
@@ -100,7 +103,9 @@ export function readIncomingMessage({ name, payload }: EmitterWebhookEvent): Inc
     case "pull_request":
       return payload.action === "opened" || payload.action === "edited" ? ofPullRequest(payload) : undefined;
     case "pull_request_review":
-      return payload.action === "submitted" || payload.action === "edited" ? ofReview(payload) : undefined;
+      return payload.action === "submitted" || payload.action === "edited"
+        ? ofReview(payload, receivedAt)
+        : undefined;
     case "pull_request_review_comment":
       return payload.action === "created" || payload.action === "edited"
         ? ofReviewComment(payload)
@@ -168,10 +173,12 @@ function ofPullRequest(payload: PullRequest): IncomingMessage {
   };
 }
 
-function ofReview(payload: Review): IncomingMessage {
-  const { review, pull_request } = payload;
+function ofReview(payload: Review, receivedAt: Date): IncomingMessage {
+  const { action, review, pull_request } = payload;
+  const updatedAt = action === "edited" ? receivedAt.toISOString() : review.submitted_at;
   return {
     ...commonOf("review", payload, review),
+    ...(updatedAt ? { updatedAt } : {}),
     subject: subjectOf("pull_request", pull_request),
     commit: pull_request.head.sha,
   };

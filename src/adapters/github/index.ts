@@ -4,7 +4,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { OpenPullRequests } from "../../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../../core/repositories/repository-access.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
-import { authorize } from "./authorize.ts";
+import { authorize, mayWrite } from "./authorize.ts";
 import { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
@@ -60,6 +60,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     translate: async (event) =>
       translate(event, { name: await identity.name(), appId: identity.appId, names }),
     authorize: (message) => authorize(message, { client, identity, names }),
+    mayWrite: (message, repository) => mayWrite(message, repository, { client }),
     gather: (message, about) => gather(message, { ...about, client, names }),
     deliver: async (delivery) => {
       const name = await identity.name();

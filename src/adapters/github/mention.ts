@@ -3,6 +3,8 @@ import { visibleText } from "./plain-text.ts";
 
 const QUOTED = /^ {0,3}>/;
 const INDENTED = /^(?: {4}|\t)/;
+/** Addresses the bot at the start of a line, whatever the name of the App is. */
+const COMMAND = "/errand";
 const LIST_ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
 
 /** The text as users see it on the page: without HTML comments and invisible characters. */
@@ -12,8 +14,8 @@ export function visibleMarkdown(markdown: string): string {
 }
 
 /**
- * True when `@name` is a separate word in the text, outside code, quotes and HTML comments. `name` is a GitHub login,
- * so it has no special characters of regular expressions.
+ * True when `@name` is a separate word in the text, or a line begins with `/errand`, outside code, quotes and HTML
+ * comments. `name` is a GitHub login, so it has no special characters of regular expressions.
  */
 export function hasMention(markdown: string, name: string): boolean {
   return mentionsIn(visibleMarkdown(markdown), name).length > 0;
@@ -33,8 +35,8 @@ export function withoutMention(markdown: string, name: string): string {
 
 function mentionsIn(visible: string, name: string): RegExpExecArray[] {
   const pattern = new RegExp(
-    `(?<![\\p{L}\\p{N}_@/.-])@${name}(?:\\[bot\\])?(?![\\p{L}\\p{N}_/-]|\\.\\w)[,:]?[ \\t]*`,
-    "giu",
+    `(?:(?<![\\p{L}\\p{N}_@/.-])@${name}(?:\\[bot\\])?|^ {0,3}${COMMAND})(?![\\p{L}\\p{N}_/-]|\\.\\w)[,:]?[ \\t]*`,
+    "gimu",
   );
   return [...masked(visible).matchAll(pattern)];
 }

@@ -42,7 +42,7 @@ export function translate(event: InboxEvent, addressee: Addressee): Translation 
     if (deleted !== undefined) {
       return { kind: "deletion", deletion: deletionOf(deleted) };
     }
-    const incoming = readIncomingMessage(received);
+    const incoming = readIncomingMessage(received, event.receivedAt);
     if (incoming === undefined) {
       return ignored(`${name} is no event in which a user can address the bot.`);
     }
@@ -128,10 +128,9 @@ function wasAddressed(incoming: IncomingMessage, name: string): boolean {
   return isAddressed({ ...incoming, ...incoming.before }, name);
 }
 
-/** Reviews have no versions that could be told apart, so their edits count only if they add the mention. */
-function isTextEdited({ before, updatedAt, ...now }: IncomingMessage): boolean {
+function isTextEdited({ before, ...now }: IncomingMessage): boolean {
   const { body = now.body, title = now.title } = before ?? {};
-  return updatedAt !== undefined && (body !== now.body || title !== now.title);
+  return body !== now.body || title !== now.title;
 }
 
 function messageOf(

@@ -10,11 +10,11 @@ import { threadKeyOf } from "./thread-key.ts";
  * needs the App's name from GitHub, and no call is made before the acknowledgement.
  */
 const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["issue_comment", ["created", "edited"]],
-  ["issues", ["opened", "edited"]],
+  ["issue_comment", ["created", "edited", "deleted"]],
+  ["issues", ["opened", "edited", "deleted"]],
   ["pull_request", ["opened", "edited"]],
   ["pull_request_review", ["submitted", "edited"]],
-  ["pull_request_review_comment", ["created", "edited"]],
+  ["pull_request_review_comment", ["created", "edited", "deleted"]],
 ]);
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;

@@ -57,6 +57,10 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
     return replyWith(error, context, deps);
   }
   const { config, prompt } = options;
+  const elsewhere = await refusedRepository(context, config.repository);
+  if (elsewhere !== undefined) {
+    return reply(context, deps, elsewhere);
+  }
   const { adapter, author, gathered, message, proven } = context;
   const { permalink, subject } = message;
   const surroundings = contextText(message.context, gathered);
@@ -80,6 +84,20 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
   };
   await runs.create(request, { ...completing(context, "run_created"), binding: bindingOf(context) });
   return "run_created";
+}
+
+/** A person who may write here can be a stranger in the repository that the request names. */
+async function refusedRepository(
+  { adapter, message }: AuthorizedContext,
+  repository: string | undefined,
+): Promise<string | undefined> {
+  const isHere = repository?.toLowerCase() === message.place?.toLowerCase();
+  if (repository === undefined || isHere || adapter.mayWrite === undefined) {
+    return undefined;
+  }
+  return (await adapter.mayWrite(message, repository))
+    ? undefined
+    : `I work in ${repository} only for people who can write to it, and only where this App is installed by the same owner.`;
 }
 
 /** The thread's next run is the author's, and of the people whom the author mentions. */

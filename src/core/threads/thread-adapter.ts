@@ -15,6 +15,11 @@ export interface ThreadAdapter {
   /** Asks the platform now what the author is in this place. Throws if it gives no answer. */
   authorize(message: InboundMessage): Promise<Authorization>;
   /**
+   * Asks the platform now whether the author may write to a repository of it that the request names. Absent: the
+   * policies alone decide. Throws if the platform gives no answer.
+   */
+  mayWrite?(message: InboundMessage, repository: string): Promise<boolean>;
+  /**
    * Reads what stands around an authorized message that asks for work: earlier messages, files. Bounded in time and
    * size, and repeatable. When it fails, the work begins without it.
    */

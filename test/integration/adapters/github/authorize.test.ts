@@ -139,6 +139,33 @@ describe("without an answer from GitHub the author is not authorized, and the fa
   });
 });
 
+describe("a repository that a request names", () => {
+  test("the author may use it only with write permission there, by GitHub's present answer", async () => {
+    const message = await messageBy("wendy");
+    const name = github.repo.fullName;
+
+    expect(await adapted.adapter.mayWrite?.(message, name)).toBe(true);
+    github.setPermission("wendy", "read");
+    expect(await adapted.adapter.mayWrite?.(message, name)).toBe(false);
+  });
+
+  test("the author may not use a repository that the installation does not have", async () => {
+    const message = await messageBy("wendy");
+
+    expect(await adapted.adapter.mayWrite?.(message, "acme/unknown")).toBe(false);
+    expect(await adapted.adapter.mayWrite?.(message, "../..")).toBe(false);
+  });
+
+  test("without an answer from GitHub nothing is decided", async () => {
+    const message = await messageBy("wendy");
+    github.faults.next({ method: "GET", path: PERMISSION, kind: "502" });
+
+    const attempt = adapted.adapter.mayWrite?.(message, github.repo.fullName);
+
+    await expect(attempt).rejects.toMatchObject({ retryable: true });
+  });
+});
+
 describe("translating", () => {
   test("a translation keeps the signed text, even if the comment has changed", async () => {
     const written = await github.commentAs("wendy", issue.number, "@errand add a test");

@@ -109,12 +109,18 @@ describe("a signed delivery", () => {
     expect((await post("x".repeat(27 * 1024 * 1024))).statusCode).toBe(413);
   });
 
+  test("a deletion is stored, because it withdraws what the text asked for", async () => {
+    await post(JSON.stringify({ ...PAYLOAD, action: "deleted" }));
+
+    expect(stored).toHaveLength(1);
+  });
+
   test("an irrelevant event is acknowledged and not stored", async () => {
     const ping = await post(JSON.stringify({ zen: "Keep it logically awesome." }), {
       "x-github-event": "ping",
     });
     const push = await post("{}", { "x-github-event": "push" });
-    const deleted = await post(JSON.stringify({ ...PAYLOAD, action: "deleted" }));
+    const deleted = await post(JSON.stringify({ ...PAYLOAD, action: "pinned" }));
     const unknown = await post("{}", { "x-github-event": "constructor" });
 
     expect([ping, push, deleted, unknown].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);

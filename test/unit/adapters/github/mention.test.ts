@@ -17,6 +17,9 @@ test.each([
   ["- one\n\n    @errand in a list", "- one\n\n    in a list"],
   ["- ```\n  code\n  ```\n\n    @errand in a list", "- ```\n  code\n  ```\n\n    in a list"],
   ["text\n    @errand in a lazy line", "text\n    in a lazy line"],
+  ["/errand fix it", "fix it"],
+  ["Thanks.\n/errand fix it", "Thanks.\nfix it"],
+  ["/errand", ""],
   ["@errand explain `<!-- x -->`", "explain `<!-- x -->`"],
 ])("%j mentions the bot", (markdown, rest) => {
   expect(hasMention(markdown, "errand")).toBe(true);
@@ -25,6 +28,14 @@ test.each([
 
 test.each([
   ["nothing"],
+  ["see docs/errand"],
+  ["please /errand fix it"],
+  ["/errands fix it"],
+  ["/errand/readme.md"],
+  ["> /errand fix it"],
+  ["```\n/errand fix it\n```"],
+  ["text\n\n    /errand in code"],
+  ["<!-- /errand fix it -->"],
   ["mail@errand"],
   ["@errand-other fix it"],
   ["@errand_other fix it"],

@@ -1,5 +1,7 @@
+import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { translate } from "../../../../src/adapters/github/translate.ts";
+import { readWebhookRequest } from "../../../../src/adapters/github/webhook-request.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { asRecord, isRecord, type JsonRecord } from "../../../support/json.ts";
@@ -133,6 +135,30 @@ describe("an edit", () => {
       messageId: `github:${INSTALLATION}/issue_comment/5`,
       isEdit: false,
     });
+  });
+
+  test("an edit of a review is a later version of it, so that a lost original is not lost for good", () => {
+    const review = { id: 77, body: "@errand address this", user: WRITER };
+    const name = "pull_request_review";
+    const created = messageOf(name, payload(name, "submitted", { review }));
+    const submitted = payload(name, "submitted", { review: { ...review, body: "@errand address that" } });
+    const body = { ...submitted, action: "edited", changes: { body: { from: "@errand address this" } } };
+    const edit = { ...anEvent(name, body), receivedAt: new Date("2030-01-01T00:00:00Z") };
+
+    const translation = translate(edit, ADDRESSEE);
+
+    expect(translation).toMatchObject({
+      kind: "message",
+      message: {
+        text: "address that",
+        revision: {
+          messageId: created.revision?.messageId,
+          version: "2030-01-01T00:00:00.000Z",
+          isEdit: true,
+        },
+      },
+    });
+    expect("2030-01-01T00:00:00.000Z" > String(created.revision?.version)).toBe(true);
   });
 
   test.each([
@@ -323,16 +349,51 @@ describe("an unreadable event", () => {
   });
 });
 
-test("all recorded payloads are translated without a failure", () => {
-  const recorded = everyRecordedPayload();
+/** What becomes of the recorded payloads that are stored, by event, action and result. All others are acknowledged only. */
+const DISPOSITIONS: Readonly<Record<string, number>> = {
+  "issue_comment.created ignored": 5,
+  "issue_comment.deleted ignored": 2,
+  "issue_comment.edited ignored": 2,
+  "issues.deleted deletion": 1,
+  "issues.edited ignored": 3,
+  "issues.opened ignored": 4,
+  "pull_request.opened ignored": 4,
+  "pull_request_review.submitted ignored": 3,
+  "pull_request_review_comment.created ignored": 3,
+  "pull_request_review_comment.deleted deletion": 1,
+  "pull_request_review_comment.edited ignored": 1,
+};
+const UNUSED = 300;
 
+test("each recorded payload has its disposition: stored and ignored, a deletion, or only acknowledged", () => {
+  const found: Record<string, number> = {};
+  const recorded = everyRecordedPayload();
   for (const { name, payload: body } of recorded) {
+    const text = JSON.stringify(body);
+    const request = readWebhookRequest(signedRequest(name, text), ["secret"]);
     const translation = translate(anEvent(name, body), ADDRESSEE);
     expect(["deletion", "ignored"], name).toContain(translation.kind);
+    const result = `${name}.${body.action} ${request.kind === "event" ? translation.kind : request.kind}`;
+    found[result] = (found[result] ?? 0) + 1;
   }
 
   expect(recorded).toHaveLength(329);
+  const { unused, ...stored } = Object.groupBy(Object.entries(found), ([result]) =>
+    result.endsWith(" unused") ? "unused" : "stored",
+  );
+  expect(unused?.reduce((sum, [, count]) => sum + count, 0)).toBe(UNUSED);
+  expect(Object.fromEntries(stored.stored ?? [])).toEqual(DISPOSITIONS);
 });
+
+function signedRequest(name: string, body: string) {
+  const signature = `sha256=${createHmac("sha256", "secret").update(body).digest("hex")}`;
+  const headers = {
+    "x-hub-signature-256": signature,
+    "x-github-delivery": "delivery-1",
+    "x-github-event": name,
+  };
+  return { body: Buffer.from(body), headers };
+}
 
 test("recorded payloads of each kind become messages when they mention the bot", () => {
   const kinds = new Set<string>();

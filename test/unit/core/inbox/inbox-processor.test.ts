@@ -48,6 +48,21 @@ describe("a message that names the bot", () => {
     expect((await harness.currentRun()).provenance).toMatchObject({ ...proven, permission: "member" });
   });
 
+  test("a repository that the message names is used only if the platform says that the author may write to it", async () => {
+    Object.assign(harness.adapter, {
+      mayWrite: async (_message: unknown, name: string) => name === "acme/api",
+    });
+
+    const refused = await harness.receive({ text: "repo=acme/vault Fix it", place: "acme/web" });
+    const allowed = await harness.receive({ text: "repo=acme/api Fix it", place: "acme/web" });
+
+    expect([refused, allowed]).toEqual(["replied", "run_created"]);
+    expect(harness.repliesShown()).toEqual([
+      expect.stringContaining("acme/vault only for people who can write"),
+    ]);
+    expect((await harness.currentRun()).config.repository).toBe("acme/api");
+  });
+
   test("a message is stored with the account of its author", async () => {
     await harness.receive({ text: "Fix it" });
     const first = await harness.currentRun();
