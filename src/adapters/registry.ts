@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { Check } from "../core/doctor/check.ts";
 import type { PrivateCommand } from "../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
+import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../core/repositories/repository-access.ts";
@@ -14,13 +16,17 @@ export interface AdapterDeps {
   accept(event: ReceivedEvent): Promise<boolean>;
   /** Answers a command to its author alone. */
   answerCommand(command: PrivateCommand): Promise<string>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A created adapter: the port, and the web routes that receive its events. */
+/** A created adapter: the port, and what receives its events. */
 export interface RunningAdapter {
   readonly adapter: ThreadAdapter;
-  readonly routes: FastifyPluginAsync;
+  /** The web routes that receive its events. */
+  readonly routes?: FastifyPluginAsync;
+  /** For a system that sends events over connections that Errand opens. The processes with web routes open them. */
+  readonly socketMode?: { start(): void; stop(): Promise<void>; readonly check: Check };
   /**
    * For a system with repositories: opens the one at this address. Undefined if the adapter has no credentials for
    * it.

@@ -1,3 +1,4 @@
+import type { RunningAdapter } from "../adapters/registry.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import {
@@ -26,7 +27,7 @@ import { systemClock } from "./system-clock.ts";
 export interface DoctorDeps {
   readonly config: Pick<Config, "dataDir" | "databaseUrl" | "oldSecretKeys" | "secretKey">;
   readonly publicUrl: () => string;
-  readonly adapters: ReadonlyMap<string, unknown>;
+  readonly adapters: ReadonlyMap<string, Pick<RunningAdapter, "socketMode">>;
   readonly catalogueView: AgentCatalogueView;
   readonly database: Database;
   readonly queue: PgBossQueue;
@@ -50,6 +51,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     sandboxCheck(storage),
     agentsCheck(catalogueView),
     adaptersCheck(names, storage),
+    ...Array.from(adapters.values(), ({ socketMode }) => socketMode?.check ?? []).flat(),
     deadNoticesCheck(storage),
     publicUrlCheck(publicUrl, names),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),

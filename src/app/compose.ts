@@ -107,7 +107,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const queue = new PgBossQueue({ ...link, ...hostOf(config), ...disk });
   const storage = createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT });
   const adapters = await createAdapters(config, storage, {
-    log,
+    ...{ clock, log },
     answerCommand: (command) => privateCommands.answer(command),
   });
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
@@ -211,7 +211,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     limits: bootstrap.config.limits,
     tls: bootstrap.tls,
     ready: () => database.unusable(),
-    adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes),
+    adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes ?? []).flat(),
   };
 }
 
@@ -297,7 +297,7 @@ function fromSecretKeys<T>(
 async function createAdapters(
   config: Config,
   { inbox }: Storage,
-  deps: Pick<AdapterDeps, "answerCommand" | "log">,
+  deps: Omit<AdapterDeps, "accept">,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
   const accept: AdapterDeps["accept"] = (event) => {
     const receivedAt = systemClock.now();

@@ -78,6 +78,9 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const keyFile = await retry(systemClock, AT_START, () => keepKey(config, deps));
   const worker = config.role === "api" ? undefined : await prepareWorker(bootstrap, deps, undo);
   const server = await listen(bootstrap, deps, undo);
+  if (config.role !== "worker") {
+    startSocketModes(deps, undo);
+  }
   // Closes before the server, which answers callers that wait for a repository.
   undo.defer(() => deps.repositories.close());
   undo.defer(() => deps.agents.programs.close());
@@ -156,6 +159,16 @@ async function listen(
     address.url = server.listeningOrigin;
   }
   return server;
+}
+
+/** Events come to the processes that have web routes, whichever way they come. */
+function startSocketModes({ adapters }: AppDeps, undo: AsyncDisposableStack): void {
+  for (const { socketMode } of adapters.values()) {
+    if (socketMode !== undefined) {
+      undo.defer(() => socketMode.stop());
+      socketMode.start();
+    }
+  }
 }
 
 /**

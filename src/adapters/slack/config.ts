@@ -2,8 +2,10 @@ import { z } from "zod";
 
 /** All members except `apiUrl` are secrets: they are never logged and never part of an error. */
 export interface SlackConfig {
-  /** `SLACK_SIGNING_SECRET`: proves that a request comes from Slack. */
-  readonly signingSecret: string;
+  /** `SLACK_SIGNING_SECRET`: proves that a request comes from Slack. Without it there is no webhook. */
+  readonly signingSecret?: string;
+  /** `SLACK_APP_TOKEN`: opens connections of Socket Mode. */
+  readonly appToken?: string;
   /** `SLACK_BOT_TOKEN`: the app's token in the one workspace it is installed in. */
   readonly botToken: string;
   /** `SLACK_API_URL`: where the Web API is, for GovSlack and for tests. */
@@ -23,14 +25,18 @@ const DEFAULT_API_URL = "https://slack.com/api/";
 // Tokens of apps with token rotation start with xoxe and expire within hours.
 const BOT_TOKEN = /^xoxb-/;
 
-const NOT_YET: Readonly<Record<string, string>> = {
-  SLACK_APP_TOKEN: "Socket Mode",
-};
+const APP_TOKEN = /^xapp-/;
+
+const NEEDED = "Slack needs SLACK_BOT_TOKEN, and SLACK_SIGNING_SECRET or SLACK_APP_TOKEN.";
 
 const variables = z.object({
-  SLACK_SIGNING_SECRET: z.string(missing("SLACK_SIGNING_SECRET")),
+  SLACK_SIGNING_SECRET: z.string().optional(),
+  SLACK_APP_TOKEN: z
+    .string()
+    .regex(APP_TOKEN, "SLACK_APP_TOKEN is not an app-level token: those start with xapp-.")
+    .optional(),
   SLACK_BOT_TOKEN: z
-    .string(missing("SLACK_BOT_TOKEN"))
+    .string(`SLACK_BOT_TOKEN is missing: ${NEEDED}`)
     .regex(BOT_TOKEN, "SLACK_BOT_TOKEN is not a bot token: those start with xoxb-."),
   SLACK_API_URL: z
     .url({ protocol: /^https?$/, error: "SLACK_API_URL is not an http(s) address." })
@@ -44,7 +50,15 @@ export const slackVariableDocs = {
   SLACK_SIGNING_SECRET: {
     group: "Slack",
     default: "(Slack is off)",
-    description: "Proves that a request comes from Slack. Set it together with `SLACK_BOT_TOKEN`.",
+    description:
+      "Proves that a request comes from Slack. Set it together with `SLACK_BOT_TOKEN`. With `SLACK_APP_TOKEN` it may be left out.",
+    secret: true,
+  },
+  SLACK_APP_TOKEN: {
+    group: "Slack",
+    default: "(Socket Mode is off)",
+    description:
+      "An app-level token with `connections:write`. Events then come over connections that Errand opens, and Slack needs no address of Errand. It starts with `xapp-`.",
     secret: true,
   },
   SLACK_BOT_TOKEN: {
@@ -78,13 +92,17 @@ export const slackVariableDocs = {
  */
 export function readSlackConfig(env: Readonly<Record<string, string | undefined>>): SlackConfigReading {
   const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const problems = problemsOfUnsupported(values);
+  const problems: string[] = [];
   if (!Object.keys(variables.shape).some((name) => name in values)) {
     return { problems };
   }
   const parsed = variables.safeParse(values);
   if (!parsed.success) {
     problems.push(...parsed.error.issues.map((issue) => issue.message));
+  }
+  const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = parsed.data ?? {};
+  if (parsed.success && signingSecret === undefined && appToken === undefined) {
+    problems.push(`SLACK_SIGNING_SECRET is missing: ${NEEDED}`);
   }
   if (!parsed.success || problems.length > 0) {
     return { problems };
@@ -95,20 +113,11 @@ export function readSlackConfig(env: Readonly<Record<string, string | undefined>
     return { problems: [`${absent} is missing: sign-in with Slack needs both.`] };
   }
   const config = {
-    signingSecret: others.SLACK_SIGNING_SECRET,
+    ...(signingSecret === undefined ? {} : { signingSecret }),
+    ...(appToken === undefined ? {} : { appToken }),
     botToken: others.SLACK_BOT_TOKEN,
     apiUrl: others.SLACK_API_URL,
     ...(clientId === undefined || clientSecret === undefined ? {} : { oauth: { clientId, clientSecret } }),
   };
   return { config: Object.freeze(config), problems };
-}
-
-function problemsOfUnsupported(values: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(NOT_YET)
-    .filter(([name]) => name in values)
-    .map(([name, feature]) => `${name} is set, but ${feature} is not supported yet: unset it.`);
-}
-
-function missing(name: string): string {
-  return `${name} is missing: Slack needs both SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN.`;
 }

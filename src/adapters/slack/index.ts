@@ -2,6 +2,7 @@ import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
 import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
+import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
 import { partsOf } from "./answer-parts.ts";
@@ -19,6 +20,7 @@ import { parseReceipt } from "./receipt.ts";
 import { Receiver, type ReceiverDeps } from "./receiver.ts";
 import { webhookRoutes } from "./routes.ts";
 import { slackSignIn } from "./sign-in.ts";
+import { SocketMode } from "./socket-mode.ts";
 import { readThread } from "./thread-context.ts";
 import { locationOf, parseThreadKey, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
@@ -30,6 +32,7 @@ export interface SlackDeps {
   accept(event: ReceivedEvent): Promise<boolean>;
   /** Answers a command to its author alone. */
   answerCommand(command: PrivateCommand): Promise<string>;
+  readonly clock: Clock;
   readonly log: Log;
   /** Used for every call to Slack instead of the global one. */
   readonly fetch?: WebClientOptions["fetch"];
@@ -37,8 +40,9 @@ export interface SlackDeps {
 
 export interface SlackAdapter {
   readonly adapter: ThreadAdapter;
-  /** Serves `POST /webhooks/slack`. */
-  readonly routes: FastifyPluginAsync;
+  /** Serves `POST /webhooks/slack`. Absent without a signing secret. */
+  readonly routes?: FastifyPluginAsync;
+  readonly socketMode?: SocketMode;
   readonly signIn?: SignInProvider;
 }
 
@@ -82,10 +86,17 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     trigger: () => identity.trigger,
     optionsOf: async () => [],
   });
-  const { apiUrl, oauth, signingSecret } = config;
+  const { apiUrl, appToken, oauth, signingSecret } = config;
   return {
     adapter,
-    routes: webhookRoutes({ signingSecret, receiver, log }),
+    ...(signingSecret !== undefined && { routes: webhookRoutes({ signingSecret, receiver, log }) }),
+    ...(appToken !== undefined && {
+      socketMode: new SocketMode({
+        ...{ receiver, log, clock: deps.clock },
+        client: createClient({ apiUrl, botToken: appToken }, deps),
+        isEncrypted: new URL(apiUrl).protocol === "https:",
+      }),
+    }),
     ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
   };
 }

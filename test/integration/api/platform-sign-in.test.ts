@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createGithubAdapter } from "../../../src/adapters/github/index.ts";
 import { createSlackAdapter } from "../../../src/adapters/slack/index.ts";
+import { systemClock } from "../../../src/app/system-clock.ts";
 import type { SignInProvider } from "../../../src/core/people/sign-in-provider.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { Browser, type Page } from "../../support/browser.ts";
@@ -48,6 +49,7 @@ function ofSlack(): SignInProvider {
   const { apiUrl, botToken, signingSecret } = slack;
   const config = { apiUrl, botToken, signingSecret, oauth: { clientId, clientSecret } };
   const { signIn } = createSlackAdapter(config, {
+    clock: systemClock,
     accept: async () => true,
     answerCommand: async () => "",
     log: SILENT_LOG,

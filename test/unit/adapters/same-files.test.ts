@@ -39,6 +39,8 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "pace.ts",
     "payload.ts",
     "receiver.ts",
+    "socket-connection.ts",
+    "socket-mode.ts",
     "thread-context.ts",
   ],
   // References to several kinds of texts, what stands around them, scanning of Markdown, and access to repositories.

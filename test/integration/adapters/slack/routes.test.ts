@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import Fastify, { type FastifyInstance, type InjectOptions } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSlackAdapter } from "../../../../src/adapters/slack/index.ts";
+import { systemClock } from "../../../../src/app/system-clock.ts";
 import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
 
 type Stored = Omit<InboxEvent, "id" | "receivedAt">;
@@ -31,10 +32,12 @@ beforeEach(async () => {
   const write = (...line: unknown[]) => lines.push(inspect(line, { depth: 20 }));
   const log = { info: write, warn: write, error: write };
   server = Fastify();
-  server.register(
-    createSlackAdapter(config, { accept: (event) => accept(event), answerCommand: async () => "", log })
-      .routes,
-  );
+  const { routes } = createSlackAdapter(config, {
+    ...{ clock: systemClock, log },
+    accept: (event) => accept(event),
+    answerCommand: async () => "",
+  });
+  await server.register(routes ?? expect.fail("There is no webhook."));
   server.post("/elsewhere", async (request) => ({ parsed: request.body }));
   await server.ready();
 });
@@ -312,6 +315,62 @@ describe("signed forms", () => {
     expect((await send("null")).statusCode).toBe(400);
     expect(inbox.size).toBe(0);
   });
+});
+
+test("chatter that no bot could be meant by is acknowledged and not stored, and all that could be is stored", async () => {
+  const said = {
+    type: "message",
+    channel: "C1",
+    channel_type: "channel",
+    ts: "1.0",
+    user: "U1",
+    text: "hi all",
+  };
+  const reaction = {
+    type: "reaction_added",
+    reaction: "tada",
+    user: "U1",
+    item: { channel: "C1", ts: "1.0" },
+  };
+  const cases: readonly [event: object, isStored: boolean][] = [
+    [said, false],
+    [reaction, false],
+    [{ ...said, text: "hi <@U0>" }, true],
+    [{ ...said, thread_ts: "0.9" }, true],
+    [{ ...said, channel: "D1" }, true],
+    [{ ...said, channel_type: "im" }, true],
+    [{ ...said, channel_type: undefined }, true],
+    [{ ...said, subtype: "file_share" }, true],
+    [{ ...said, text: null }, true],
+    [{ ...reaction, reaction: "x" }, true],
+  ];
+
+  for (const [index, [event, isStored]] of cases.entries()) {
+    const response = await send(anEvent(`Ev${index}`, { event }));
+    expect(response.statusCode).toBe(200);
+    expect([event, inbox.has(`Ev${index}`)]).toEqual([event, isStored]);
+  }
+});
+
+test("the options of a menu are answered at once and not stored", async () => {
+  const payload = JSON.stringify({
+    type: "block_suggestion",
+    action_id: "pick",
+    value: "re",
+    trigger_id: "1",
+  });
+
+  expect((await sendForm({ payload })).json()).toEqual({ options: [] });
+  expect(inbox.size).toBe(0);
+});
+
+test("a submitted dialog is stored and closed at once", async () => {
+  const payload = JSON.stringify({ type: "view_submission", trigger_id: "1.2.abc", view: { id: "V1" } });
+
+  const response = await sendForm({ payload });
+
+  expect([response.statusCode, response.body]).toEqual([200, ""]);
+  expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "view_submission", body: payload })]);
 });
 
 test("other routes of the server keep their body parsers", async () => {

@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import Fastify, { type FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import { createSlackAdapter, type SlackDeps } from "../../../../src/adapters/slack/index.ts";
+import { systemClock } from "../../../../src/app/system-clock.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
 import type { PrivateCommand } from "../../../../src/core/inbox/private-commands.ts";
@@ -51,11 +52,12 @@ export class SlackFixture {
         this.commands.push(command);
         return `Your ${command.name}.`;
       },
+      clock: systemClock,
       log: { info: write, warn: write, error: write },
       fetch: (input, init) => this.fetch(input, init),
     });
     this.adapter = adapter;
-    this.#server.register(routes);
+    this.#server.register(routes ?? expect.fail("There is no webhook."));
   }
 
   /** Also checks that the token was never logged. */

@@ -34,11 +34,20 @@ describe("readSlackConfig", () => {
     expect(problems.join()).not.toContain("very-secret");
   });
 
-  test("Socket Mode is reported as not supported yet", () => {
-    const { config, problems } = readSlackConfig({ ...BOTH, SLACK_APP_TOKEN: "value" });
+  test("an app-level token switches Socket Mode on, with and without a signing secret", () => {
+    const app = { SLACK_APP_TOKEN: "xapp-1-abc" };
 
-    expect(config).toBeUndefined();
-    expect(problems).toEqual([expect.stringMatching(/^SLACK_APP_TOKEN .*Socket Mode/)]);
+    const both = readSlackConfig({ ...BOTH, ...app });
+    const alone = readSlackConfig({ SLACK_BOT_TOKEN: BOTH.SLACK_BOT_TOKEN, ...app });
+    const other = readSlackConfig({ ...BOTH, SLACK_APP_TOKEN: "xoxb-very-secret" });
+
+    expect(both.config).toMatchObject({ signingSecret: "secret", appToken: "xapp-1-abc" });
+    expect(alone).toEqual({
+      config: { botToken: "xoxb-1-2-abc", appToken: "xapp-1-abc", apiUrl: "https://slack.com/api/" },
+      problems: [],
+    });
+    expect(other.problems).toEqual([expect.stringContaining("xapp-")]);
+    expect(other.problems.join()).not.toContain("very-secret");
   });
 
   test("a client id and its secret switch the sign-in on, and neither does so alone", () => {

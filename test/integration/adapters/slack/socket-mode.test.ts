@@ -1,0 +1,261 @@
+import { inspect } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSlackAdapter } from "../../../../src/adapters/slack/index.ts";
+import type { SocketMode } from "../../../../src/adapters/slack/socket-mode.ts";
+import type { ReceivedEvent } from "../../../../src/core/threads/thread-adapter.ts";
+import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { SocketModeServer } from "../../../support/slack/socket-mode-server.ts";
+import { waitFor } from "../../../support/wait-for.ts";
+
+let slack: SocketModeServer;
+let clock: ManualClock;
+let socketMode: SocketMode;
+let stored: ReceivedEvent[];
+let lines: string;
+let accept: (event: ReceivedEvent) => Promise<boolean>;
+
+beforeEach(async () => {
+  slack = await SocketModeServer.start();
+  clock = new ManualClock();
+  stored = [];
+  lines = "";
+  accept = async (event) => stored.push(event) > 0;
+  const write = (...line: unknown[]) => {
+    lines += `${inspect(line, { depth: 20 })}\n`;
+  };
+  const { routes, socketMode: created } = createSlackAdapter(
+    { appToken: slack.appToken, botToken: "xoxb-1", apiUrl: slack.apiUrl },
+    {
+      clock,
+      accept: (event) => accept(event),
+      answerCommand: async () => "",
+      log: { info: write, warn: write, error: write },
+      fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),
+    },
+  );
+  expect(routes, "no webhook without a signing secret").toBeUndefined();
+  socketMode = created ?? expect.fail("There is no Socket Mode.");
+});
+
+afterEach(async () => {
+  await socketMode.stop();
+  await slack.stop();
+  expect(clock.pending, "timers that are left").toBe(0);
+  expect(lines).not.toContain(slack.appToken);
+  expect(lines).not.toContain("ticket=");
+});
+
+/** Resolves when Slack's hello has arrived. */
+async function start() {
+  socketMode.start();
+  const isConnected = async () => (await socketMode.check.run()).status === "ok";
+  await waitFor(isConnected, { what: "a connection" });
+  return slack.connected();
+}
+
+function anEvent(eventId = "Ev1") {
+  const event = { type: "app_mention", channel: "C1", ts: "1.0", user: "U1", text: "<@U0> fix it" };
+  return { type: "event_callback", team_id: "T1", event_id: eventId, event };
+}
+
+/** Moves the clock until the condition holds. */
+function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<boolean> {
+  return waitFor(
+    async () => {
+      await clock.advance(1_000);
+      return holds();
+    },
+    { what },
+  );
+}
+
+describe("an envelope", () => {
+  test("an event is stored before it is acknowledged", async () => {
+    const connection = await start();
+    const storing = Promise.withResolvers<void>();
+    accept = async (event) => {
+      await storing.promise;
+      return stored.push(event) > 0;
+    };
+
+    const id = connection.deliver({ type: "events_api", payload: anEvent() });
+    const other = connection.deliver({
+      type: "slash_commands",
+      payload: { text: "help" },
+      acceptsResponse: true,
+    });
+    await connection.acknowledgementOf(other);
+    const before = connection.acknowledged.map(({ envelope_id: acknowledged }) => acknowledged);
+    storing.resolve();
+
+    expect(await connection.acknowledgementOf(id)).toEqual({ envelope_id: id });
+    expect(before).toEqual([other]);
+    expect(stored).toEqual([
+      {
+        adapter: "slack",
+        orderingKey: "slack:C1/1.0",
+        deliveryId: "Ev1",
+        name: "app_mention",
+        body: JSON.stringify(anEvent()),
+      },
+    ]);
+  });
+
+  test("an event that cannot be stored is not acknowledged, and its repetition is", async () => {
+    const connection = await start();
+    accept = async () => Promise.reject(new Error("the database is away"));
+    const lost = connection.deliver({ type: "events_api", payload: anEvent() });
+    await waitFor(() => lines.includes("slack.socket.not_stored"), { what: "the failure to be logged" });
+    accept = async (event) => stored.push(event) > 0;
+
+    const again = connection.deliver({ type: "events_api", payload: anEvent(), attempt: 1 });
+
+    await connection.acknowledgementOf(again);
+    expect(connection.acknowledged).not.toContainEqual({ envelope_id: lost });
+    expect(stored.map(({ deliveryId }) => deliveryId)).toEqual(["Ev1"]);
+  });
+
+  test("commands and menus are answered in the acknowledgement, and buttons and dialogs are stored", async () => {
+    const connection = await start();
+    const command = { command: "/errand", text: "help", team_id: "T1", user_id: "U1", channel_id: "C1" };
+
+    const help = connection.deliver({ type: "slash_commands", payload: command, acceptsResponse: true });
+    const options = connection.deliver({
+      type: "interactive",
+      payload: { type: "block_suggestion", value: "re" },
+      acceptsResponse: true,
+    });
+    const task = connection.deliver({
+      type: "slash_commands",
+      payload: { ...command, text: "fix it", trigger_id: "1.2" },
+      acceptsResponse: true,
+    });
+    const button = connection.deliver({
+      type: "interactive",
+      payload: { type: "block_actions", trigger_id: "3" },
+    });
+    const dialog = connection.deliver({
+      type: "interactive",
+      payload: { type: "view_submission", trigger_id: "4" },
+      acceptsResponse: true,
+    });
+
+    expect(await connection.acknowledgementOf(help)).toEqual({
+      envelope_id: help,
+      payload: { response_type: "ephemeral", text: expect.stringContaining("/errand status") },
+    });
+    expect(await connection.acknowledgementOf(options)).toEqual({
+      envelope_id: options,
+      payload: { options: [] },
+    });
+    expect(await connection.acknowledgementOf(task)).toMatchObject({
+      payload: { text: expect.stringContaining("direct conversation") },
+    });
+    expect(await connection.acknowledgementOf(button)).toEqual({ envelope_id: button });
+    expect(await connection.acknowledgementOf(dialog)).toEqual({ envelope_id: dialog });
+    expect(stored.map(({ name }) => name)).toEqual(["slash command", "block_actions", "view_submission"]);
+  });
+
+  test.each([["{"], ["null"], ['{"type":1}'], ["x".repeat(1_000)]])(
+    "a frame that says %j does no harm",
+    async (frame) => {
+      const connection = await start();
+      connection.send(frame);
+      const id = connection.deliver({ type: "events_api", payload: anEvent() });
+
+      expect(await connection.acknowledgementOf(id)).toEqual({ envelope_id: id });
+    },
+  );
+
+  test("an envelope that cannot be read is acknowledged, because its repetition would be the same", async () => {
+    const connection = await start();
+    const id = connection.deliver({ type: "events_api", payload: { nothing: "known" } });
+
+    expect(await connection.acknowledgementOf(id)).toEqual({ envelope_id: id });
+    expect(stored).toEqual([]);
+  });
+});
+
+describe("the connection", () => {
+  test("a refreshed connection is opened before the former one is closed, and outstanding answers are sent", async () => {
+    const first = await start();
+    await clock.advance(15_000);
+    const storing = Promise.withResolvers<boolean>();
+    accept = () => storing.promise;
+    const id = first.deliver({ type: "events_api", payload: anEvent() });
+
+    first.send({ type: "disconnect", reason: "refresh_requested" });
+    await eventually("a second connection", () => slack.connections.length === 2);
+    const atOnce = slack.connections.includes(first);
+    storing.resolve(true);
+
+    expect(atOnce, "both were open").toBe(true);
+    expect(await first.acknowledgementOf(id)).toEqual({ envelope_id: id });
+    await slack.connected(1);
+    expect(slack.connections).not.toContain(first);
+    expect(await socketMode.check.run()).toMatchObject({ status: "ok" });
+  });
+
+  test("a lost connection is opened again", async () => {
+    const first = await start();
+    first.socket.terminate();
+
+    await eventually("another connection", () => slack.opened === 2 && slack.connections.length === 1);
+
+    const id = slack.connections[0]?.deliver({ type: "events_api", payload: anEvent() }) ?? "";
+    expect(await slack.connections[0]?.acknowledgementOf(id)).toEqual({ envelope_id: id });
+  });
+
+  test("a peer that says nothing, not even hello, is left, and the pauses grow", async () => {
+    slack.isMute = true;
+    socketMode.start();
+    await eventually("several tries", () => slack.opened === 4);
+    const elapsedMs = clock.elapsedMs();
+
+    // Each try waits 10 s for the hello. The pauses between them are at least half of 1, 2 and 4 s.
+    expect(elapsedMs).toBeGreaterThanOrEqual(33_500);
+    expect(await socketMode.check.run()).toMatchObject({
+      status: "warn",
+      message: expect.stringMatching(/no hello/),
+    });
+    slack.isMute = false;
+    await eventually("a connection", async () => (await socketMode.check.run()).status === "ok");
+  });
+
+  test("a peer that falls silent is left within a minute", async () => {
+    const first = await start();
+    first.socket.pause();
+
+    await eventually("another connection", () => slack.opened === 2);
+
+    expect(lines).toContain("slack.socket.lost");
+    expect(clock.elapsedMs()).toBeLessThan(60_000);
+    first.socket.resume();
+  });
+
+  test("a link that was switched off is not opened again, and the doctor says so", async () => {
+    const first = await start();
+    first.send({ type: "disconnect", reason: "link_disabled" });
+    await waitFor(() => slack.connections.length === 0, { what: "the connection to be closed" });
+    await clock.advance(600_000);
+
+    expect(slack.opened).toBe(1);
+    expect(await socketMode.check.run()).toMatchObject({
+      status: "fail",
+      message: expect.stringMatching(/switched off/),
+      remedy: expect.stringContaining("SLACK_APP_TOKEN"),
+    });
+  });
+
+  test("a refused token is reported and tried again with growing pauses", async () => {
+    slack.refusal = "invalid_auth";
+    socketMode.start();
+    await eventually("several tries", () => slack.opened === 4);
+    const finding = await socketMode.check.run();
+    slack.refusal = undefined;
+    await eventually("a connection", async () => (await socketMode.check.run()).status === "ok");
+
+    expect(finding).toMatchObject({ status: "fail", message: expect.stringContaining("invalid_auth") });
+  });
+});
