@@ -18,6 +18,7 @@ import { RepositoryClones } from "../git/repository-clones.ts";
 import { Destinations } from "../network-policy/destinations.ts";
 import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
+import { pruneHistory } from "../storage/history.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { whileStored } from "../storage/stored-workspaces.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
@@ -86,6 +87,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
       storage,
       blobs: files,
       eventBodyMs: config.eventBodyMs,
+      history: { prune: () => pruneHistory(deps.database, config.historyMs) },
       deletedRuns: { prune: () => removeDeletedRuns(dataDir, existsIn(storage)) },
       queue,
       runWorker,

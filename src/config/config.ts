@@ -103,6 +103,8 @@ export interface Config {
   readonly disk: DiskLimits;
   /** How long the body of an event of an integration is kept after its result. */
   readonly eventBodyMs: number;
+  /** How long processed events and sent notices are kept. */
+  readonly historyMs: number;
   readonly concurrency: number;
   /** The name by which runs select this worker. Undefined: it takes only runs that name no worker. */
   readonly workerHost: string | undefined;
@@ -176,6 +178,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "secre
     work: runSettingsOf(values),
     disk: diskLimitsOf(values),
     eventBodyMs: values.ERRAND_EVENT_BODY_DAYS * DAY_MS,
+    historyMs: values.ERRAND_HISTORY_DAYS * DAY_MS,
     concurrency: values.ERRAND_CONCURRENCY,
     workerHost: values.ERRAND_WORKER_HOST,
     gitUrl: values.ERRAND_GIT_URL,

@@ -18,6 +18,7 @@ export const workVariables = {
   ERRAND_MAX_LOG_MIB: wholeNumber(1, 65_536).default(256),
   ERRAND_CHECKPOINT_MINUTES: minutes(5),
   ERRAND_EVENT_BODY_DAYS: wholeNumber(1, 3_650).default(7),
+  ERRAND_HISTORY_DAYS: wholeNumber(30, 3_650).default(400),
   ERRAND_PULL_REQUESTS: z.enum(PULL_REQUEST_SETTINGS).default("draft"),
 };
 
@@ -54,6 +55,12 @@ export const limitVariableDocs = {
     default: "7",
     description:
       "How many days Errand keeps what Slack or GitHub sent after it was processed. Messages that were not for the bot are not kept. The ids stay, so that nothing is processed twice.",
+  },
+  ERRAND_HISTORY_DAYS: {
+    group: "Limits",
+    default: "400",
+    description:
+      "How many days Errand keeps the ids and results of processed events, and the messages that it sent to threads. A platform that delivers an older event again has it processed again.",
   },
   ERRAND_PULL_REQUESTS: {
     group: "Agents",

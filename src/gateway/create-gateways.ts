@@ -90,7 +90,10 @@ function assemble(
   };
   const { connect, internet: upstream } = guarded;
   const egress = grant.network === "internet" ? createEgress({ connect, upstream, limits }) : noEgress;
-  const server = new GatewayServer({ runId: grant.runId, token, parts, git, gitPath, egress, limits, log });
+  const server = new GatewayServer({
+    ...{ runId: grant.runId, token, parts, git, gitPath, egress, limits, log },
+    ...(options.isolated ? { openGitHost: new URL(gitUrl).host } : {}),
+  });
   return { server, models, upstreams: [trusted, guarded.tools, guarded.internet] };
 }
 

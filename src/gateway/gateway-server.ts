@@ -6,7 +6,7 @@ import type { Log } from "../core/ports/log.ts";
 import { type Call, type CallHandler, signalOf } from "./call.ts";
 import { type Egress, refuseTunnel } from "./egress/egress.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
-import type { GatewayToken } from "./gateway-token.ts";
+import { type GatewayToken, isOpenGit } from "./gateway-token.ts";
 import { answerRefusal, Refusal } from "./refusal.ts";
 
 export interface ServerOptions {
@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly git: CallHandler;
   /** The path below which the host has its repositories; empty for most hosts. */
   readonly gitPath: string;
+  /** Set if only the processes of the attempt can reach the server. Then git needs no token for this host. */
+  readonly openGitHost?: string;
   readonly egress: Egress;
   readonly limits: Pick<GatewayLimits, "connections" | "streamIdleMs">;
   readonly log: Log;
@@ -98,7 +100,7 @@ export class GatewayServer {
   #pass(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const target = this.#targetOf(request);
     if (!target.startsWith("/")) {
-      if (this.#options.token.isGit(request)) {
+      if (this.#isGit(request)) {
         return this.#passGit({ request, response, signal }, target);
       }
       this.#options.token.requireProxy(request);
@@ -113,6 +115,11 @@ export class GatewayServer {
       throw new Refusal(404, "Here are /models, /git and /tools, and nothing else.");
     }
     return serve({ request, response, path, query, signal });
+  }
+
+  #isGit(request: IncomingMessage): boolean {
+    const { openGitHost, token } = this.#options;
+    return openGitHost === undefined ? token.isGit(request) : isOpenGit(request, openGitHost);
   }
 
   /** The host in the address is the one of all repositories, so only the path counts. */

@@ -22,7 +22,7 @@ export class GatewayToken {
     }
   }
 
-  /** Whether git sends the request, through the gateway as the proxy of the repositories' host. */
+  /** Whether git sends the request, through the gateway as the proxy of the repositories' host, and knows the token. */
   isGit(request: IncomingMessage): boolean {
     return isSame(proxyCredentials(request), `${GIT_USER}:${this.text}`);
   }
@@ -38,6 +38,12 @@ export class GatewayToken {
   isIn(path: string): boolean {
     return isSame(path.split("/", 1)[0] ?? "", this.text);
   }
+}
+
+/** A request without credentials, for the plain HTTP address of the repositories' host. */
+export function isOpenGit({ headers, url = "" }: IncomingMessage, gitHost: string): boolean {
+  const host = /^http:\/\/([^/?#@]+)\//i.exec(url)?.[1];
+  return headers["proxy-authorization"] === undefined && host?.toLowerCase() === gitHost.toLowerCase();
 }
 
 function proxyCredentials({ headers }: IncomingMessage): string {

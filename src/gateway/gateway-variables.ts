@@ -10,8 +10,11 @@ type Variables = Readonly<Record<string, string>>;
  * Environment variables of all processes of an attempt, with which programs and git reach the gateway. None of them
  * is secret outside.
  */
-export function gatewayVariables(gateway: Pick<Gateway, "address" | "proxyUrl">, gitUrl: string): Variables {
-  return { ...proxyVariables(gateway.proxyUrl), ...gitVariables(gateway.address, gitUrl) };
+export function gatewayVariables(
+  gateway: Pick<Gateway, "address" | "portForward" | "proxyUrl">,
+  gitUrl: string,
+): Variables {
+  return { ...proxyVariables(gateway.proxyUrl), ...gitVariables(gateway, gitUrl) };
 }
 
 /** Programs differ in the spelling that they read. */
@@ -28,8 +31,8 @@ function proxyVariables(proxyUrl: string | undefined): Variables {
   return { ...Object.fromEntries(both), NODE_USE_ENV_PROXY: "1" };
 }
 
-function gitVariables(address: string, gitUrl: string): Variables {
-  const settings = [...SETTINGS, ...wayToHost(address, gitUrl)];
+function gitVariables(gateway: Pick<Gateway, "address" | "portForward">, gitUrl: string): Variables {
+  const settings = [...SETTINGS, ...wayToHost(gateway, gitUrl)];
   const numbered = settings.flatMap(([key = "", value = ""], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
@@ -43,9 +46,13 @@ function gitVariables(address: string, gitUrl: string): Variables {
 
 /**
  * Git calls the gateway as a proxy, so that it shows the host's own addresses and never the token. It uses plain HTTP
- * up to the gateway, because the gateway could not add its key to a request inside of TLS.
+ * up to the gateway, because the gateway could not add its key to a request inside of TLS. Through a port forward it needs no
+ * token, because only the sandbox has it, and `git config --list` would print it.
  */
-function wayToHost(address: string, gitUrl: string): readonly (readonly [string, string])[] {
+function wayToHost(
+  { address, portForward }: Pick<Gateway, "address" | "portForward">,
+  gitUrl: string,
+): readonly (readonly [string, string])[] {
   const { host: ownHost, pathname: token } = new URL(address);
   const { host, hostname } = new URL(gitUrl);
   const spellings = spellingsOf(gitUrl);
@@ -54,9 +61,15 @@ function wayToHost(address: string, gitUrl: string): readonly (readonly [string,
     return spellings.map((url) => [`url.${address}/git/.insteadOf`, url]);
   }
   const shown = `http://${host}/`;
+  const proxy =
+    portForward === undefined
+      ? [
+          [`http.${shown}.proxy`, `http://${GIT_USER}:${token.slice(1)}@${ownHost}`] as const,
+          [`http.${shown}.proxyAuthMethod`, "basic"] as const,
+        ]
+      : [[`http.${shown}.proxy`, `http://${ownHost}`] as const];
   return [
-    [`http.${shown}.proxy`, `http://${GIT_USER}:${token.slice(1)}@${ownHost}`],
-    [`http.${shown}.proxyAuthMethod`, "basic"],
+    ...proxy,
     ...spellings.map((url) => [`url.${gitUrl.replace(/^https:/, "http:")}/.insteadOf`, url] as const),
   ];
 }

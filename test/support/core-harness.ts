@@ -133,6 +133,7 @@ export class CoreHarness {
       blobs,
       eventBodyMs: 7 * 86_400_000,
       deletedRuns,
+      history: { prune: async () => 0 },
       queue,
       clock,
       log: this.#log(),

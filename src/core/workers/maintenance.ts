@@ -23,6 +23,8 @@ export interface MaintenanceDeps {
   readonly blobs: Pick<BlobStore, "prune">;
   /** How long the body of an event of an integration is kept after its result. */
   readonly eventBodyMs: number;
+  /** Processed events and sent notices that are too old to be of use. */
+  readonly history: { prune(): Promise<number> };
   /** This worker's files of runs that were deleted. */
   readonly deletedRuns: { prune(): Promise<number> };
   readonly queue: Queue;
@@ -106,6 +108,7 @@ export class Maintenance {
     const { blobs, eventBodyMs, storage } = this.#deps;
     await this.#prune("blobs", blobs);
     await this.#prune("bodies of events", { prune: () => storage.inbox.pruneBodies(eventBodyMs) });
+    await this.#prune("processed events and sent notices", this.#deps.history);
     await this.removeDeletedRuns();
     await this.#prune("answers", storage.idempotentResponses);
     await this.#prune("share links", storage.shareLinks);

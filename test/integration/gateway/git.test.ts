@@ -120,6 +120,19 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     return (await text(child.stdout)).trim();
   }
 
+  test("through a port forward git needs no token for the host of the repositories, and nothing else works without one", async () => {
+    await harness.close();
+    harness = await openHarness({ isolated: true });
+    const refs = "/acme/site.git/info/refs?service=git-upload-pack";
+    const ask = async (address: string, headers = {}) =>
+      (await requestRaw(harness.gateway, address, { headers })).status;
+
+    expect(await ask(`${server.url}${refs}`)).toBe(200);
+    expect(await ask(`http://example.com${refs}`)).toBe(407);
+    expect(await ask(`${server.url}${refs}`, { "proxy-authorization": "Basic x" })).toBe(407);
+    expect(await ask(`${server.url.replace("http:", "https:")}${refs}`)).toBe(407);
+  });
+
   test("clone, fetch and push work with a token that the sandbox never sees", async () => {
     const clone = await cloneOf("site");
     await git(["checkout", "--quiet", "-b", "errand/one"], clone);

@@ -2,10 +2,13 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Gateway } from "../../../src/core/agents/gateway.ts";
 import { newId, type RunId } from "../../../src/core/ids.ts";
+import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { createKnownSecrets } from "../../../src/secrets/redaction.ts";
 import { RunDirectory } from "../../../src/workspace/run-directory.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";
+import { openGateway } from "../../support/gateway-harness.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import { aPreparation, aWorkspaceProvider, stepsOf } from "../../support/workspace-harness.ts";
 
@@ -47,6 +50,40 @@ describe.skipIf(skipped !== undefined)(
         workingDirectory: "/workspace/tools",
         home: "/home/agent",
       });
+    });
+
+    test("git shows no token in its addresses, settings and errors, and the environment only that of the proxy", async () => {
+      const gitUrl = "https://github.com";
+      const harness = await openGateway({ isolated: true, gitUrl, grant: { network: "internet" } });
+      const setupCommands = [
+        "git init -q && git remote add origin https://github.com/acme/private && git remote -v",
+        "git config --list --show-origin",
+        "git fetch origin 2>&1; test $? -ne 0",
+        "env",
+      ];
+      const preparation = aPreparation(newId<RunId>(new Date()), {
+        plan: { setupCommands },
+        gateway: harness.gateway,
+      });
+      const variablesOf = (gateway: Gateway) => gatewayVariables(gateway, gitUrl);
+
+      await aWorkspaceProvider(root, { sandbox: bubblewrapIn(root), variablesOf }).prepare(preparation);
+      await harness.close();
+
+      const [addresses, settings, error, environment] = stepsOf(preparation.reportedSteps).map(
+        ([, , output]) => output,
+      );
+      const token = new URL(harness.gateway.address).pathname.slice(1);
+      expect(addresses).toContain("http://github.com/acme/private (fetch)");
+      expect(settings).toContain("http.http://github.com/.proxy=http://127.0.0.1:");
+      expect(error).toMatch(/github\.com\/acme\/private/);
+      for (const output of [addresses, settings, error]) {
+        expect(output).not.toContain(token);
+      }
+      const shown = environment?.split("\n").filter((line) => line.includes(token)) ?? [];
+      expect(shown.map((line) => line.split("=")[0]?.toUpperCase()).sort()).toEqual(
+        ["ALL_PROXY", "ALL_PROXY", "HTTPS_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "HTTP_PROXY"].sort(),
+      );
     });
 
     test("files that the earlier version made on this worker get the new paths once", async () => {

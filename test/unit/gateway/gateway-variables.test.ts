@@ -38,6 +38,16 @@ describe("environment variables of an attempt's processes", () => {
     );
   });
 
+  test("git gets the token only where other programs of the machine could reach the gateway", () => {
+    const portForward = { socketPath: "/gw/s", port: 21_721 };
+    const through = settingsOf(gatewayVariables({ address: ADDRESS, portForward }, "https://github.com"));
+    const open = settingsOf(gatewayVariables({ address: ADDRESS }, "https://github.com"));
+
+    expect(through).toContain("http.http://github.com/.proxy=http://127.0.0.1:21721");
+    expect(through.join("\n")).not.toContain("token");
+    expect(open).toContain("http.http://github.com/.proxy=http://git:token@127.0.0.1:21721");
+  });
+
   test("git does not prompt for credentials", () => {
     const variables = gatewayVariables({ address: ADDRESS }, "https://github.com");
 

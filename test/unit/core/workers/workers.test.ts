@@ -74,6 +74,7 @@ test("the job of a run requests the same workers as the run, also when it is cre
       blobs,
       eventBodyMs: 1,
       deletedRuns,
+      history: { prune: async () => 0 },
       clock,
       log: SILENT_LOG,
       runWorker: harness.worker(),
@@ -185,7 +186,12 @@ test("files of deleted runs are removed once more if another run is deleted mean
   };
   const deps = { storage, queue, clock, eventBodyMs: 1, log: SILENT_LOG, runWorker: harness.worker() };
   const maintenance = new Maintenance({
-    ...{ ...deps, blobs: createInMemoryBlobStore(clock), deletedRuns: { prune } },
+    ...{
+      ...deps,
+      blobs: createInMemoryBlobStore(clock),
+      deletedRuns: { prune },
+      history: { prune: async () => 0 },
+    },
   });
 
   const done = maintenance.removeDeletedRuns();
