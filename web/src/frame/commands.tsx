@@ -15,6 +15,8 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["O", "Open or close an entry"],
   ["L, M", "Copy a link, copy as Markdown"],
   ["1 to 5", "Tabs of a run"],
+  ["J, K and N, P", "In changes: next and previous file, next and previous hunk"],
+  ["V, U", "In changes: file viewed, one or two columns"],
   ["Esc", "Leave the text field"],
   ["?", "This list"],
 ];

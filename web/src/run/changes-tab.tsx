@@ -1,10 +1,10 @@
 import type { RepositoryChanges } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useEffect, useMemo, useRef, useState } from "react";
-import { areKeysOff, isTyping } from "../frame/single-keys.ts";
+import { memo, useCallback, useMemo, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
+import { useChangesKeys, useSplit, useViewed } from "./changes-view.ts";
 import { Counts, DiffView } from "./content.tsx";
 import { copy } from "./copy.ts";
 import { numberOf, safeUrl } from "./names.ts";
@@ -17,19 +17,47 @@ const GENERATED =
 /** A longer patch starts with all files folded, so that the page stays quick. */
 const OPEN_LINES_MAX = 3_000;
 
-export function ChangesTab({ changes }: { readonly changes: readonly RepositoryChanges[] | undefined }) {
+export function ChangesTab({
+  changes,
+  runId,
+}: {
+  readonly changes: readonly RepositoryChanges[] | undefined;
+  readonly runId: string;
+}) {
+  const { choose, isSplit, isWide } = useSplit();
+  useChangesKeys(useCallback(() => choose(!isSplit), [choose, isSplit]));
   if (changes === undefined) {
     return <Loading what="the changes" />;
   }
   if (changes.length === 0) {
     return <p className="tab-empty">No turn of this run has changed a repository so far.</p>;
   }
-  return changes.map((each) => (
-    <Repository key={each.repository} changes={each} isOnly={changes.length === 1} />
+  return changes.map((each, index) => (
+    <Repository
+      key={each.repository}
+      changes={each}
+      runId={runId}
+      isOnly={changes.length === 1}
+      isSplit={isSplit}
+      onLayout={isWide && index === 0 ? choose : undefined}
+    />
   ));
 }
 
-function Repository({ changes, isOnly }: { readonly changes: RepositoryChanges; readonly isOnly: boolean }) {
+function Repository({
+  changes,
+  runId,
+  isOnly,
+  isSplit,
+  onLayout,
+}: {
+  readonly changes: RepositoryChanges;
+  readonly runId: string;
+  readonly isOnly: boolean;
+  readonly isSplit: boolean;
+  /** Only the first repository has the buttons, because the layout applies to all. */
+  readonly onLayout: ((isSplit: boolean) => void) | undefined;
+}) {
   const { base, head, repository, truncated } = changes;
   // The address is new at each read; what it shows changes only with the commit or the files.
   const version = `${head} ${changes.files.map(({ additions, deletions, path }) => `${path}${additions}${deletions}`)}`;
@@ -43,7 +71,6 @@ function Repository({ changes, isOnly }: { readonly changes: RepositoryChanges; 
   const [filter, setFilter] = useState("");
   const url = safeUrl(changes.pull_request);
   const isLong = files.reduce((sum, file) => sum + lengthOf(file), 0) > OPEN_LINES_MAX;
-  useFileKeys();
   if (patch.isPending) {
     return <Loading what="the changes" />;
   }
@@ -61,7 +88,10 @@ function Repository({ changes, isOnly }: { readonly changes: RepositoryChanges; 
           value={filter}
           onChange={({ target }) => setFilter(target.value)}
         />
-        <FileList files={files.filter(({ path }) => path.toLowerCase().includes(filter.toLowerCase()))} />
+        <FileList
+          repository={repository}
+          files={files.filter(({ path }) => path.toLowerCase().includes(filter.toLowerCase()))}
+        />
       </nav>
       <div className="changes-body">
         {shownVersion !== version && (
@@ -80,6 +110,7 @@ function Repository({ changes, isOnly }: { readonly changes: RepositoryChanges; 
             {head !== null && `…${head.slice(0, 7)}`}
           </span>
           <span className="end row wrap">
+            {onLayout && <LayoutChoice isSplit={isSplit} onChange={onLayout} />}
             <button type="button" className="btn" onClick={() => copy(patch.data, "Patch")}>
               <Icon name="copy" /> Copy patch
             </button>
@@ -92,10 +123,37 @@ function Repository({ changes, isOnly }: { readonly changes: RepositoryChanges; 
         </div>
         {truncated && <p className="note">The changes are too long: not all of them are shown.</p>}
         {files.map((file) => (
-          <File key={file.path} file={file} isOpenFirst={!isLong && !GENERATED.test(file.path)} />
+          <File
+            key={file.path}
+            file={file}
+            runId={runId}
+            repository={repository}
+            isSplit={isSplit}
+            isOpenFirst={!isLong && !GENERATED.test(file.path)}
+          />
         ))}
       </div>
     </div>
+  );
+}
+
+function LayoutChoice({
+  isSplit,
+  onChange,
+}: {
+  readonly isSplit: boolean;
+  readonly onChange: (isSplit: boolean) => void;
+}) {
+  return (
+    <fieldset className="seg">
+      <legend className="sr">Layout</legend>
+      <button type="button" aria-pressed={!isSplit} onClick={() => onChange(false)}>
+        Unified
+      </button>
+      <button type="button" aria-pressed={isSplit} onClick={() => onChange(true)}>
+        Split
+      </button>
+    </fieldset>
   );
 }
 
@@ -109,7 +167,13 @@ async function readPatch(address: string, signal: AbortSignal): Promise<string> 
   return response.text();
 }
 
-function FileList({ files }: { readonly files: readonly FileDiff[] }) {
+function FileList({
+  files,
+  repository,
+}: {
+  readonly files: readonly FileDiff[];
+  readonly repository: string;
+}) {
   const folders = Map.groupBy(files, ({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
   return (
     <ul>
@@ -117,7 +181,7 @@ function FileList({ files }: { readonly files: readonly FileDiff[] }) {
         <li key={folder}>
           {folder !== "" && <p className="mono xs faint">{folder}</p>}
           {inside.map((file) => (
-            <a key={file.path} href={`#file-${file.path}`}>
+            <a key={file.path} href={`#${anchorOf(repository, file)}`}>
               <Icon name="file" />
               <span className="one">{file.path.slice(folder === "" ? 0 : folder.length + 1)}</span>
               <span className="end">
@@ -131,6 +195,10 @@ function FileList({ files }: { readonly files: readonly FileDiff[] }) {
   );
 }
 
+function anchorOf(repository: string, { path }: FileDiff): string {
+  return `file-${repository}/${path}`;
+}
+
 const STATUS: Readonly<Record<FileDiff["status"], string>> = {
   added: "new",
   deleted: "deleted",
@@ -140,17 +208,28 @@ const STATUS: Readonly<Record<FileDiff["status"], string>> = {
 
 const File = memo(function File({
   file,
+  runId,
+  repository,
+  isSplit,
   isOpenFirst,
 }: {
   readonly file: FileDiff;
+  readonly runId: string;
+  readonly repository: string;
+  readonly isSplit: boolean;
   readonly isOpenFirst: boolean;
 }) {
-  const [isOpen, setOpen] = useState(isOpenFirst);
-  const [isViewed, setViewed] = useState(false);
+  const [isViewed, setViewed] = useViewed(runId, repository, file);
+  const [isOpen, setOpen] = useState(isOpenFirst && !isViewed);
   const { hunks, isBinary, oldPath, path, status } = file;
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
   return (
-    <section className="changed-file" id={`file-${path}`} aria-label={path} tabIndex={-1}>
+    <section
+      className={isViewed ? "changed-file viewed" : "changed-file"}
+      id={anchorOf(repository, file)}
+      aria-label={path}
+      tabIndex={-1}
+    >
       <div className="file-head">
         <button
           type="button"
@@ -190,7 +269,7 @@ const File = memo(function File({
             {isBinary ? "A binary file." : "Only the name or the mode has changed."}
           </p>
         ) : (
-          <DiffView path={path} hunks={hunks} />
+          <DiffView path={path} hunks={hunks} isSplit={isSplit} />
         ))}
     </section>
   );
@@ -198,27 +277,4 @@ const File = memo(function File({
 
 function lengthOf({ hunks }: FileDiff): number {
   return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
-}
-
-/** `J` and `K` go to the next and the previous file, `V` marks it as viewed. */
-function useFileKeys(): void {
-  const index = useRef(-1);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const key = event.key.toLowerCase();
-      if (isTyping(event) || areKeysOff() || !["j", "k", "v"].includes(key)) {
-        return;
-      }
-      const files = document.querySelectorAll<HTMLElement>(".changed-file");
-      if (key === "v") {
-        files[index.current]?.querySelector<HTMLElement>("input[type=checkbox]")?.click();
-        return;
-      }
-      index.current = Math.min(files.length - 1, Math.max(0, index.current + (key === "j" ? 1 : -1)));
-      files[index.current]?.scrollIntoView({ block: "start" });
-      files[index.current]?.focus({ preventScroll: true });
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
 }

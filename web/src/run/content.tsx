@@ -3,7 +3,7 @@ import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { copy } from "./copy.ts";
 import { segmentsOf } from "./text/ansi.ts";
-import { countsOf, type DiffLine, type Hunk, hunksOf, type Mark, rangeOf } from "./text/diff.ts";
+import { countsOf, type DiffLine, type Hunk, hunksOf, type Mark, rangeOf, sideBySide } from "./text/diff.ts";
 import { languageOf, type Token, tokensOf } from "./text/highlight.ts";
 import { htmlOf } from "./text/markdown.ts";
 import { cutLines, withVisibleMarks } from "./text/marks.ts";
@@ -192,7 +192,16 @@ export function ToolDiff({
   return <DiffView path={path} hunks={hunks} />;
 }
 
-export function DiffView({ path, hunks }: { readonly path: string; readonly hunks: readonly Hunk[] }) {
+export function DiffView({
+  path,
+  hunks,
+  isSplit = false,
+}: {
+  readonly path: string;
+  readonly hunks: readonly Hunk[];
+  /** The old and the new text in two columns. */
+  readonly isSplit?: boolean;
+}) {
   const [isWhole, setWhole] = useState(false);
   const length = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
   const shown = isWhole ? hunks : firstLines(hunks, DIFF_LINES);
@@ -202,23 +211,31 @@ export function DiffView({ path, hunks }: { readonly path: string; readonly hunk
   }
   return (
     <>
-      <ScrollBox className="diff" label={`Change of ${path}`}>
+      <ScrollBox className={isSplit ? "diff split" : "diff"} label={`Change of ${path}`}>
         <table>
           {shown.map((hunk, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: Hunks have no identity.
             <tbody key={index}>
-              <tr className="hunk">
+              <tr className="hunk" tabIndex={-1}>
                 <td className="no" />
-                <td className="no" />
+                {!isSplit && <td className="no" />}
                 <td className="sign" />
-                <td className="code">
+                <td className="code" colSpan={isSplit ? 4 : 1}>
                   {rangeOf(hunks[index] ?? hunk)} {withVisibleMarks(hunk.heading)}
                 </td>
               </tr>
-              {hunk.lines.map((line, number) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: Lines have no identity.
-                <DiffRow key={number} line={line} tokens={tokens?.get(line)} />
-              ))}
+              {isSplit
+                ? sideBySide(hunk.lines).map(({ before, after }, number) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: Rows have no identity.
+                    <tr key={number}>
+                      <SplitCells line={before} no={before?.oldLine} tokens={before && tokens?.get(before)} />
+                      <SplitCells line={after} no={after?.newLine} tokens={after && tokens?.get(after)} />
+                    </tr>
+                  ))
+                : hunk.lines.map((line, number) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: Lines have no identity.
+                    <DiffRow key={number} line={line} tokens={tokens?.get(line)} />
+                  ))}
             </tbody>
           ))}
         </table>
@@ -248,17 +265,41 @@ const DiffRow = memo(function DiffRow({
       <td className="no">{line.newLine}</td>
       <td className="sign">{sign}</td>
       <td className="code">
-        {piecesOf(line, tokens).map(({ text, className: look, isMarked }, index) => {
-          const shown = withVisibleMarks(text);
-          const inner = look === "" ? shown : <span className={look}>{shown}</span>;
-          const Piece = isMarked ? "mark" : Fragment;
-          // biome-ignore lint/suspicious/noArrayIndexKey: Pieces have no identity.
-          return <Piece key={index}>{inner}</Piece>;
-        })}
+        <Code line={line} tokens={tokens} />
       </td>
     </tr>
   );
 });
+
+/** One side of a row in two columns. Without a line, the other side has one more. */
+const SplitCells = memo(function SplitCells({
+  line,
+  no,
+  tokens,
+}: {
+  readonly line: DiffLine | undefined;
+  readonly no: number | undefined;
+  readonly tokens: readonly Token[] | undefined;
+}) {
+  const [look, sign] = line === undefined ? ["none", ""] : SIGNS[line.sign];
+  return (
+    <>
+      <td className={`no ${look}`}>{no}</td>
+      <td className={`sign ${look}`}>{sign}</td>
+      <td className={`code ${look}`}>{line && <Code line={line} tokens={tokens} />}</td>
+    </>
+  );
+});
+
+function Code({ line, tokens }: { readonly line: DiffLine; readonly tokens: readonly Token[] | undefined }) {
+  return piecesOf(line, tokens).map(({ text, className: look, isMarked }, index) => {
+    const shown = withVisibleMarks(text);
+    const inner = look === "" ? shown : <span className={look}>{shown}</span>;
+    const Piece = isMarked ? "mark" : Fragment;
+    // biome-ignore lint/suspicious/noArrayIndexKey: Pieces have no identity.
+    return <Piece key={index}>{inner}</Piece>;
+  });
+}
 
 interface Piece extends Token {
   readonly isMarked: boolean;

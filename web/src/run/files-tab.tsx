@@ -8,6 +8,7 @@ import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
 import { Markdown } from "./content.tsx";
 import { safeUrl } from "./names.ts";
+import { useRun } from "./run-context.tsx";
 import { artifactUrl } from "./step-view.tsx";
 
 /** What the run made. */
@@ -24,7 +25,7 @@ export function FilesTab({ run }: { readonly run: RunItem }) {
     <ul className="artifacts">
       {artifacts.map((artifact) => (
         <li key={keyOf(artifact)}>
-          <Artifact artifact={artifact} />
+          <Artifact artifact={artifact} runId={run.run_id} />
         </li>
       ))}
     </ul>
@@ -35,7 +36,7 @@ function keyOf({ created_at: at, data }: ArtifactItem): string {
   return at + JSON.stringify(data);
 }
 
-function Artifact({ artifact }: { readonly artifact: ArtifactItem }) {
+function Artifact({ artifact, runId }: { readonly artifact: ArtifactItem; readonly runId: string }) {
   switch (artifact.artifact_type) {
     case "FILE": {
       const { artifact_uid: uid, filepath, mime_type: type, size_bytes: size } = artifact.data;
@@ -45,7 +46,7 @@ function Artifact({ artifact }: { readonly artifact: ArtifactItem }) {
           at={artifact.created_at}
           note={size === undefined ? type : `${type}, ${bytes(size)}`}
         >
-          <a href={artifactUrl(uid)} download>
+          <a href={artifactUrl(runId, uid)} download>
             {filepath}
           </a>
         </Line>
@@ -54,7 +55,7 @@ function Artifact({ artifact }: { readonly artifact: ArtifactItem }) {
     case "SCREENSHOT":
       return (
         <Line icon="window" at={artifact.created_at} note={artifact.data.mime_type}>
-          <a href={artifactUrl(artifact.data.artifact_uid)}>Screenshot</a>
+          <a href={artifactUrl(runId, artifact.data.artifact_uid)}>Screenshot</a>
         </Line>
       );
     case "PLAN":
@@ -111,6 +112,7 @@ function Line({
 
 function Plan({ artifact }: { readonly artifact: ArtifactItem & { readonly artifact_type: "PLAN" } }) {
   const { document_uid: uid, title } = artifact.data;
+  const { isGuest } = useRun();
   const [isOpen, setOpen] = useState(false);
   const plan = useQuery({
     queryKey: ["artifact", uid],
@@ -120,9 +122,13 @@ function Plan({ artifact }: { readonly artifact: ArtifactItem & { readonly artif
   return (
     <>
       <Line icon="all" at={artifact.created_at} note="Plan">
-        <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {title ?? "Plan"}
-        </button>
+        {isGuest ? (
+          (title ?? "Plan")
+        ) : (
+          <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {title ?? "Plan"}
+          </button>
+        )}
       </Line>
       {isOpen && plan.isPending && <Loading what="the plan" />}
       {plan.error && <Problem error={plan.error} />}

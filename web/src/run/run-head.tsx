@@ -19,7 +19,7 @@ export const TABS = ["conversation", "changes", "files", "events", "details"] as
 export type Tab = (typeof TABS)[number];
 
 /** What a guest of a share link may read. */
-export const GUEST_TABS: ReadonlySet<Tab> = new Set(["conversation", "events"]);
+export const GUEST_TABS: ReadonlySet<Tab> = new Set(["conversation", "changes", "files", "events"]);
 
 const TAB_NAMES: Readonly<Record<Tab, string>> = {
   conversation: "Conversation",

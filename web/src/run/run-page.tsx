@@ -75,7 +75,6 @@ function OpenRun({
   const changes = useQuery({
     queryKey: ["run", runId, "changes"],
     queryFn: ({ signal }) => client.runs.changes(runId, { signal }),
-    enabled: !isGuest,
   });
   // The log is newer than the run that was read last.
   const isLogNewer = run === undefined || (facts.stateAt ?? "") >= run.updated_at;
@@ -204,7 +203,7 @@ function panel(
 ): ReactNode {
   switch (tab) {
     case "changes":
-      return error ? <Problem error={error} /> : <ChangesTab changes={changes} />;
+      return error ? <Problem error={error} /> : <ChangesTab changes={changes} runId={context.runId} />;
     case "files":
       return <FilesTab run={run} />;
     case "events":

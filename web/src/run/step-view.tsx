@@ -156,7 +156,7 @@ const ToolStep = memo(function ToolStep({
 });
 
 function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { readonly entry: ArtifactEntry }) {
-  const { isGuest, runId } = useRun();
+  const { runId } = useRun();
   switch (artifact.type) {
     case "PULL_REQUEST":
     case "EXTERNAL_REFERENCE": {
@@ -194,13 +194,11 @@ function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { reado
             <Icon name="file" />
             <span className="verb">{version > 1 ? `Version ${version} of` : "Made"}</span>
             <span className="subject one">
-              {artifact.type === "PLAN" || isGuest ? name : <a href={artifactUrl(artifactId)}>{name}</a>}
+              {artifact.type === "PLAN" ? name : <a href={artifactUrl(runId, artifactId)}>{name}</a>}
             </span>
-            {!isGuest && (
-              <span className="meta">
-                <a href={`/runs/${runId}?tab=files`}>Files</a>
-              </span>
-            )}
+            <span className="meta">
+              <a href="?tab=files">Files</a>
+            </span>
           </div>
         </div>
       );
@@ -208,8 +206,9 @@ function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { reado
   }
 }
 
-export function artifactUrl(uid: string): string {
-  return `/api/v1/agent/artifacts/${encodeURIComponent(uid)}/download`;
+/** The address is below that of the run, to which the browser sends the cookie of a share link. */
+export function artifactUrl(runId: string, uid: string): string {
+  return `/api/v1/agent/runs/${runId}/artifacts/${encodeURIComponent(uid)}/download`;
 }
 
 function OtherStep({ entry }: { readonly entry: OtherEntry }) {

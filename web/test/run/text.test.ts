@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { segmentsOf } from "../../src/run/text/ansi.ts";
-import { countsOf, editsOf, hunksOf, parsePatch, rangeOf } from "../../src/run/text/diff.ts";
+import {
+  countsOf,
+  editsOf,
+  fingerprintOf,
+  hunksOf,
+  parsePatch,
+  rangeOf,
+  sideBySide,
+} from "../../src/run/text/diff.ts";
 import { cutLines, withVisibleMarks } from "../../src/run/text/marks.ts";
 
 describe("diffs", () => {
@@ -21,6 +29,34 @@ describe("diffs", () => {
         .join("");
     expect(without("+")).toBe(before);
     expect(without("-")).toBe(after);
+  });
+
+  test("two columns have removed lines beside the added lines that replace them, and equal lines in both", () => {
+    const [hunk] = hunksOf("one\ntwo\nthree\nfour\n", "one\n2\nthree\nfour\nfive\n");
+
+    const rows = sideBySide(hunk?.lines ?? []).map(({ before, after }) => [before?.text, after?.text]);
+
+    expect(rows).toEqual([
+      ["one", "one"],
+      ["two", "2"],
+      ["three", "three"],
+      ["four", "four"],
+      [undefined, "five"],
+    ]);
+  });
+
+  test("the fingerprint of a change differs when the change, its place or the kind of change differs", () => {
+    const patch = (text: string, line = 1) =>
+      `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -${line} +${line} @@\n-old\n+${text}\n`;
+    const removed =
+      "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n";
+    const prints = [patch("new"), patch("new"), patch("newer"), patch("new", 2), removed].map((text) => {
+      const [file] = parsePatch(text);
+      return file && fingerprintOf(file);
+    });
+
+    expect(prints[0]).toBe(prints[1]);
+    expect(new Set(prints).size).toBe(4);
   });
 
   test("there are as few edits as possible", () => {

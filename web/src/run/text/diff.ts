@@ -68,6 +68,52 @@ export function rangeOf({ lines }: Hunk): string {
   return `@@ -${olds[0] ?? 0},${olds.length} +${news[0] ?? 0},${news.length} @@`;
 }
 
+/** One row of two columns. A line that stays the same stands in both. */
+export interface SplitRow {
+  readonly before: DiffLine | undefined;
+  readonly after: DiffLine | undefined;
+}
+
+/** The lines of a hunk in two columns. Removed lines stand beside the added lines that replace them. */
+export function sideBySide(lines: readonly DiffLine[]): readonly SplitRow[] {
+  const rows: SplitRow[] = [];
+  let [removed, added]: [DiffLine[], DiffLine[]] = [[], []];
+  const flush = () => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
+      rows.push({ before: removed[index], after: added[index] });
+    }
+    [removed, added] = [[], []];
+  };
+  for (const line of lines) {
+    if (line.sign === " ") {
+      flush();
+      rows.push({ before: line, after: line });
+    } else if (line.sign === "+") {
+      added.push(line);
+    } else {
+      // A removed line after added ones begins another change.
+      if (added.length > 0) {
+        flush();
+      }
+      removed.push(line);
+    }
+  }
+  flush();
+  return rows;
+}
+
+/** A short text that differs when the change differs (FNV-1a). It recognizes a change; it protects nothing. */
+export function fingerprintOf({ hunks, oldPath = "", status }: FileDiff): string {
+  const lines = hunks.flatMap((hunk) =>
+    hunk.lines.map(({ newLine, sign, text }) => `${newLine}${sign}${text}`),
+  );
+  let hash = 0x811c9dc5;
+  for (const letter of [status, oldPath, ...lines].join("\n")) {
+    hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return `${lines.length}.${hash.toString(36)}`;
+}
+
 /** Reads a unified diff of git. */
 export function parsePatch(patch: string): readonly FileDiff[] {
   return patch
