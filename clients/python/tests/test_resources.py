@@ -19,7 +19,7 @@ DOCUMENT = Path(os.environ["ERRAND_OPENAPI"])
 #: Aliases of other operations, addresses that are given by the server, and what redirects lead to.
 WITHOUT_METHOD = {
     *("runAgent", "listTasks", "getTask", "cancelTask"),
-    *("downloadRunTranscript", "downloadArtifactFile", "downloadRunChanges"),
+    *("downloadRunTranscript", "downloadArtifactFile", "downloadRunArtifact", "downloadRunChanges"),
 }
 
 

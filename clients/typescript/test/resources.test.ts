@@ -35,6 +35,7 @@ const WITHOUT_METHOD = [
   "cancelTask",
   "downloadRunTranscript",
   "downloadArtifactFile",
+  "downloadRunArtifact",
   "downloadRunChanges",
 ];
 

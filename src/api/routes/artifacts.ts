@@ -49,6 +49,14 @@ const DOWNLOAD = {
   params: Params,
   response: { 302: Redirect, ...problems(401, 404, 503) },
 };
+const OF_RUN = {
+  operationId: "downloadRunArtifact",
+  summary: "Download the file of an artifact of a run",
+  description: "Like the download of an artifact. A guest of a share link of the run may use it too.",
+  tags: ["artifacts"],
+  params: RunParams.extend(Params.shape),
+  response: { 302: Redirect, ...problems(401, 404, 503) },
+};
 const FILE = {
   operationId: "downloadArtifactFile",
   summary: "Download the file at a signed address",
@@ -87,6 +95,17 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
     });
     app.get("/agent/artifacts/:uid/download", { schema: DOWNLOAD, config }, async (request, reply) => {
       const { artifact, run } = await getArtifact(deps, request.params.uid, viewerOf(request));
+      requireFile(artifact);
+      return reply.redirect(links.sign(pathOf(artifact), targetOf(artifact, run)), 302);
+    });
+    // The cookie of a share link is sent only to the addresses of its run.
+    const ofRun = { schema: OF_RUN, config: { ...config, acceptsGuest: "any" } } as const;
+    app.get("/agent/runs/:runId/artifacts/:uid/download", ofRun, async (request, reply) => {
+      const { runId, uid } = request.params;
+      const { artifact, run } = await getArtifact(deps, uid, viewerOf(request));
+      if (run.id !== requireRunId(runId)) {
+        throw unknownArtifact();
+      }
       requireFile(artifact);
       return reply.redirect(links.sign(pathOf(artifact), targetOf(artifact, run)), 302);
     });

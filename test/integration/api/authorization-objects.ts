@@ -86,7 +86,9 @@ export class TestObjects {
       case "/agent/conversations":
         return this.#run(place, "conversation_id");
       case "/agent/artifacts":
-        return this.#artifact(place);
+        return this.#artifact((await this.#run(place, "run_id")) as RunId);
+      case "/agent/runs/:runId/artifacts":
+        return this.#artifact(collection.split("/").at(-2) as RunId);
       case "/agent/keys":
         return idOf(await this.#post({ ...place, more: { principal_uid: owner.uid } }));
       case "/agent/teams":
@@ -179,8 +181,7 @@ export class TestObjects {
   }
 
   /** Creates an artifact with a file as an agent leaves it. */
-  async #artifact(place: Place): Promise<string> {
-    const runId = (await this.#run(place, "run_id")) as RunId;
+  async #artifact(runId: RunId): Promise<string> {
     const bytes = Buffer.from("made");
     const blobId = await createPrismaBlobStore(this.#database, this.#harness.clock).put(bytes);
     const hash = createHash("sha256").update(bytes).digest("hex");

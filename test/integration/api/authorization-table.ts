@@ -102,7 +102,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/runs/:runId/conversation": { ...runs.read, guest: "viewer" },
   "GET /agent/runs/:runId/timeline": { ...runs.read, guest: "viewer" },
   "GET /agent/runs/:runId/transcript": runs.read,
-  "GET /agent/runs/:runId/changes": runs.read,
+  "GET /agent/runs/:runId/changes": { ...runs.read, guest: "viewer" },
   "GET /agent/runs/:runId/handoff/attachments": runs.read,
   "GET /agent/conversations/:conversationId": runs.read,
   // These routes return the session of a conversation and the reverse, and nothing else.
@@ -116,6 +116,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/change-files/:owner/:name": "open",
   "GET /agent/artifacts/:uid": runs.read,
   "GET /agent/artifacts/:uid/download": { ...runs.read, answers: 302 },
+  "GET /agent/runs/:runId/artifacts/:uid/download": { ...runs.read, answers: 302, guest: "viewer" },
   "GET /agent/runs/:runId/share-links": runs.write,
   "POST /agent/runs/:runId/share-links": runs.write,
   "DELETE /agent/runs/:runId/share-links/:linkId": runs.write,

@@ -1,10 +1,13 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { decideApproval, findApproval } from "../../../src/core/runs/decide-approval.ts";
+import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
+import { Database } from "../../../src/storage/database.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { anApproval } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -45,6 +48,19 @@ async function share(body: object = {}, run: object = {}, key = harness.key): Pr
     throw new Error(`No link: ${created.text}`);
   }
   return { runId, sessionId, linkId: created.body.id, path: created.body.url.slice(PUBLIC_URL.length), key };
+}
+
+/** Adds a file as an agent leaves it, and returns its uid. */
+async function addFile(runId: string, text: string): Promise<string> {
+  const bytes = Buffer.from(text);
+  const database = new Database({ url: harness.databaseUrl, maxConnections: 1, log: SILENT_LOG });
+  const blobId = await createPrismaBlobStore(database, harness.clock).put(bytes);
+  await database.close();
+  const body = { type: "FILE", filePath: "a.md", fileName: "a.md", mimeType: "text/markdown" } as const;
+  const file = { blobId, sizeBytes: bytes.length, hash: createHash("sha256").update(bytes).digest("hex") };
+  await harness.edit(runId, (edit) => edit.addArtifact({ key: "a.md", body, file }));
+  const [artifact] = await harness.storage.files.artifactsOf([runId as RunId]);
+  return String(artifact?.id);
 }
 
 /** The cookies of a browser, by their path. */
@@ -116,6 +132,25 @@ describe("a share link", () => {
     expect(answers[0]?.text).toContain(`name="errand-run" content="${shared.runId}"`);
     expect(answers[0]?.headers.get("referrer-policy")).toBe("same-origin");
     expect(answers[2]?.body.events).not.toEqual([]);
+  });
+
+  test("a share link shows the changes of its run, and opens its files but no file of another run", async () => {
+    const [shared, other] = [await share(), await share()];
+    const jar = await enter(shared);
+    const [own, foreign] = [await addFile(shared.runId, "made"), await addFile(other.runId, "secret")];
+    const run = `${RUNS}/${shared.runId}`;
+
+    const changes = await visit(`${run}/changes`, jar);
+    const redirect = await visit(`${run}/artifacts/${own}/download`, jar);
+    const file = await visit(redirect.headers.get("location") ?? "", jar);
+    const refused = [
+      await visit(`${run}/artifacts/${foreign}/download`, jar),
+      await visit(`${RUNS}/${other.runId}/artifacts/${foreign}/download`, jar),
+    ];
+
+    expect([changes.status, changes.body.repositories]).toEqual([200, []]);
+    expect([redirect.status, file.status, file.text]).toEqual([302, 200, "made"]);
+    expect(refused.map(({ status }) => status)).toEqual([404, 401]);
   });
 
   test("a share link shows only the progress of the run", async () => {
@@ -218,6 +253,8 @@ describe("a share link", () => {
 
     expect((await opened(shared)).toSorted()).toEqual([
       "GET /agent/runs/:runId → 200",
+      "GET /agent/runs/:runId/artifacts/:uid/download → 404",
+      "GET /agent/runs/:runId/changes → 200",
       "GET /agent/runs/:runId/conversation → 200",
       "GET /agent/runs/:runId/events → 200",
       "GET /agent/runs/:runId/timeline → 200",
@@ -225,6 +262,8 @@ describe("a share link", () => {
     ]);
     expect((await opened(other)).toSorted()).toEqual([
       "GET /agent/runs/:runId → 404",
+      "GET /agent/runs/:runId/artifacts/:uid/download → 404",
+      "GET /agent/runs/:runId/changes → 404",
       "GET /agent/runs/:runId/conversation → 404",
       "GET /agent/runs/:runId/events → 404",
       "GET /agent/runs/:runId/timeline → 404",
