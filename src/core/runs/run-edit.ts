@@ -430,6 +430,13 @@ export class RunEdit {
     }
   }
 
+  /** Posts `notice` to the threads of all other adapters. */
+  postElsewhere(notice: Notice, adapter: string | undefined): void {
+    for (const thread of this.#threads.filter((other) => other.adapter !== adapter)) {
+      this.post(notice, thread.id);
+    }
+  }
+
   completeInboxEvent(result: InboxResult): void {
     this.#inboxResult = result;
   }

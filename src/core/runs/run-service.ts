@@ -274,8 +274,8 @@ export class RunService {
       requireAllowed(verdict);
       const rules = { ...this.#approvalTools(viewer), required: requiredApproval(verdict) };
       effect = decideFollowUp(edit, { source: from.source, ...input }, rules);
-      if (from.integration === undefined && input.private !== true) {
-        edit.post(followUpNotice(viewer, input));
+      if (input.private !== true) {
+        edit.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
       }
       this.#add(edit, extras, effect);
     });
@@ -676,11 +676,17 @@ function statusOf(error: unknown): CancelStatus {
   }
 }
 
-/** Shows a follow-up to people who read the run's threads. */
-function followUpNotice(viewer: Viewer, { message }: FollowUpInput): Notice {
-  return viewer.invitation === undefined
-    ? changeNotice(viewer, "asked over the API", message)
-    : changeNotice({ displayName: "A guest" }, "asked over a share link", message);
+/** Shows a follow-up to people who read the run's threads elsewhere. */
+function followUpNotice(
+  viewer: Viewer,
+  { message }: FollowUpInput,
+  { from, signInId }: Pick<TransactionExtras, "from" | "signInId">,
+): Notice {
+  if (viewer.invitation !== undefined) {
+    return changeNotice({ displayName: "A guest" }, "asked over a share link", message);
+  }
+  const place = signInId === undefined ? "over the API" : "on the web";
+  return changeNotice(viewer, `asked ${from?.integration ? `in ${from.integration}` : place}`, message);
 }
 
 function changeNotice(

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { decideTurnEnd } from "../../../../src/core/attempts/decide-attempt.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { TransactionExtras } from "../../../../src/core/runs/run-service.ts";
 import type { Thread } from "../../../../src/core/threads/thread.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aFollowUp, aRun, aThread } from "../../../support/run-builders.ts";
@@ -28,6 +29,33 @@ describe("a follow-up over the API to a run with a thread", () => {
     expect(harness.agents.prompts).toEqual(["Fix it", "And the lexer"]);
   });
 
+  test("a follow-up of a person who is signed in to the pages is announced as made on the web", async () => {
+    const { clock, storage } = harness;
+    const [id, createdAt] = [crypto.randomUUID(), clock.now()];
+    const expiresAt = new Date(createdAt.getTime() + IDLE_MS);
+    const { teamId } = bob;
+    const signIn = {
+      id,
+      teamId,
+      principalId: bob.id,
+      method: "link",
+      createdAt,
+      lastSeenAt: createdAt,
+    } as const;
+    await storage.signIns.add({ ...signIn, expiresAt }, "hash");
+
+    await followUpFrom({ signInId: id });
+
+    expect(harness.repliesShown()).toEqual(["Bob asked on the web: And the lexer"]);
+  });
+
+  test("a follow-up in another outside system is announced once with its origin, and not in its own", async () => {
+    await followUpFrom({ from: { source: "JIRA", integration: "jira" } });
+    await followUpFrom({ from: { source: "API", integration: harness.adapter.name } });
+
+    expect(harness.repliesShown()).toEqual(["Bob asked in jira: And the lexer"]);
+  });
+
   test("a long follow-up over the API is announced in part", async () => {
     await ask(`${"x".repeat(499)}😀😀`);
 
@@ -41,6 +69,12 @@ describe("a follow-up over the API to a run with a thread", () => {
     expect(harness.agents.prompts).toEqual(["Fix it", "And the lexer"]);
   });
 });
+
+async function followUpFrom(extras: TransactionExtras): Promise<void> {
+  const { id } = await harness.currentRun();
+  await harness.runs.followUp(id, bob, { message: "And the lexer", authorId: bob.id }, extras);
+  await quiet();
+}
 
 describe("the answer to a private follow-up", () => {
   test("the answer to a private follow-up is logged only", async () => {
