@@ -4,7 +4,7 @@ import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
-import { ignoreCode } from "./errors.ts";
+import { ignoreCode, ignoreRefusals } from "./errors.ts";
 import type { Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { render } from "./render.ts";
@@ -49,14 +49,12 @@ async function react(
 ): Promise<Shown> {
   const { channel } = parseThreadKey(thread.key);
   await callSlack("reactions.add", client.reactions.add({ channel, timestamp: ts, name }))
-    .catch(ignoreCode("already_reacted"))
-    .catch(ignoreCode("message_not_found"))
+    .catch(ignoreRefusals("already", "gone", "sign"))
     .catch(ignoreCode("missing_scope"));
   const before = shownAt === undefined ? undefined : parseReceipt(shownAt).reaction;
   if (before !== undefined && before !== name) {
     await callSlack("reactions.remove", client.reactions.remove({ channel, timestamp: ts, name: before }))
-      .catch(ignoreCode("no_reaction"))
-      .catch(ignoreCode("message_not_found"))
+      .catch(ignoreRefusals("already", "gone", "sign"))
       .catch(ignoreCode("missing_scope"));
   }
   return { channel, ts, reaction: name };

@@ -3,25 +3,57 @@ import { AppError, type ErrorCode, Misconfigured } from "../../core/errors.ts";
 
 const MS_PER_SECOND = 1_000;
 
-// Failures on Slack's side: https://docs.slack.dev/reference/methods/chat.postMessage#errors. After any other
-// `ok: false` the same call fails again.
-const TRANSIENT = new Set(
-  "fatal_error internal_error ratelimited rate_limited request_timeout service_unavailable team_added_to_org".split(
-    " ",
+/**
+ * What follows from a refusal: `retry` later; an operator must repair the `configuration`; the `channel` takes no message
+ * of the bot; the `content` must be another; it is `already` so; the message is `gone`; there can be no `sign`.
+ */
+export type RefusalClass = "retry" | "configuration" | "channel" | "content" | "already" | "gone" | "sign";
+
+/** The errors of the methods that the adapter calls: https://docs.slack.dev/reference/methods */
+const CLASSES: Readonly<Record<RefusalClass, string>> = {
+  retry: `ratelimited rate_limited internal_error fatal_error service_unavailable request_timeout
+    messaging_processing_failed update_failed external_channel_migrating team_added_to_org`,
+  configuration: `invalid_auth not_authed token_expired token_revoked account_inactive missing_scope no_permission
+    not_allowed_token_type org_login_required two_factor_setup_required team_access_not_granted accesslimited
+    app_access_restricted ekm_access_denied feature_disabled not_agent_app messages_tab_disabled invalid_client_id
+    bad_client_secret method_deprecated unknown_method`,
+  channel: `channel_not_found is_archived not_in_channel restricted_action restricted_action_read_only_channel
+    restricted_action_thread_locked restricted_action_non_threadable_channel restricted_action_thread_only_channel
+    thread_not_found cannot_reply_to_message channel_type_not_supported posting_to_channel_denied
+    channel_is_limited_access user_not_in_channel message_limit_exceeded`,
+  content: `invalid_blocks invalid_blocks_format msg_blocks_too_long msg_blocks_too_many msg_too_long no_text
+    too_many_attachments invalid_chunks invalid_metadata_format invalid_metadata_schema metadata_too_large
+    markdown_text_conflict view_too_large block_mismatch`,
+  already: "already_reacted no_reaction already_archived",
+  gone: "message_not_found cant_update_message edit_window_closed",
+  sign: `thread_locked too_many_emoji too_many_reactions not_reactable invalid_name bad_timestamp no_access
+    no_item_specified`,
+};
+
+const CLASS_OF: ReadonlyMap<string, RefusalClass> = new Map(
+  (Object.keys(CLASSES) as RefusalClass[]).flatMap((refusal) =>
+    CLASSES[refusal].split(/\s+/).map((name) => [name, refusal] as const),
   ),
 );
 
+const CODE_OF_CLASS: Readonly<Record<RefusalClass, ErrorCode>> = {
+  retry: "resource_unavailable",
+  configuration: "not_authorized",
+  channel: "operation_not_supported",
+  content: "invalid_request",
+  already: "invalid_request",
+  gone: "resource_not_found",
+  sign: "invalid_request",
+};
+
 const TOKEN_REFUSED = "account_inactive invalid_auth not_authed token_expired token_revoked".split(" ");
-const SCOPE_MISSING = "missing_scope no_permission not_allowed_token_type".split(" ");
-const MISCONFIGURED = new Set([...TOKEN_REFUSED, ...SCOPE_MISSING]);
-const NOT_ALLOWED = "ekm_access_denied not_in_channel restricted_action".split(" ");
-const NOT_FOUND = "channel_not_found message_not_found thread_not_found user_not_found".split(" ");
+const NOT_ALLOWED = "not_in_channel restricted_action".split(" ");
+const NOT_FOUND = "channel_not_found thread_not_found user_not_found".split(" ");
 
 const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ...TOKEN_REFUSED.map((name) => [name, "external_authentication_required"] as const),
-  ...[...SCOPE_MISSING, ...NOT_ALLOWED].map((name) => [name, "not_authorized"] as const),
+  ...NOT_ALLOWED.map((name) => [name, "not_authorized"] as const),
   ...NOT_FOUND.map((name) => [name, "resource_not_found"] as const),
-  ["is_archived", "operation_not_supported"],
 ]);
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -31,6 +63,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   invalid_auth: "Set SLACK_BOT_TOKEN to the token of an installed app.",
   token_revoked: "Reinstall the app and set its new SLACK_BOT_TOKEN.",
   account_inactive: "Reinstall the app and set its new SLACK_BOT_TOKEN.",
+  token_expired: "Set SLACK_BOT_TOKEN to a token without rotation.",
+  is_archived: "Unarchive the channel, or ask in another one.",
+  restricted_action: "Allow the app to post in the channel.",
 };
 
 /** Wraps what the Web API's client threw for a call of `method`. */
@@ -57,12 +92,12 @@ function refusal(method: string, cause: WebAPIPlatformError): AppError {
   const name = cause.data.error;
   const remedy = REMEDIES[name];
   const help = remedy === undefined ? {} : { remedy };
-  const retryable = TRANSIENT.has(name);
-  const code = retryable ? "resource_unavailable" : (CODES.get(name) ?? "invalid_request");
+  const kind = CLASS_OF.get(name);
+  const code = CODES.get(name) ?? (kind === undefined ? "invalid_request" : CODE_OF_CLASS[kind]);
   const message = `Slack refused ${method}: ${name}.`;
-  return MISCONFIGURED.has(name)
+  return kind === "configuration"
     ? new Misconfigured(code, message, { cause, ...help })
-    : new AppError(code, message, { cause, retryable, ...help });
+    : new AppError(code, message, { cause, retryable: kind === "retry", ...help });
 }
 
 /** Slack's own code of a failed call, such as `message_not_found`. */
@@ -73,16 +108,19 @@ export function slackCodeOf(error: unknown): string | undefined {
   return error.cause.data.error;
 }
 
-const BLOCKS_REFUSED = new Set([
-  "invalid_blocks",
-  "invalid_blocks_format",
-  "msg_blocks_too_long",
-  "msg_too_long",
-]);
+/** Undefined: no refusal, or one for another cause. After it the same call fails again. */
+export function refusalClassOf(error: unknown): RefusalClass | undefined {
+  return CLASS_OF.get(slackCodeOf(error) ?? "");
+}
 
-/** Slack refused how a message is built. The same words without blocks may pass. */
-export function isBlocksRefused(error: unknown): boolean {
-  return BLOCKS_REFUSED.has(slackCodeOf(error) ?? "");
+/** For `catch`: a refusal of these classes is expected and gives undefined. Any other failure is thrown again. */
+export function ignoreRefusals(...classes: readonly RefusalClass[]): (error: unknown) => undefined {
+  return (error) => {
+    const found = refusalClassOf(error);
+    if (found === undefined || !classes.includes(found)) {
+      throw error;
+    }
+  };
 }
 
 /** For `catch`: the failure with this code is expected and gives undefined. Any other failure is thrown again. */

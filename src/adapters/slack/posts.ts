@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
-import { ignoreCode, isBlocksRefused } from "./errors.ts";
+import { ignoreCode, ignoreRefusals, refusalClassOf } from "./errors.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
 import { isMarked, type Mark } from "./marks.ts";
 import type { Shown } from "./receipt.ts";
@@ -58,11 +58,11 @@ export class Posts {
     return answer && { channel, ts: answer.message_ts ?? "" };
   }
 
-  /** Returns false if the message no longer exists. */
+  /** Returns false if the message no longer exists, or can no longer be edited. */
   async update({ channel, ts }: Shown, rendered: Rendered): Promise<boolean> {
     const update = (message: MarkedMessage) =>
       callSlack("chat.update", this.#client.chat.update({ channel, ts, ...message }));
-    const answer = await this.#send(rendered, update).catch(ignoreCode("message_not_found"));
+    const answer = await this.#send(rendered, update).catch(ignoreRefusals("gone"));
     return answer !== undefined;
   }
 
@@ -149,7 +149,7 @@ function inThread(threadTs: string | undefined): { readonly thread_ts?: string }
 
 /** For `catch`: gives the failure if Slack refused the blocks. Any other failure is thrown again. */
 function refusedBlocks(error: unknown): AppError {
-  if (error instanceof AppError && isBlocksRefused(error)) {
+  if (error instanceof AppError && refusalClassOf(error) === "content") {
     return error;
   }
   throw error;

@@ -138,6 +138,33 @@ describe("deliver", () => {
     expect(fixture.repliesTo(message)).toHaveLength(1);
   });
 
+  test.each(["cant_update_message", "edit_window_closed"])(
+    "a card that can no longer be edited (%s) is posted anew, once",
+    async (error) => {
+      const message = await fixture.mentioned();
+      const shownAt = await fixture.deliver(message, aCard());
+      fixture.slack.faults.next({ method: "chat.update", kind: "ok-false", error });
+
+      const anew = await fixture.deliver(message, aCard({ turn: 2 }), { id: "d2", shownAt });
+      await fixture.deliver(message, aCard({ turn: 3 }), { id: "d3", shownAt: anew });
+
+      expect(fixture.repliesTo(message)).toHaveLength(2);
+      expect(JSON.stringify(fixture.repliesTo(message)[1]?.blocks)).toContain("turn 3");
+    },
+  );
+
+  test.each(["too_many_reactions", "not_reactable", "thread_locked", "too_many_emoji"])(
+    "a message that can have no sign (%s) is no failure",
+    async (error) => {
+      const message = await fixture.mentioned();
+      fixture.slack.faults.next({ method: "reactions.add", kind: "ok-false", error });
+
+      await fixture.deliver(message, { kind: "seen", messageRef: message.messageRef });
+
+      expect(fixture.slack.calls("reactions.add")).toHaveLength(1);
+    },
+  );
+
   test("messages carry both marks and unfurl nothing", async () => {
     const message = await fixture.mentioned();
 
