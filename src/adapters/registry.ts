@@ -14,6 +14,8 @@ import { readSlackConfig, slackVariableDocs } from "./slack/config.ts";
 export interface AdapterDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
+  /** The bytes of a file that a notice names. */
+  readBlob(id: string): Promise<Uint8Array>;
   /** Answers a command to its author alone. */
   answerCommand(command: PrivateCommand): Promise<string>;
   readonly clock: Clock;

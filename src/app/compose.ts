@@ -109,6 +109,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const adapters = await createAdapters(config, storage, {
     ...{ clock, log },
     answerCommand: (command) => privateCommands.answer(command),
+    readBlob: (id) => blobStore.get(id),
   });
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));

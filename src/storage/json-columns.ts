@@ -322,6 +322,15 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     text: z.string(),
     sessionLink: text,
     requester: z.exactOptional(OTHER_MEMBERS),
+    inReplyTo: text,
+    offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
+    attached: z.exactOptional(
+      z.looseObject({
+        runId,
+        turn: z.number(),
+        files: z.array(z.looseObject({ name: z.string(), sizeBytes: z.number(), blobId: z.string() })),
+      }),
+    ),
     onlyFor: text,
   }),
 ]);

@@ -23,6 +23,8 @@ export interface SlackMessage {
   readonly reactions: readonly { readonly name: string; readonly users: readonly string[] }[];
   readonly edited: boolean;
   readonly threadTs: string | undefined;
+  /** The titles of its files. */
+  readonly files: readonly string[];
 }
 
 export interface PostOptions {
@@ -324,5 +326,6 @@ function shownMessage(row: StoredMessage): SlackMessage {
     reactions: row.reactions.map(({ name, users }) => ({ name, users })),
     edited: row.edited !== undefined,
     threadTs: row.thread_ts,
+    files: (row.files ?? []).map((file) => String(asRecord(file).title)),
   };
 }

@@ -1,6 +1,7 @@
 import type { types } from "@slack/bolt";
 import type { PermissionOption, PermissionRequest } from "../../core/agents/agent-runner.ts";
 import { parseRunId, type RunId } from "../../core/ids.ts";
+import type { TurnFiles } from "../../core/threads/notice.ts";
 import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
 import { defuseLine } from "./defuse.ts";
 
@@ -8,6 +9,7 @@ const OPEN = "errand_open";
 const CANCEL = "errand_cancel";
 const RETRY = "errand_retry";
 const PERMISSION = "errand_permission";
+const FILES = "errand_files";
 const APPROVE = "errand_approve";
 const REFUSE = "errand_refuse";
 
@@ -25,6 +27,11 @@ export function stopButton(runId: RunId): types.Button {
 
 export function retryButton(runId: RunId): types.Button {
   return { type: "button", action_id: RETRY, text: label("Retry"), value: runId };
+}
+
+/** Shows the files of a turn. */
+export function filesButton({ runId, turn }: TurnFiles): types.Button {
+  return { type: "button", action_id: FILES, text: label("Files"), value: [runId, `${turn}`].join("|") };
 }
 
 /** The buttons decide only about the words that the message shows. */
@@ -67,6 +74,9 @@ export function parseButton(actionId: string, value: string): ButtonAction | und
   }
   if (actionId === RETRY) {
     return { kind: "retry", runId };
+  }
+  if (actionId === FILES) {
+    return /^\d{1,6}$/.test(subject ?? "") ? { kind: "files", runId, turn: Number(subject) } : undefined;
   }
   if (actionId === APPROVE || actionId === REFUSE) {
     return subject

@@ -9,6 +9,7 @@ import type { Posts } from "./posts.ts";
 import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { render } from "./render.ts";
 import { parseThreadKey, userIdOf } from "./thread-key.ts";
+import type { Uploads } from "./uploads.ts";
 
 const SEEN = "eyes";
 const ENDED: Readonly<Record<TurnOutcome, string>> = {
@@ -20,10 +21,12 @@ const ENDED: Readonly<Record<TurnOutcome, string>> = {
 export interface DeliveryDeps {
   readonly client: WebClient;
   readonly posts: Posts;
+  readonly uploads: Uploads;
 }
 
 /** Shows a notice: as a reaction, as the run's card that is edited in place, or as a message of its own. */
-export async function deliver(delivery: Delivery, { client, posts }: DeliveryDeps): Promise<Receipt> {
+export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
+  const { client, posts, uploads } = deps;
   const { id, notice } = delivery;
   switch (notice.kind) {
     case "seen":
@@ -33,6 +36,9 @@ export async function deliver(delivery: Delivery, { client, posts }: DeliveryDep
     case "card":
       return receiptOf(await showCard({ ...delivery, notice }, posts));
     case "message": {
+      if (notice.attached !== undefined) {
+        return receiptOf(await uploads.show({ ...delivery, notice }, notice.attached.files));
+      }
       const rendered = render({ id, notice });
       const only = notice.onlyFor === undefined ? undefined : userIdOf(notice.onlyFor);
       const shown = only === undefined ? undefined : await posts.createFor(only, delivery, rendered[0]);

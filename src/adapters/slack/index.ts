@@ -24,12 +24,15 @@ import { SocketMode } from "./socket-mode.ts";
 import { readThread } from "./thread-context.ts";
 import { locationOf, parseThreadKey, permalinkOf } from "./thread-key.ts";
 import { translate } from "./translate.ts";
+import { Uploads } from "./uploads.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
 
 export interface SlackDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
+  /** The bytes of a file that a notice names. */
+  readBlob(id: string): Promise<Uint8Array>;
   /** Answers a command to its author alone. */
   answerCommand(command: PrivateCommand): Promise<string>;
   readonly clock: Clock;
@@ -50,6 +53,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const client = createClient(config, deps);
   const identity = new BotIdentity(client);
   const posts = new Posts(client, identity);
+  const uploads = new Uploads({ ...deps, apiUrl: config.apiUrl, client, posts });
   const adapter: ThreadAdapter = {
     name: "slack",
     traits: {
@@ -72,7 +76,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       const thread = await readThread(client, await identity.get(), message, purpose);
       return { ...thread, files, unread: [...(thread.unread ?? []), ...unread] };
     },
-    deliver: (delivery) => deliver(delivery, { client, posts }),
+    deliver: (delivery) => deliver(delivery, { client, posts, uploads }),
     permalinkOf: async ({ key }, receipt) => {
       const { teamId, workspaceUrl } = await identity.get();
       return permalinkOf(locationOf(parseReceipt(receipt), teamId, key), workspaceUrl);

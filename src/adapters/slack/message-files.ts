@@ -65,8 +65,8 @@ async function download(file: MessageFile, deps: DownloadDeps): Promise<RequestF
 
 const TOO_LARGE = `it is larger than ${FILE_BYTES_MAX / 1024 / 1024} MB.`;
 
-/** The token goes to Slack only: to the host of the API, and to other hosts of Slack's domains. */
-function isOfSlack(address: string, apiUrl: string): boolean {
+/** Tokens and files go to Slack only: to the host of the API, and to other hosts of Slack's domains. */
+export function isOfSlack(address: string, apiUrl: string): boolean {
   if (!URL.canParse(address)) {
     return false;
   }

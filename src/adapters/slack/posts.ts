@@ -1,6 +1,7 @@
 import type { types } from "@slack/bolt";
 import type { ConversationsHistoryArguments, ConversationsRepliesResponse, WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
+import type { ThreadKey } from "../../core/ids.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
@@ -118,6 +119,25 @@ export class Posts {
       "operation_not_supported",
       "The thread is too long to find out whether this was shown.",
     );
+  }
+
+  /** Finds the message with the bot's files that has this comment. Slack keeps no mark on such a message. */
+  async findFiles(key: ThreadKey, comment: string, count: number): Promise<Shown | undefined> {
+    const bot = await this.#identity.get();
+    const { channel, threadTs } = parseThreadKey(key);
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      const page = { channel, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
+      const answer = await this.#read(page, threadTs);
+      const found = answer.messages?.find(
+        (reply) => isOf(bot, reply) && reply.files?.length === count && reply.text === comment,
+      );
+      cursor = answer.response_metadata?.next_cursor || undefined;
+      if (found?.ts !== undefined || cursor === undefined) {
+        return found && { channel, ts: found.ts ?? "" };
+      }
+    }
+    return undefined;
   }
 
   /** A page of the thread, oldest first, or of the direct conversation, newest first. */

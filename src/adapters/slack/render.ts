@@ -14,6 +14,7 @@ import {
   safeUrl,
   withLinks,
 } from "./blocks.ts";
+import { filesButton } from "./buttons.ts";
 import { defuseMrkdwn } from "./defuse.ts";
 import { type Mark, markOf } from "./marks.ts";
 import { renderCard } from "./render-card.ts";
@@ -67,9 +68,19 @@ function renderAnswer(
     const rest = isCut && index === parts.length - 1 ? more : "";
     const place = parts.length === 1 ? undefined : { number: index + 1, of: parts.length };
     const words: types.MarkdownBlock = { type: "markdown", text: `${text}${rest}` };
-    return renderWords(notice, { mark: markOfPart(index + 1), words, text, place });
+    const rendered = renderWords(notice, { mark: markOfPart(index + 1), words, text, place });
+    return index === parts.length - 1 ? withFiles(rendered, notice) : rendered;
   });
   return [first, ...others] as [Rendered, ...Rendered[]];
+}
+
+/** The button stands under the last part of the answer. */
+function withFiles(rendered: Rendered, { offersFiles }: MessageNotice): Rendered {
+  if (offersFiles === undefined) {
+    return rendered;
+  }
+  const actions: types.ActionsBlock = { type: "actions", elements: [filesButton(offersFiles)] };
+  return { ...rendered, blocks: [...rendered.blocks, actions] };
 }
 
 interface Words {

@@ -56,7 +56,7 @@ export function permalinkOf(
   { channel, ts, threadTs }: Location,
   workspaceUrl: string | undefined,
 ): string | undefined {
-  if (workspaceUrl === undefined || !URL.canParse(workspaceUrl)) {
+  if (ts === "" || workspaceUrl === undefined || !URL.canParse(workspaceUrl)) {
     return undefined;
   }
   const link = new URL(`archives/${channel}/p${ts.replace(".", "")}`, workspaceUrl);

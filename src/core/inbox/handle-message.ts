@@ -4,6 +4,7 @@ import type { Run } from "../runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../runs/states.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
+import { attachFiles } from "./attach-files.ts";
 import { contextText } from "./gather-context.ts";
 import type { Disposition } from "./inbox-result.ts";
 import {
@@ -200,6 +201,9 @@ async function applyButton(
   }
   if (action.kind === "retry") {
     return retry(context, deps, action.runId);
+  }
+  if (action.kind === "files") {
+    return attachFiles(context, deps, action);
   }
   const extras = completing(context, "answered");
   try {

@@ -542,11 +542,14 @@ export class RunEdit {
   }
 
   #postMessage(purpose: "answer" | "outcome", text: string): void {
+    const { id: runId, turn } = this.run;
+    const hasFiles = this.#artifacts.some(({ body }) => body.type === "FILE");
     this.#postToAskers({
       kind: "message",
       purpose,
       text,
       sessionLink: this.#tools.writer.sessionLink(this.run),
+      ...(hasFiles ? { offersFiles: { runId, turn } } : {}),
     });
   }
 

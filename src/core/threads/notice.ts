@@ -27,9 +27,25 @@ export type Notice =
        * there.
        */
       readonly inReplyTo?: string;
+      /** The turn that said it also made files, which people may ask for here. */
+      readonly offersFiles?: TurnFiles;
+      /** Files of a turn that a person asked for. The text says what they are. */
+      readonly attached?: TurnFiles & { readonly files: readonly AttachedFile[] };
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };
+
+export interface TurnFiles {
+  readonly runId: RunId;
+  readonly turn: number;
+}
+
+export interface AttachedFile {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** `BlobStore` has the bytes. */
+  readonly blobId: string;
+}
 
 export const TURN_OUTCOMES = ["done", "failed", "stopped"] as const;
 export type TurnOutcome = (typeof TURN_OUTCOMES)[number];
@@ -76,10 +92,16 @@ export interface CardApproval {
   readonly inputsHash?: string;
 }
 
-/** Notices with the same message key edit the same message: all cards of a run have one key, and all signs on a message. */
+/**
+ * Notices with the same message key are shown once: all cards of a run have one key, all signs on a message, and the files
+ * of a turn.
+ */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
   if (notice.kind === "card") {
     return `card:${notice.card.runId}`;
+  }
+  if (notice.kind === "message" && notice.attached !== undefined) {
+    return `files:${notice.attached.runId}:${notice.attached.turn}`;
   }
   return notice.kind === "message" ? `message:${deliveryId}` : `sign:${notice.messageRef}`;
 }

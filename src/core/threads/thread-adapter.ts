@@ -171,6 +171,7 @@ export type ButtonAction =
       readonly permissionId: string;
       readonly optionId: string;
     }
+  | { readonly kind: "files"; readonly runId: RunId; readonly turn: number }
   | {
       readonly kind: "approve";
       readonly runId: RunId;

@@ -103,7 +103,7 @@ export function describeOutboxPace(harness: () => StorageHarness): void {
     });
 
     test("after a refusal with a time, everything under the same limit waits, and the refused one is first", async () => {
-      const limits = only({ ...POSTS, everyMs: 1_000, burst: 5 });
+      const limits = only({ ...POSTS, burst: 5 });
       const refused = await aThreadWith(harness(), [aReply("one")]);
       const others = await Promise.all([2, 3].map((number) => aThreadWith(harness(), [aReply(`${number}`)])));
       const { outbox } = harness().storage;

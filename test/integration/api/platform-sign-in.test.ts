@@ -50,6 +50,7 @@ function ofSlack(): SignInProvider {
   const config = { apiUrl, botToken, signingSecret, oauth: { clientId, clientSecret } };
   const { signIn } = createSlackAdapter(config, {
     clock: systemClock,
+    readBlob: async () => new Uint8Array(),
     accept: async () => true,
     answerCommand: async () => "",
     log: SILENT_LOG,

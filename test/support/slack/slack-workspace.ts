@@ -42,6 +42,7 @@ export interface StoredMessage {
   readonly blocks?: readonly JsonRecord[];
   readonly metadata?: JsonRecord;
   readonly edited?: { readonly ts: string };
+  readonly files?: readonly unknown[];
   readonly reactions: readonly { readonly name: string; readonly users: readonly string[] }[];
 }
 

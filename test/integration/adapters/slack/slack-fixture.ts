@@ -28,6 +28,8 @@ export class SlackFixture {
   readonly inbox: Omit<InboxEvent, "id" | "receivedAt">[] = [];
   /** Commands that only their authors get an answer to. */
   readonly commands: PrivateCommand[] = [];
+  /** The files that notices name. */
+  readonly blobs = new Map<string, Uint8Array>();
   readonly slack: EmulatedSlack;
   readonly adapter: ThreadAdapter;
   /** The adapter's calls to Slack. A test can intercept them. */
@@ -53,6 +55,7 @@ export class SlackFixture {
         return `Your ${command.name}.`;
       },
       clock: systemClock,
+      readBlob: async (id) => this.blobs.get(id) ?? new Uint8Array(),
       log: { info: write, warn: write, error: write },
       fetch: (input, init) => this.fetch(input, init),
     });
