@@ -93,7 +93,7 @@ export class OutboxDispatcher {
     if (runId === undefined) {
       return;
     }
-    const reason = error instanceof AppError ? error.message : "Something broke while it was posted.";
+    const reason = error instanceof AppError ? reasonOf(error) : "Something broke while it was posted.";
     try {
       await runs.recordDeadNotice(runId, { adapter, threadId: thread.id, noticeId, reason });
     } catch (failure) {
@@ -113,6 +113,11 @@ export class OutboxDispatcher {
     const message = `The adapter ${name} is not switched on here.`;
     throw new AppError("integration_not_configured", message, { retryable: true, integrationName: name });
   }
+}
+
+/** What happened, and what a person can do about it. */
+function reasonOf({ message, options: { remedy } }: AppError): string {
+  return remedy === undefined ? message : `${message} ${remedy}`;
 }
 
 /** How long the platform asks to wait. A wrong time must not close a channel for days. */

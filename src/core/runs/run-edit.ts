@@ -7,7 +7,7 @@ import { filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice, TurnOutcome } from "../threads/notice.ts";
-import type { NoticeWriter } from "../threads/notice-writer.ts";
+import { type NoticeWriter, statusWords } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
@@ -537,7 +537,7 @@ export class RunEdit {
     if (answer !== undefined || state === "SUCCEEDED") {
       this.postAnswer();
     } else if (status !== undefined) {
-      this.#postMessage("outcome", status.message);
+      this.#postMessage("outcome", statusWords(status));
     }
   }
 

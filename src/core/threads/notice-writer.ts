@@ -1,6 +1,14 @@
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
-import type { Approval, ConfigLayer, FollowUp, Provenance, Run, RunConfig } from "../runs/run.ts";
+import type {
+  Approval,
+  ConfigLayer,
+  FollowUp,
+  Provenance,
+  Run,
+  RunConfig,
+  StatusMessage,
+} from "../runs/run.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { CardApproval, CardWorkspace, Notice, RunCard } from "./notice.ts";
 import type { AdapterTraits } from "./thread-adapter.ts";
@@ -27,7 +35,7 @@ export class NoticeWriter {
   card(run: Run, now: Date, waiting: readonly FollowUp[] = []): RunCard {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
-    const message = question === undefined ? run.statusMessage?.message : undefined;
+    const message = question === undefined && run.statusMessage ? statusWords(run.statusMessage) : undefined;
     const approval = approvalOn(run, waiting);
     const { costUsd, pullRequest } = run;
     return {
@@ -75,6 +83,11 @@ export class NoticeWriter {
     }
     return actor === undefined ? notice : { ...notice, requester: actor };
   }
+}
+
+/** What happened, and what a person can do about it. */
+export function statusWords({ message, remedy }: StatusMessage): string {
+  return remedy === undefined ? message : `${message}\n${remedy}`;
 }
 
 const REASONS: Readonly<Record<ConfigLayer, string>> = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
-import { type FaultHarness, withFaultHarness } from "./fault-harness.ts";
+import { type FaultHarness, type Worker, withFaultHarness } from "./fault-harness.ts";
 
 /** A channel that was archived, and a channel that was deleted. */
 const FAULTS = [
@@ -15,7 +15,7 @@ interface Row {
 }
 
 test(
-  "a message that cannot be posted any more is given up with its reason, and the run continues",
+  "a message that cannot be posted any more is given up with its reason, which run and doctor tell, and can be sent again",
   { timeout: 90_000 },
   () =>
     withFaultHarness(
@@ -42,6 +42,20 @@ test(
         expect(Math.max(...deliveries.map(({ tries }) => tries))).toBeLessThanOrEqual(2);
         harness.slack.faults.clear();
 
+        // The run and the doctor say so, also after the run has ended, and an administrator can send them again.
+        const { body: run } = await worker.api.call("GET", `/agent/runs/${runId}`);
+        expect(JSON.stringify(run)).toContain(
+          "could not be posted: Slack refused chat.postMessage: is_archived.",
+        );
+        expect(JSON.stringify(run)).toContain("Unarchive the channel, or ask in another one.");
+        const { body: doctor } = await worker.api.call("GET", "/agent/doctor");
+        const { checks } = doctor as { checks: { name: string; status: string; message: string }[] };
+        expect(checks.find(({ message }) => message.includes("slack: "))).toMatchObject({ status: "warn" });
+        await sendAgain(worker, runId);
+        const again = await waitForDeliveries(harness, runId);
+        expect(again.filter(({ state }) => state === "dead")).toEqual([]);
+        await harness.check();
+
         // The first thread accepts no more messages, but other threads do, and the run itself continues like any
         // other.
         await worker.api.followUp(runId, "say more", { visibility: "private" });
@@ -60,6 +74,16 @@ test(
       { withSlack: true },
     ),
 );
+
+async function sendAgain({ api }: Worker, runId: string): Promise<void> {
+  const { body } = await api.call("GET", `/agent/notices?run_id=${runId}&state=dead`);
+  const { notices } = body as { notices: { id: string }[] };
+  expect(notices.length).toBeGreaterThan(0);
+  for (const { id } of notices.toReversed()) {
+    const { status } = await api.call("POST", `/agent/notices/${id}/retry`);
+    expect(status).toBeLessThan(300);
+  }
+}
 
 /** Returns all deliveries for the threads of the run, when none is waiting. */
 function waitForDeliveries(harness: FaultHarness, runId: string): Promise<readonly Row[]> {

@@ -23,6 +23,14 @@ test("a card that shows the question does not repeat what the run waits for", ()
   expect([waiting.question, waiting.message]).toEqual([undefined, "Waits for approval."]);
 });
 
+test("a card says what happened and what a person can do about it", () => {
+  const statusMessage = { message: "The agent ended.", remedy: "Send a follow-up." };
+
+  const card = writer.card(aRun({ state: "ERROR", statusMessage }), NOW);
+
+  expect(card.message).toBe("The agent ended.\nSend a follow-up.");
+});
+
 test("a card shows the words that wait for approval, and a decision needs all of them", () => {
   const approval = anApproval();
   const long = anApproval({ inputs: [{ text: "x".repeat(10_000), attachments: [] }] });
