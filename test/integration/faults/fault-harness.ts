@@ -185,6 +185,19 @@ export class FaultHarness {
     });
   }
 
+  /** Locks a table during `work`, so that its statements get no answer. */
+  whileTableLocked(table: string, work: () => Promise<void>): Promise<void> {
+    return withConnection(this.databaseUrl, SESSION, async (client) => {
+      await client.query("BEGIN");
+      await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      try {
+        await work();
+      } finally {
+        await client.query("ROLLBACK");
+      }
+    });
+  }
+
   /** The output of all processes, for error messages. */
   printed(): string {
     const lines = (worker: Worker) =>

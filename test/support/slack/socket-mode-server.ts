@@ -42,7 +42,12 @@ export class SocketModeServer {
       if (path === "/api/apps.connections.open") {
         return jsonAnswer(200, server?.open(headers.get("authorization") ?? "") ?? {});
       }
-      const forwarded = await fetch(new URL(path.replace(/^\/api\//, ""), apiUrl), { method, headers, body });
+      const passed = new Headers();
+      for (const name of ["authorization", "content-type"]) {
+        passed.set(name, headers.get(name) ?? "");
+      }
+      const url = new URL(path.replace(/^\/api\//, ""), apiUrl);
+      const forwarded = await fetch(url, { method, headers: passed, body: new Uint8Array(body) });
       return jsonAnswer(forwarded.status, await forwarded.json());
     });
     server = new SocketModeServer(sockets, front);
