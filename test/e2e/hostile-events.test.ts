@@ -128,7 +128,7 @@ async function sendAll(
 function untilNothingWaits(): Promise<boolean> {
   const session = { applicationName: "errand tests", queryLimitMs: 10_000 };
   const sql =
-    "SELECT name, left(body, 2000) AS body, failures, reason FROM inbox_events WHERE disposition IS NULL";
+    "SELECT failures, reason, name, delivery_id, ordering_key, left(body, 1000) AS body FROM inbox_events WHERE disposition IS NULL";
   return withConnection(server.url, session, (client) =>
     waitFor(
       async () => {

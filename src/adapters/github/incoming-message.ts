@@ -1,4 +1,5 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
+import { z } from "zod";
 import type { MessageRef, ObjectKind } from "./message-ref.ts";
 
 /** A text that a user wrote or edited, in the same shape for all kinds of objects. Texts are as GitHub signed them. */
@@ -113,6 +114,40 @@ export function readIncomingMessage(
     default:
       return undefined;
   }
+}
+
+const id = z.int();
+const accountSchema = z.object({ id, login: z.string(), type: z.string().optional() }).optional();
+const beforeSchema = z.object({ title: z.string().optional(), body: z.string().optional() });
+/** The members that an event could spoil. The others are ours. */
+const readableSchema = z.object({
+  id,
+  permalink: z.string(),
+  title: z.string().optional(),
+  body: z.string(),
+  before: beforeSchema.optional(),
+  updatedAt: z.string().optional(),
+  writer: accountSchema,
+  sender: accountSchema,
+  installationId: id.optional(),
+  repository: z.object({ id, fullName: z.string(), defaultBranch: z.string().optional() }),
+  subject: z.object({
+    number: id,
+    title: z.string(),
+    body: z.string(),
+    state: z.string().optional(),
+    labels: z.array(z.string()),
+  }),
+  reviewCommentId: id.optional(),
+  codeLocation: z.object({ path: z.string(), line: z.number().optional(), diffHunk: z.string() }).optional(),
+  commit: z.string().optional(),
+});
+
+const deletedSchema = z.object({ installationId: id, id, root: id.optional() });
+
+/** Throws if a member has another type than GitHub promises. Otherwise the event would fail later, again and again. */
+export function requireReadable(read: IncomingMessage | DeletedText): void {
+  ("body" in read ? readableSchema : deletedSchema).parse(read);
 }
 
 /** Reads an event that says that a text was deleted; undefined if it says anything else. */

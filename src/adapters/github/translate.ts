@@ -8,6 +8,7 @@ import {
   type IncomingMessage,
   readDeletion,
   readIncomingMessage,
+  requireReadable,
 } from "./incoming-message.ts";
 import { hasMention, withoutMention } from "./mention.ts";
 import { type MessageRef, messageRefOf, type ObjectKind } from "./message-ref.ts";
@@ -40,12 +41,14 @@ export function translate(event: InboxEvent, addressee: Addressee): Translation 
     const received = { id, name, payload: JSON.parse(body) } as EmitterWebhookEvent;
     const deleted = readDeletion(received);
     if (deleted !== undefined) {
+      requireReadable(deleted);
       return { kind: "deletion", deletion: deletionOf(deleted) };
     }
     const incoming = readIncomingMessage(received, event.receivedAt);
     if (incoming === undefined) {
       return ignored(`${name} is no event in which a user can address the bot.`);
     }
+    requireReadable(incoming);
     learnName(incoming, { ...addressee, at: event.receivedAt });
     return translateMessage(incoming, addressee);
   } catch (cause) {
