@@ -11,6 +11,7 @@ import { memory } from "./figures/memory.ts";
 import { readRuns } from "./figures/read-runs.ts";
 import { runPage } from "./figures/run-page.ts";
 import { startTime } from "./figures/start-time.ts";
+import { turnCheckpoint } from "./figures/turn-checkpoint.ts";
 import { viewers } from "./figures/viewers.ts";
 
 /** In the order of the table. */
@@ -28,4 +29,5 @@ export const FIGURES: readonly Figure[] = [
   longLogs,
   cliStart,
   runPage,
+  turnCheckpoint,
 ];
