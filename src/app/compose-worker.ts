@@ -85,6 +85,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     maintenance: new Maintenance({
       ...host,
       storage,
+      adapters: new Map(Array.from(deps.adapters, ([name, { adapter }]) => [name, adapter])),
       blobs: files,
       eventBodyMs: config.eventBodyMs,
       history: { prune: () => pruneHistory(deps.database, config.historyMs) },

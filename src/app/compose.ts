@@ -12,6 +12,7 @@ import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { PullRequests } from "../core/pull-requests/pull-requests.ts";
+import { RequestDefaultsService } from "../core/routing/request-defaults.ts";
 import { runRules } from "../core/rules/run-rules.ts";
 import { RunService } from "../core/runs/run-service.ts";
 import { createGitTokens } from "../core/secrets/git-token.ts";
@@ -133,7 +134,9 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     digest: sha256,
     ...rules,
   });
+  const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
   const inboxProcessor = new InboxProcessor({
+    requestDefaults,
     storage,
     runs,
     policies: rules.policies,

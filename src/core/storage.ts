@@ -23,6 +23,7 @@ import type { SignInLinkStore } from "./people/sign-in-link.ts";
 import type { SignInStore } from "./people/sign-in-store.ts";
 import type { Policy } from "./policies/policy.ts";
 import type { QuotaStore } from "./quotas/quota-store.ts";
+import type { RequestDefaults } from "./routing/request-defaults.ts";
 import type { RoutingRule } from "./routing/routing-rule.ts";
 import type { EventLog } from "./runs/event-log.ts";
 import type { FollowUpStore } from "./runs/follow-up-store.ts";
@@ -74,6 +75,7 @@ export interface Storage {
   readonly auditLog: AuditLog;
   readonly policies: RecordStore<Policy>;
   readonly routingRules: RecordStore<RoutingRule>;
+  readonly requestDefaults: RecordStore<RequestDefaults>;
   /** The database's time, which counts where the clocks of processes may differ. */
   now(): Promise<Date>;
   /**

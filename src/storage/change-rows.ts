@@ -58,6 +58,9 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"], runId?: 
 
 export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<void> {
   const { inboxId, disposition, mayComeEarly, reason, dedupeKey, revision, runId, teamId } = result;
+  if (result.answers !== undefined && !(await endAsked(tx, result.answers, { runId: runId ?? null }))) {
+    throw new UniqueConflict("dedupeKey");
+  }
   if (dedupeKey !== undefined) {
     const { count } = await tx.inboxDedupeKey.createMany({
       data: [{ dedupeKey, inboxId }],
@@ -89,6 +92,18 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
   if (disposition === "run_created" && revision !== undefined) {
     await reopenEarlyReplies(tx, completed.orderingKey, revision.version);
   }
+}
+
+/** False when the event is no longer asked. */
+export async function endAsked(
+  tx: Tx,
+  id: string,
+  { reason = null, runId = null }: { readonly reason?: string | null; readonly runId?: RunId | null },
+): Promise<boolean> {
+  const disposition = reason === null ? "answered" : "ignored";
+  const data = { disposition, reason, runId, ...(reason === null ? {} : { body: "", bodyKeptSince: null }) };
+  const { count } = await tx.inboxEvent.updateMany({ where: { id, disposition: "asked" }, data });
+  return count === 1;
 }
 
 /** Replies that were delivered before the request of their thread are processed after it. */

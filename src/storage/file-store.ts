@@ -30,7 +30,7 @@ export class PrismaFileStore implements FileStore {
 
   async inputsOf(runId: RunId): Promise<readonly RunInput[]> {
     const rows = await this.#database.query((client) =>
-      client.runInput.findMany({ where: { runId }, orderBy: { position: "asc" } }),
+      client.runInput.findMany({ where: { runId, followUpId: null }, orderBy: { position: "asc" } }),
     );
     return rows.map(inputOf);
   }
@@ -93,6 +93,25 @@ export async function addFiles(
     const columns = artifactColumns(artifact);
     await tx.artifact.upsert({ where: { id: artifact.id }, create: columns, update: columns });
   }
+}
+
+/** Keeps the blobs of follow-ups. A follow-up itself says what it brought. */
+export async function addFollowUpFiles(
+  tx: Tx,
+  runId: RunId,
+  followUps: RunChange["followUps"],
+): Promise<void> {
+  const files = followUps.flatMap(({ files: brought = [], id: followUpId }) =>
+    brought.map(({ path: _path, sha256: _sha256, ...input }) => ({ ...input, followUpId })),
+  );
+  if (files.length === 0) {
+    return;
+  }
+  const { _max } = await tx.runInput.aggregate({ where: { runId }, _max: { position: true } });
+  const next = (_max.position ?? -1) + 1;
+  await tx.runInput.createMany({
+    data: files.map((file, index) => ({ ...file, runId, position: next + index })),
+  });
 }
 
 function inputOf({ kind, fileName, mimeType, sizeBytes, blobId }: InputRow): RunInput {

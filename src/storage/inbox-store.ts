@@ -8,7 +8,7 @@ import {
 } from "../core/inbox/inbox-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { InboxEvent } from "../core/threads/thread-adapter.ts";
-import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
+import { addNotices, endAsked, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { Tx } from "./database.ts";
 import { EventInserts } from "./insert-events.ts";
 import { insertJobs } from "./insert-jobs.ts";
@@ -37,11 +37,38 @@ export class PrismaInboxStore implements InboxStore {
   async next(orderingKey: string): Promise<InboxEvent | undefined> {
     const query = { where: { orderingKey, disposition: null }, orderBy: { seq: "asc" } } as const;
     const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
-    if (row === null) {
-      return undefined;
+    return row === null ? undefined : eventOf(row);
+  }
+
+  async findAsked(id: string): Promise<InboxEvent | undefined> {
+    const query = { where: { id, disposition: "asked" } };
+    const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
+    return row === null ? undefined : eventOf(row);
+  }
+
+  async listAsked(ageMs: number, limit: number): Promise<readonly InboxEvent[]> {
+    const rows = await this.#deps.database.query(
+      (client) => client.$queryRaw<InboxEvent[]>`
+        SELECT id, adapter, ordering_key AS "orderingKey", delivery_id AS "deliveryId", name, body,
+          received_at AS "receivedAt" FROM inbox_events
+        WHERE disposition = 'asked' AND received_at < now() - ${ageMs}::float8 * interval '1 millisecond'
+        ORDER BY received_at LIMIT ${limit}`,
+    );
+    return rows.map(eventOf);
+  }
+
+  async giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean> {
+    const isEnded = await this.#deps.database.transaction(async (tx) => {
+      const isOurs = await endAsked(tx, id, { reason });
+      if (isOurs && says !== undefined) {
+        await this.#say(tx, says);
+      }
+      return isOurs;
+    });
+    if (isEnded && says !== undefined) {
+      this.#deps.pubsub.publish([CHANNELS.jobs("deliver")]);
     }
-    const { id, adapter, deliveryId, name, body, receivedAt } = row;
-    return { id, adapter, orderingKey, deliveryId, name, body, receivedAt };
+    return isEnded;
   }
 
   async listResultsOf(messageId: string): Promise<readonly MessageResult[]> {
@@ -60,13 +87,7 @@ export class PrismaInboxStore implements InboxStore {
       if (says === undefined || !(await isNewNotice(tx, result, says))) {
         return;
       }
-      const { thread, notices } = says;
-      await makeThread(tx, thread);
-      await addNotices(
-        tx,
-        notices.map((notice) => ({ threadId: thread.id, notice })),
-      );
-      await insertJobs(tx, this.#deps.jobInsert, [{ kind: "deliver", key: thread.id }]);
+      await this.#say(tx, says);
     });
     if (says !== undefined) {
       this.#deps.pubsub.publish([CHANNELS.jobs("deliver")]);
@@ -107,7 +128,7 @@ export class PrismaInboxStore implements InboxStore {
       (client) => client.$executeRaw`
         UPDATE inbox_events SET body = '', body_kept_since = NULL WHERE id IN (
           SELECT id FROM inbox_events
-          WHERE body_kept_since < now() - ${EARLY_REPLY_MS}::float8 * interval '1 millisecond'
+          WHERE body_kept_since < now() - ${EARLY_REPLY_MS}::float8 * interval '1 millisecond' AND disposition <> 'asked'
             AND (disposition = 'ignored' OR body_kept_since < now() - ${keptMs}::float8 * interval '1 millisecond')
           LIMIT ${PRUNED_MAX})`,
     );
@@ -122,6 +143,19 @@ export class PrismaInboxStore implements InboxStore {
     );
     return rows.map(({ orderingKey }) => orderingKey);
   }
+
+  async #say(tx: Tx, { thread, notices }: ThreadNotices): Promise<void> {
+    await makeThread(tx, thread);
+    await addNotices(
+      tx,
+      notices.map((notice) => ({ threadId: thread.id, notice })),
+    );
+    await insertJobs(tx, this.#deps.jobInsert, [{ kind: "deliver", key: thread.id }]);
+  }
+}
+
+function eventOf({ id, adapter, orderingKey, deliveryId, name, body, receivedAt }: InboxEvent): InboxEvent {
+  return { id, adapter, orderingKey, deliveryId, name, body, receivedAt };
 }
 
 async function isNewNotice(tx: Tx, { inboxId }: InboxResult, { once }: ThreadNotices): Promise<boolean> {

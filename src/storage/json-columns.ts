@@ -5,6 +5,7 @@ import { ACTOR_TYPES, type AuditActor } from "../core/audit/audit-log.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/environments/environment.ts";
 import { ERROR_CODES } from "../core/errors.ts";
 import type { PrincipalId, RunId } from "../core/ids.ts";
+import { type FollowUpFile, INPUT_KINDS } from "../core/inputs/run-input.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/people/share-link.ts";
 import { POLICY_ACTIONS, type PolicyMatch, RELATIONS, ROLES } from "../core/policies/policy.ts";
@@ -192,6 +193,18 @@ export const APPROVAL: z.ZodType<Approval> = z.preprocess(
   } satisfies MembersOf<Approval>),
 );
 
+export const FOLLOW_UP_FILES: z.ZodType<readonly FollowUpFile[]> = z.array(
+  z.looseObject({
+    kind: z.enum(INPUT_KINDS),
+    fileName: z.string(),
+    mimeType: z.string(),
+    sizeBytes: z.number(),
+    blobId: z.string(),
+    path: z.string(),
+    sha256: z.string(),
+  } satisfies MembersOf<FollowUpFile>),
+);
+
 export const WAITING_FOLLOW_UP: z.ZodType<WaitingFollowUp> = z.looseObject({
   followUpId: z.string(),
   reason: z.string(),
@@ -315,6 +328,12 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
         } satisfies MembersOf<CardApproval>),
       ),
     } satisfies MembersOf<RunCard>),
+  }),
+  z.looseObject({
+    kind: z.literal("choice"),
+    requestId: z.string(),
+    text: z.string(),
+    options: z.array(z.looseObject({ id: z.string(), name: z.string() })),
   }),
   z.looseObject({
     kind: z.literal("message"),

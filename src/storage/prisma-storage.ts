@@ -26,6 +26,7 @@ import { PrismaOutboxStore } from "./outbox-store.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
 import { createPolicyStore } from "./policy-store.ts";
 import { PrismaQuotaStore } from "./quota-store.ts";
+import { createRequestDefaultsStore } from "./request-defaults-store.ts";
 import { createRoutingRuleStore } from "./routing-rule-store.ts";
 import { PrismaRunReports } from "./run-reports.ts";
 import { PrismaRunStore } from "./run-store.ts";
@@ -75,6 +76,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     dueSchedules: new PrismaDueSchedules(deps),
     policies: createPolicyStore(deps),
     routingRules: createRoutingRuleStore(deps),
+    requestDefaults: createRequestDefaultsStore(deps.database),
     inboxList: new PrismaInboxList(deps.database),
     noticeLog: new PrismaNoticeLog(deps),
     auditLog: new PrismaAuditLog(deps.database),

@@ -9,7 +9,7 @@ import type {
   RunEvent as RunEventRow,
   Thread as ThreadRow,
 } from "./generated/client.ts";
-import { APPROVAL } from "./json-columns.ts";
+import { APPROVAL, FOLLOW_UP_FILES } from "./json-columns.ts";
 import { parseJsonColumn, withoutNulls } from "./rows.ts";
 
 /** Rows that belong to runs, as the domain's types. */
@@ -25,6 +25,10 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     seq: row.seq,
     message: row.message,
     context: row.context,
+    files:
+      row.files === null
+        ? null
+        : parseJsonColumn(FOLLOW_UP_FILES, row.files, { table: "follow_ups", id: row.id, column: "files" }),
     messageRef: row.messageRef,
     threadId: row.threadId,
     mode: row.mode as RunMode | null,

@@ -13,7 +13,7 @@ import { addNotices, bindThread, storeIdempotentResponse, storeInboxResult } fro
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { deleteRun } from "./delete-run.ts";
 import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndsOf } from "./event-pages.ts";
-import { addFiles, replaceChanges } from "./file-store.ts";
+import { addFiles, addFollowUpFiles, replaceChanges } from "./file-store.ts";
 import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
@@ -288,12 +288,14 @@ async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<vo
     const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
     const lastSeq = _max.seq ?? 0;
     await tx.followUp.createMany({
-      data: followUps.map(({ approval, ...row }, index) => ({
+      data: followUps.map(({ approval, files, ...row }, index) => ({
         ...row,
         seq: lastSeq + index + 1,
         ...(approval === undefined ? {} : { approval: toJson(approval) }),
+        ...(files === undefined ? {} : { files: toJson(files) }),
       })),
     });
+    await addFollowUpFiles(tx, runId, followUps);
   }
   if (takes === undefined) {
     return;

@@ -17,6 +17,7 @@ import {
   type StoredArchives,
 } from "./checkpoint.ts";
 import { diskSizeOf } from "./disk-size.ts";
+import { addInputFiles } from "./input-files.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";
 import { relocate } from "./relocate.ts";
@@ -45,6 +46,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
   const deps = { ...options, maxBytes, prepared: new PreparedEnvironments(dataDir, log, options.prepared) };
   return {
     prepare: (preparation) => prepare(deps, preparation),
+    addFiles: (runId, files) => addInputFiles(new RunDirectory(dataDir, runId).directory, files),
     collect: (runId, known) =>
       collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
     size: (runId) => diskSizeOf(new RunDirectory(dataDir, runId).path),

@@ -7,6 +7,7 @@ import { OutboxDispatcher } from "../../src/core/outbox/outbox-dispatcher.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
+import { RequestDefaultsService } from "../../src/core/routing/request-defaults.ts";
 import { runRules } from "../../src/core/rules/run-rules.ts";
 import type { RunEvent } from "../../src/core/runs/events.ts";
 import type { NewRun } from "../../src/core/runs/new-run.ts";
@@ -66,6 +67,7 @@ export class CoreHarness {
   readonly blobs = createInMemoryBlobStore(this.clock);
   readonly logged: { readonly message: string; readonly facts: Record<string, unknown> | undefined }[] = [];
   readonly runs: RunService;
+  readonly requestDefaults: RequestDefaultsService;
   readonly inboxProcessor: InboxProcessor;
   readonly outboxDispatcher: OutboxDispatcher;
   readonly #workerDeps: RunWorkerDeps;
@@ -95,12 +97,14 @@ export class CoreHarness {
       digest: sha256,
       ...rules,
     });
+    this.requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
     this.inboxProcessor = new InboxProcessor({
       storage,
       runs: this.runs,
       policies: rules.policies,
       adapters,
       blobs: this.blobs,
+      requestDefaults: this.requestDefaults,
       clock,
       log,
     });
@@ -130,6 +134,7 @@ export class CoreHarness {
     const deletedRuns = { prune: async () => 0 };
     return new Maintenance({
       storage,
+      adapters: new Map([[this.adapter.name, this.adapter]]),
       blobs,
       eventBodyMs: 7 * 86_400_000,
       deletedRuns,

@@ -60,6 +60,9 @@ function bodyOf(notice: ShownNotice, frame: Frame): string {
   if (notice.kind === "card") {
     return cardBody(notice.card, frame.trigger);
   }
+  if (notice.kind === "choice") {
+    return replyBody({ text: notice.text }, frame.room);
+  }
   const { purpose, ...message } = notice;
   return purpose === "reply" ? replyBody(message, frame.room) : endBody(message, { ...frame, purpose });
 }

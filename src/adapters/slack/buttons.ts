@@ -12,9 +12,13 @@ const PERMISSION = "errand_permission";
 const FILES = "errand_files";
 const APPROVE = "errand_approve";
 const REFUSE = "errand_refuse";
+const CHOOSE = "errand_choose";
+const REMEMBER = "errand_remember";
 
 const MAX_LABEL = 75;
 const MAX_VALUE = 2_000;
+/** A block has 25 elements, and one is "Without a repository". */
+const MAX_CHOICES = 24;
 
 /** Slack opens the address itself, and also reports that the button was pressed. */
 export function openButton(url: string): types.Button {
@@ -62,9 +66,44 @@ function optionButton(ids: readonly string[], { name, kind }: PermissionOption, 
   };
 }
 
+/** One button for each environment, and whether the choice is to be remembered. Others are chosen by `env=`. */
+export function choiceBlocks(
+  requestId: string,
+  options: readonly { readonly id: string; readonly name: string }[],
+): types.ActionsBlock[] {
+  const buttons = options.slice(0, MAX_CHOICES).map(({ id, name }, index): types.Button => {
+    const value = [requestId, id].map(encode).join("|");
+    return { type: "button", action_id: `${CHOOSE}:${index}`, text: label(name), value };
+  });
+  const none = {
+    type: "button",
+    action_id: CHOOSE,
+    text: label("Without a repository"),
+    value: requestId,
+  } as const;
+  const remember: types.Checkboxes = {
+    type: "checkboxes",
+    action_id: REMEMBER,
+    options: [
+      { text: label("Remember it for my requests"), value: "person" },
+      { text: label("Remember it for this channel (administrators)"), value: "place" },
+    ],
+  };
+  return [
+    { type: "actions", elements: [remember] },
+    { type: "actions", elements: [...buttons, none] },
+  ];
+}
+
+/** What the reader ticked in the message of a button: the values of all its checkboxes. */
+export type Ticked = readonly string[];
+
 /** What a button does; undefined if the button is not from Errand. */
-export function parseButton(actionId: string, value: string): ButtonAction | undefined {
+export function parseButton(actionId: string, value: string, ticked: Ticked = []): ButtonAction | undefined {
   const [run = "", subject, optionId] = value.split("|").map(decode);
+  if (actionId === CHOOSE || actionId.startsWith(`${CHOOSE}:`)) {
+    return choiceIn(run, subject, ticked);
+  }
   const runId = parseRunId(run);
   if (runId === undefined) {
     return undefined;
@@ -88,6 +127,20 @@ export function parseButton(actionId: string, value: string): ButtonAction | und
     return undefined;
   }
   return { kind: "answer", runId, permissionId: subject, optionId };
+}
+
+function choiceIn(id: string, environmentId: string | undefined, ticked: Ticked): ButtonAction | undefined {
+  // The ids of events are made like those of runs.
+  const requestId = parseRunId(id);
+  const remember = (["place", "person"] as const).find((scope) => ticked.includes(scope));
+  return requestId === undefined
+    ? undefined
+    : {
+        kind: "choose",
+        requestId,
+        ...(environmentId ? { environmentId } : {}),
+        ...(remember === undefined ? {} : { remember }),
+      };
 }
 
 /** `|` separates the ids in a value, so an id must not contain it. */

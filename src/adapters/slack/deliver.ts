@@ -34,6 +34,7 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
     case "ended":
       return receiptOf(await react(delivery, { ts: notice.messageRef, name: ENDED[notice.end] }, client));
     case "card":
+    case "choice":
       return receiptOf(await showCard({ ...delivery, notice }, posts));
     case "message": {
       if (notice.attached !== undefined) {
@@ -71,7 +72,7 @@ async function react(
  * would change nothing is not made.
  */
 async function showCard(
-  delivery: Delivery & { readonly notice: Extract<Notice, { readonly kind: "card" }> },
+  delivery: Delivery & { readonly notice: Extract<Notice, { readonly kind: "card" | "choice" }> },
   posts: Posts,
 ): Promise<Shown> {
   const { id, notice } = delivery;

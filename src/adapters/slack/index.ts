@@ -62,6 +62,8 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       pace: PACE,
       writesOf: (notice) => (notice.kind === "message" ? partsOf(notice.text) : 1),
       containerOf: (key) => parseThreadKey(key).channel,
+      asksWhere: true,
+      hasPrivateReplies: true,
       get trigger() {
         return identity.trigger;
       },

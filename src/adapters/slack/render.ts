@@ -14,12 +14,13 @@ import {
   safeUrl,
   withLinks,
 } from "./blocks.ts";
-import { filesButton } from "./buttons.ts";
+import { choiceBlocks, filesButton } from "./buttons.ts";
 import { defuseMrkdwn } from "./defuse.ts";
 import { type Mark, markOf } from "./marks.ts";
 import { renderCard } from "./render-card.ts";
 
 type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" }>;
+type ChoiceNotice = Extract<Notice, { readonly kind: "choice" }>;
 type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
 
 /** Leaves room for the marks that turn addresses into links. */
@@ -36,6 +37,9 @@ export function render(
   if (notice.kind === "card") {
     return [renderCard(notice.card, mark)];
   }
+  if (notice.kind === "choice") {
+    return [renderChoice(notice, mark)];
+  }
   if (notice.purpose === "reply") {
     return [renderReply(notice, mark)];
   }
@@ -43,6 +47,17 @@ export function render(
     return [renderWords(notice, { mark, words: plainSection(notice.text), text: notice.text })];
   }
   return renderAnswer(notice, (part) => markOf(delivery, part));
+}
+
+/** A question of the bot itself. Once it is decided, it has no buttons. */
+function renderChoice({ options, requestId, text }: ChoiceNotice, mark: Mark): Rendered {
+  const said = { ...mrkdwnSection(defuseMrkdwn(text, MAX_REPLY)), block_id: mark.blockId };
+  return {
+    mark,
+    text: defuseMrkdwn(text, MAX_FALLBACK),
+    blocks: options.length === 0 ? [said] : [said, ...choiceBlocks(requestId, options)],
+    plainText: plainText({ heading: "", text, sessionLink: undefined, max: MAX_PLAIN_TEXT }),
+  };
 }
 
 function renderReply({ sessionLink, text }: MessageNotice, mark: Mark): Rendered {

@@ -42,7 +42,13 @@ const reactionSchema = z.object({
   reaction: z.string(),
   item: z.object({ type: z.literal("message"), channel: z.string(), ts: z.string() }),
 });
+const ticks = z.object({ selected_options: z.array(z.object({ value: z.string() })).optional() });
+const stateSchema = z
+  .object({ values: z.record(z.string(), z.record(z.string(), ticks)) })
+  .optional()
+  .catch(undefined);
 const buttonSchema = z.object({
+  state: stateSchema,
   user: z.object({ id: z.string() }),
   channel: z.object({ id: z.string() }),
   message: z.object({ ts: z.string(), thread_ts: z.string().optional() }),
@@ -209,13 +215,17 @@ function translateButton(payload: unknown, { teamId }: Bot): Translation {
   if (!parsed.success) {
     return ignored("Not a button of a message.");
   }
-  const { user, channel, message, actions } = parsed.data;
+  const { user, channel, message, actions, state } = parsed.data;
   const [pressed] = actions;
   if (pressed === undefined) {
     return ignored("No button was pressed.");
   }
   const { action_id: actionId, action_ts: version, value: content } = pressed;
-  const buttonAction = parseButton(actionId, content);
+  const elements = Object.values(state?.values ?? {}).flatMap((block) => Object.values(block));
+  const ticked = elements.flatMap(({ selected_options: selected = [] }) =>
+    selected.map(({ value }) => value),
+  );
+  const buttonAction = parseButton(actionId, content, ticked);
   if (buttonAction === undefined) {
     return ignored(`No button of Errand: ${actionId}.`);
   }

@@ -239,6 +239,10 @@ export const RUN_EVENT_KINDS: Kinds = {
         .optional()
         .describe("`guest`: the guest of a share link wrote it. Absent for a principal."),
       delivery: text("`queue`, `interrupt` or `steer`."),
+      files: z
+        .array(RequestFile)
+        .optional()
+        .describe("The files that came with it, as the workspace gets them."),
     },
   },
   "followup.edited": {

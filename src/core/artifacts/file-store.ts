@@ -5,7 +5,7 @@ import type { Artifact } from "./artifact.ts";
 
 /** The inputs, the artifacts and the changes of runs. Changes of the run store them; their bytes are blobs. */
 export interface FileStore {
-  /** In the order of the request. */
+  /** The files of the request, in its order. */
   inputsOf(runId: RunId): Promise<readonly RunInput[]>;
   /** The artifacts of several runs, oldest first; those of the same time by their key. */
   artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]>;

@@ -7,7 +7,6 @@ import { parseCommand } from "./parse-command.ts";
 
 /** The author waits meanwhile. */
 const GATHER_TIMEOUT_MS = 30_000;
-const FILES = "A message to a run that exists cannot bring files yet.";
 
 /** Asks the adapter for what stands around a message. A failure is named and stops nothing. */
 export async function gatherContext(
@@ -24,8 +23,7 @@ export async function gatherContext(
     const reading = adapter.gather(message, { isFollowUp });
     const read = await withTimeout(reading, GATHER_TIMEOUT_MS, { clock, onTimeout: failSlowly });
     const { files = [], ...texts } = read;
-    const gathered = cleaned(texts, (text) => text);
-    return isFollowUp ? withoutFiles(gathered, files) : { ...gathered, files };
+    return { ...cleaned(texts, (text) => text), files };
   } catch (error) {
     log.warn("inbox.context_not_gathered", { inboxId, adapter: adapter.name, error });
     const why = error instanceof AppError ? ` ${error.message}` : "";
@@ -38,12 +36,6 @@ export function contextText(own: string | undefined, { context, unread = [] }: G
   const gaps = unread.length === 0 ? undefined : ["Not read:", ...unread.map((gap) => `- ${gap}`)].join("\n");
   const parts = [own, context, gaps].filter((part) => part !== undefined && part !== "");
   return parts.length === 0 ? undefined : parts.join("\n\n");
-}
-
-function withoutFiles(gathered: GatheredContext, files: NonNullable<GatheredContext["files"]>) {
-  const { unread = [] } = gathered;
-  const unreadFiles = files.map(({ fileName }) => `The file ${fileName}: ${FILES}`);
-  return { ...gathered, unread: [...unread, ...unreadFiles] };
 }
 
 function failSlowly(): never {

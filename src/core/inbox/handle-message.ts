@@ -1,9 +1,12 @@
 import { storeInputs } from "../inputs/run-input.ts";
+import { isOpenTo } from "../people/ownership.ts";
+import type { NewRun } from "../runs/new-run.ts";
 import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../runs/states.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
+import { askWhere, findWhere, rememberChoice } from "./ask-where.ts";
 import { attachFiles } from "./attach-files.ts";
 import { contextText } from "./gather-context.ts";
 import type { Disposition } from "./inbox-result.ts";
@@ -50,25 +53,45 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
 }
 
 async function create(context: AuthorizedContext, deps: InboxDeps, text: string): Promise<Disposition> {
-  const { blobs, runs, storage } = deps;
+  const { author } = context;
   let options: RequestOptions;
   try {
-    options = await parseOptions(text, () => storage.environments.list(context.author.teamId));
+    options = await parseOptions(text, async () =>
+      (await deps.storage.environments.list(author.teamId)).filter((each) => isOpenTo(each, author)),
+    );
   } catch (error) {
     return replyWith(error, context, deps);
   }
-  const { config, prompt } = options;
-  const elsewhere = await refusedRepository(context, config.repository);
+  const elsewhere = await refusedRepository(context, options.config.repository);
   if (elsewhere !== undefined) {
     return reply(context, deps, elsewhere);
   }
-  const { adapter, author, gathered, message, proven } = context;
+  const request = requestOf(context, options);
+  const where = await findWhere(context, request, deps);
+  if ("choices" in where) {
+    return askWhere(context, where.choices, deps);
+  }
+  await rememberChoice(context, deps);
+  const inputs = await storeInputs(deps.blobs, context.gathered.files ?? []);
+  await deps.runs.create(
+    { ...request, ...where, ...(inputs.length === 0 ? {} : { inputs }) },
+    { ...completing(context, "run_created"), binding: bindingOf(context) },
+  );
+  return "run_created";
+}
+
+function requestOf(
+  { adapter, author, choice, gathered, message, proven }: AuthorizedContext,
+  { config, isWithoutEnvironment, prompt }: RequestOptions,
+): NewRun {
   const { permalink, subject } = message;
   const surroundings = contextText(message.context, gathered);
-  const inputs = await storeInputs(blobs, gathered.files ?? []);
-  const request = {
+  const isEmpty =
+    isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
+  return {
     prompt,
     ...(Object.keys(config).length === 0 ? {} : { config }),
+    ...(isEmpty ? { isWithoutEnvironment: true } : {}),
     source: adapter.traits.source,
     creator: author,
     // An account's first message creates its principal, so there is always one.
@@ -79,12 +102,9 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
       ...(message.messageRef === "" ? {} : { message_ref: message.messageRef }),
     },
     ...(surroundings === undefined ? {} : { context: surroundings }),
-    ...(inputs.length === 0 ? {} : { inputs }),
     ...(subject === undefined ? {} : { title: subject }),
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),
   };
-  await runs.create(request, { ...completing(context, "run_created"), binding: bindingOf(context) });
-  return "run_created";
 }
 
 /** A person who may write here can be a stranger in the repository that the request names. */
@@ -158,12 +178,14 @@ async function invite(context: AuthorizedContext, { runs, storage }: InboxDeps):
 async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
   const { author, gathered, message } = context;
   const surroundings = contextText(message.context, gathered);
+  const files = await storeInputs(deps.blobs, gathered.files ?? []);
   const input = {
     message: message.text,
     messageRef: message.messageRef,
     threadId: context.thread.id,
     authorId: author.id,
     ...(surroundings === undefined ? {} : { context: surroundings }),
+    ...(files.length === 0 ? {} : { files }),
   };
   const extras = {
     ...completing(context, "follow_up"),
@@ -192,6 +214,9 @@ async function applyButton(
   action: ButtonAction,
   deps: InboxDeps,
 ): Promise<Disposition> {
+  if (action.kind === "choose") {
+    throw new Error("A choice is processed as the request that it is about.");
+  }
   const threads = await deps.storage.threads.listOf(action.runId);
   if (!threads.some(({ id }) => id === context.thread.id)) {
     return reply(context, deps, "That run is not one of this thread.");

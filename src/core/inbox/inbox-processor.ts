@@ -5,8 +5,15 @@ import { isOutsider } from "../policies/evaluate-policies.ts";
 import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
-import type { Deletion, InboundMessage, InboxEvent, ThreadAdapter } from "../threads/thread-adapter.ts";
+import type {
+  Deletion,
+  InboundMessage,
+  InboxEvent,
+  ThreadAdapter,
+  WhereChoice,
+} from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
+import { findChosen } from "./ask-where.ts";
 import { changeMessage, takenMessage, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
@@ -90,11 +97,23 @@ export class InboxProcessor {
 
   async #process(context: MessageContext): Promise<Disposition> {
     const { message, thread } = context;
+    const { buttonAction: action } = message;
+    if (action?.kind === "choose") {
+      return this.#once(context, () => this.#processChoice(context, action));
+    }
     if (message.addressed === "reply" && thread.runId === undefined) {
       const reason = "Not addressed to the bot, in a thread without a run.";
       return this.#store({ ...ignoredBy(context), reason, mayComeEarly: true });
     }
     return this.#once(context, async () => (await this.#processEdit(context)) ?? this.#processNew(context));
+  }
+
+  /** Processes the request that waited for the choice, as it was when it was made. */
+  async #processChoice(context: MessageContext, action: WhereChoice): Promise<Disposition> {
+    const chosen = await findChosen(context, action, this.#deps);
+    return "refusal" in chosen
+      ? this.#replyRefused(context, chosen.refusal)
+      : this.#authorizeAndDecide({ ...context, ...chosen });
   }
 
   async #processNew(context: MessageContext): Promise<Disposition> {

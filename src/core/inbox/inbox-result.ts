@@ -6,6 +6,7 @@ export const DISPOSITIONS = [
   "follow_up",
   "changed",
   "withdrawn",
+  "asked",
   "cancelled",
   "answered",
   "replied",
@@ -31,4 +32,6 @@ export interface InboxResult {
    * For an ignored reply in a thread without a run: the request may still come. If it does, the reply is processed again.
    */
   readonly mayComeEarly?: true;
+  /** The event with the disposition `asked` that this result answers. It is answered once: otherwise `UniqueConflict`. */
+  readonly answers?: string;
 }

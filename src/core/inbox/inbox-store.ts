@@ -14,6 +14,12 @@ export interface InboxStore {
   listResultsOf(messageId: string): Promise<readonly MessageResult[]>;
   /** Stores the result of an event that changes no run, and `says.notices` for the thread. Throws `UniqueConflict`. */
   complete(result: InboxResult, says?: ThreadNotices): Promise<void>;
+  /** An event whose author was asked something that nobody has answered. */
+  findAsked(id: string): Promise<InboxEvent | undefined>;
+  /** Those of them that arrived more than `ageMs` ago, the oldest first. */
+  listAsked(ageMs: number, limit: number): Promise<readonly InboxEvent[]>;
+  /** Ends such an event without an answer. False when it was answered meanwhile. */
+  giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean>;
   /**
    * Lets a failed event be processed once more, before later open events of its ordering key. False when the event has
    * not failed, or no longer has its body.

@@ -5,12 +5,18 @@ import type { Policy, Role } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import type { RequestDefaultsService } from "../routing/request-defaults.ts";
 import type { RuleBook } from "../rules/rule-book.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Storage } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
-import type { GatheredContext, InboundMessage, ThreadAdapter } from "../threads/thread-adapter.ts";
+import type {
+  GatheredContext,
+  InboundMessage,
+  ThreadAdapter,
+  WhereChoice,
+} from "../threads/thread-adapter.ts";
 import type { InboxResult } from "./inbox-result.ts";
 
 export interface InboxDeps {
@@ -32,6 +38,7 @@ export interface InboxDeps {
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   /** Files of requests. */
   readonly blobs: Pick<BlobStore, "put">;
+  readonly requestDefaults: RequestDefaultsService;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,6 +53,8 @@ export interface MessageContext {
   readonly thread: Thread;
   /** What became of an earlier version of the message. */
   readonly taken?: TakenMessage;
+  /** Set for a request that waited for a choice. */
+  readonly choice?: ChosenWhere;
 }
 
 /** What the agent got, or is to get, of a message. */
@@ -62,6 +71,14 @@ export interface AuthorizedContext extends MessageContext {
   readonly proven: Readonly<Record<string, unknown>>;
   readonly roles: readonly Role[];
   readonly gathered: GatheredContext;
+}
+
+/** Where a request is worked on, as somebody chose. */
+export interface ChosenWhere extends Omit<WhereChoice, "kind"> {
+  readonly by: Principal;
+  readonly environmentName?: string;
+  /** It was to be remembered for the place, which needs an administrator. */
+  readonly isRefusedForPlace: boolean;
 }
 
 /** Where the message comes from, as policies and routing rules match it. */

@@ -4,6 +4,7 @@ import type { Notice } from "../threads/notice.ts";
 import type { Disposition } from "./inbox-result.ts";
 import {
   type AuthorizedContext,
+  type ChosenWhere,
   type InboxDeps,
   type MessageContext,
   requestOriginOf,
@@ -37,14 +38,28 @@ export async function reply(
 
 /** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
 export function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
-  const says = { threadId: context.thread.id, notices: [...seenNotice(context), ...unreadNotice(context)] };
+  const { choice } = context;
+  const notices = [...seenNotice(context), ...(choice === undefined ? [] : [chosenNotice(choice)])];
+  const says = { threadId: context.thread.id, notices: [...notices, ...unreadNotice(context)] };
+  const answers = choice === undefined ? {} : { answers: choice.requestId };
   return {
     from: requestOriginOf(context),
-    inboxResult: { ...resultOf(context), disposition },
+    inboxResult: { ...resultOf(context), disposition, ...answers },
     threadNotices: says,
     startAfterMs: context.message.collectMs,
   };
 }
+
+/** What is shown in place of the question once somebody has chosen. */
+function chosenNotice({ by, environmentName, requestId, isRefusedForPlace }: ChosenWhere): Notice {
+  const where =
+    environmentName === undefined ? "I work without a repository" : `I work in ${environmentName}`;
+  const who = by.displayName === undefined ? "" : `, as ${by.displayName} chose`;
+  const text = `${where}${who}.${isRefusedForPlace ? ` ${NOT_REMEMBERED}` : ""}`;
+  return { kind: "choice", requestId, text, options: [] };
+}
+
+const NOT_REMEMBERED = "It is not remembered for this place, because only administrators set that.";
 
 /** A reply at the place of the message, for everybody or for its author alone. */
 export function replyNotice(
@@ -64,7 +79,7 @@ export function replyNotice(
 }
 
 /** A button stands on a message of the bot's own, which needs no 👀. */
-function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
+export function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
   return buttonAction === undefined && messageRef !== "" ? [{ kind: "seen", messageRef } as const] : [];
 }
 

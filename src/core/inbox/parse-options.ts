@@ -5,12 +5,15 @@ import { PULL_REQUEST_SETTINGS, type RunConfig } from "../runs/run.ts";
 /** What a request says about its run before its words: `repo=acme/web env=Backend fix the parser`. */
 export interface RequestOptions {
   readonly config: RunConfig;
+  /** `env=none` */
+  readonly isWithoutEnvironment?: true;
   /** The words without the options. */
   readonly prompt: string;
 }
 
 const NAMES = ["repo", "ref", "env", "model", "agent", "pr"] as const;
 type Name = (typeof NAMES)[number];
+const NO_ENVIRONMENT = "none";
 const OPTION = new RegExp(`^\\s*(${NAMES.join("|")})=("[^"\\n]*"|\\S+)(?=\\s|$)`, "i");
 
 /** Reads the options at the front of a request. Throws `invalid_request` for a value that is impossible. */
@@ -26,7 +29,9 @@ export async function parseOptions(
     rest = rest.slice(whole.length);
   }
   const environment = options.get("env");
-  const id = environment === undefined ? undefined : environmentIn(await listEnvironments(), environment);
+  const isNone = environment?.toLowerCase() === NO_ENVIRONMENT;
+  const id =
+    environment === undefined || isNone ? undefined : environmentIn(await listEnvironments(), environment);
   const [agent, model, ref, repository] = (["agent", "model", "ref", "repo"] as const).map((name) =>
     options.get(name),
   );
@@ -39,7 +44,7 @@ export async function parseOptions(
     ...(agent === undefined ? {} : { harness: { type: agent } }),
     ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
   };
-  return { config, prompt: rest.trim() };
+  return { config, prompt: rest.trim(), ...(isNone ? { isWithoutEnvironment: true } : {}) };
 }
 
 function environmentIn(environments: readonly Pick<Environment, "id" | "config">[], name: string): string {

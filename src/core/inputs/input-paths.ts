@@ -1,7 +1,9 @@
 import type { Workspace } from "../workspaces/workspace.ts";
-import type { RunInput } from "./run-input.ts";
+import type { FollowUpFile, RunInput } from "./run-input.ts";
 
 const DIRECTORY = "attachments";
+/** Follow-ups of one run differ in the end of their ids. */
+const ID_LENGTH = 8;
 /** File systems allow 255 bytes. A number may be added. */
 const NAME_BYTES_MAX = 200;
 const EXTENSION_LENGTH_MAX = 20;
@@ -12,14 +14,31 @@ export interface FileInWorkspace extends Pick<RunInput, "kind" | "mimeType" | "s
 }
 
 /** The path of each input file in the workspace. Names from callers are made safe and unique. */
-export function filesInWorkspace(inputs: readonly RunInput[]): readonly FileInWorkspace[] {
+export function filesInWorkspace(
+  inputs: readonly Omit<RunInput, "blobId">[],
+  directory = DIRECTORY,
+): readonly FileInWorkspace[] {
   const taken = new Set<string>();
   return inputs.map(({ fileName, kind, mimeType, sizeBytes }) => {
     const name = freeName(cleanFileName(fileName), taken);
     // Some file systems do not distinguish upper from lower case.
     taken.add(name.toLowerCase());
-    return { path: `${DIRECTORY}/${name}`, kind, mimeType, sizeBytes };
+    return { path: `${directory}/${name}`, kind, mimeType, sizeBytes };
   });
+}
+
+/** What the log and the agent are told about a file. */
+export function fileInWorkspace({ kind, mimeType, path, sizeBytes }: FollowUpFile): FileInWorkspace {
+  return { path, kind, mimeType, sizeBytes };
+}
+
+/** The files of a follow-up in a directory of its own, because the workspace may have files of these names already. */
+export function filesOfFollowUp(
+  followUpId: string,
+  files: readonly Omit<FollowUpFile, "path">[],
+): readonly FollowUpFile[] {
+  const paths = filesInWorkspace(files, `${DIRECTORY}-${followUpId.slice(-ID_LENGTH)}`);
+  return files.map((file, index) => ({ ...file, path: paths[index]?.path ?? "" }));
 }
 
 /** The relative path from the agent's working directory to the input files: empty, or several `../`. */

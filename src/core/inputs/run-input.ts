@@ -13,11 +13,18 @@ export interface RunInput {
   readonly blobId: string;
 }
 
+/** A file of a follow-up. It has a place of its own in the workspace. */
+export interface FollowUpFile extends RunInput {
+  /** Relative to the workspace's directory. */
+  readonly path: string;
+  readonly sha256: string;
+}
+
 export interface RequestFile extends Pick<RunInput, "kind" | "fileName" | "mimeType"> {
   readonly bytes: Uint8Array;
 }
 
-/** Stores the bytes. The change that creates the run references them; otherwise they are pruned. */
+/** Stores the bytes. The change that creates the run or the follow-up references them; otherwise they are pruned. */
 export async function storeInputs(
   blobs: Pick<BlobStore, "put">,
   files: readonly RequestFile[],

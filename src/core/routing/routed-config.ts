@@ -22,23 +22,82 @@ export interface ConfigSources {
   readonly agent?: RunConfig | undefined;
   /** What the run inherits from its conversation. The agent program is inherited even if it is not among it. */
   readonly conversation?: RunConfig | undefined;
+  /** Below the routing rule, strongest first. */
+  readonly defaults?: readonly ConfigDefault[] | undefined;
 }
 
-/** The request's own configuration. Missing values come from the other sources, and last from the routing rule. */
+/** A configuration below the routing rules. */
+export interface ConfigDefault {
+  readonly layer: ConfigLayer;
+  readonly config: RunConfig;
+}
+
+/** The request's own configuration. Missing values come from the other sources, then from the routing rule and the defaults. */
 export function routedConfig(sources: ConfigSources, routing: Routing): RoutedConfig {
   const { considered, reason, rule } = routing;
-  const { agent = {}, conversation, request } = sources;
+  const { agent = {}, conversation, defaults = [], request } = sources;
   const stronger = layeredConfig(layeredConfig(request, agent), conversation ?? {});
-  const { harness, ...ruled } = ofSameProgram(ruleConfig(routing), stronger);
-  const ofRule: RunConfig =
-    conversation !== undefined || harness === undefined ? ruled : { ...ruled, harness };
-  const config = layeredConfig(stronger, ofRule);
-  const routed = { environment: config.environment_id ?? null, rule: rule?.name ?? null, reason };
+  // A conversation keeps its agent program.
+  const fitting = (lower: RunConfig, upper: RunConfig) =>
+    withoutHarness(ofSameProgram(lower, upper), conversation !== undefined);
+  const ofRule = fitting(ruleConfig(routing), stronger);
+  let config = layeredConfig(stronger, ofRule);
+  const layers: [ConfigLayer, RunConfig][] = [];
+  for (const { config: own, layer } of defaults) {
+    const lower = fitting(ofSamePlace(own, config), config);
+    config = layeredConfig(config, lower);
+    layers.push([layer, { ...lower }]);
+  }
   const inherited = conversation && { harness: {}, ...conversation };
-  const { harness: _combined, ...plain } = config;
+  const { harness: _combined, ...plain } = layeredConfig(stronger, ofRule);
   const routing_rule = ofRule.harness === undefined ? plain : { ...plain, harness: ofRule.harness };
-  const config_layers = layersOf({ request, agent, conversation: inherited ?? {}, routing_rule });
-  return { config, provenance: { ...(considered.length === 0 ? {} : { routing: routed }), config_layers } };
+  const config_layers = layersOf([
+    ["request", request],
+    ["agent", agent],
+    ["conversation", inherited ?? {}],
+    ["routing_rule", routing_rule],
+    ...layers,
+  ]);
+  const placed = PLACE_REASONS[config_layers.environment_id ?? config_layers.repository ?? "default"];
+  const routed = {
+    environment: config.environment_id ?? null,
+    rule: rule?.name ?? null,
+    reason: placed ?? reason,
+  };
+  const isRouted = considered.length > 0 || placed !== undefined;
+  return { config, provenance: { ...(isRouted ? { routing: routed } : {}), config_layers } };
+}
+
+/** Why a run works where it does, if no rule of the team decided it. */
+const PLACE_REASONS: Partial<Record<ConfigLayer, string>> = {
+  place_default: "The default of the place where it was asked for.",
+  person_default: "The default of the person who asked.",
+  choice: "Chosen where it was asked for.",
+  only_environment: "The only environment of the team.",
+};
+
+/** What of `lower` fits to a request that has its environment or repository already. */
+function ofSamePlace(lower: RunConfig, upper: RunConfig): RunConfig {
+  return isPlaced(upper) ? withoutPlace(lower) : lower;
+}
+
+/** Whether it says where the run works. */
+export function isPlaced({ environment_id: environment, repository }: RunConfig): boolean {
+  return environment !== undefined || repository !== undefined;
+}
+
+export function withoutPlace({
+  environment_id: _environment,
+  ref: _ref,
+  repository: _repository,
+  ...others
+}: RunConfig) {
+  return others;
+}
+
+function withoutHarness(config: RunConfig, isDropped: boolean): RunConfig {
+  const { harness: _harness, ...others } = config;
+  return isDropped ? others : config;
 }
 
 function ruleConfig({ rule }: Routing): RunConfig {
@@ -53,15 +112,15 @@ function ruleConfig({ rule }: Routing): RunConfig {
  * The agent always has a layer: `default` when no other layer names one. A layer that names only its model or its
  * reasoning level does not choose it, and has a line for each of these members.
  */
-function layersOf(configs: Partial<Record<ConfigLayer, RunConfig>>): Record<string, ConfigLayer> {
+function layersOf(configs: readonly (readonly [ConfigLayer, RunConfig])[]): Record<string, ConfigLayer> {
   const layers: Record<string, ConfigLayer> = { harness: "default" };
-  for (const [layer, config] of Object.entries(configs).toReversed()) {
+  for (const [layer, config] of configs.toReversed()) {
     const { harness = {} } = config;
     const isChosenBelow = layers.harness !== "default" && harness.type === undefined;
     const { harness: _harness, ...others } = config;
     const ofHarness = Object.keys(harness).map((member) => `harness.${member}`);
     for (const member of isChosenBelow ? [...Object.keys(others), ...ofHarness] : Object.keys(config)) {
-      layers[member] = layer as ConfigLayer;
+      layers[member] = layer;
     }
   }
   return layers;

@@ -1,5 +1,5 @@
 import type { PrincipalId } from "../ids.ts";
-import type { RunInput } from "../inputs/run-input.ts";
+import type { FollowUpFile, RunInput } from "../inputs/run-input.ts";
 import type { Verdict } from "../policies/evaluate-policies.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
@@ -68,14 +68,17 @@ export function wordsOfRequest(
   return [{ text: requestOf(run), attachments }, ...texts.map((text = "") => ({ text, attachments: [] }))];
 }
 
-/** The words of a follow-up, with the text around them. */
+/** The words of a follow-up, with the text around them and its files. */
 export function inputOf({
   context,
+  files = [],
   id,
   message,
-}: Pick<FollowUp, "context" | "id" | "message">): ApprovalInput {
+}: Pick<FollowUp, "context" | "id" | "message"> & {
+  readonly files?: readonly Omit<FollowUpFile, "path">[];
+}): ApprovalInput {
   const text = context === undefined ? message : `${message}\n\n${context}`;
-  return { followUpId: id, text, attachments: [] };
+  return { followUpId: id, text, attachments: files.map(({ fileName: name, sha256 }) => ({ name, sha256 })) };
 }
 
 /** Whether the run may not start or restart before it is approved. */

@@ -1,6 +1,8 @@
 import type { PermissionOption } from "../agents/agent-runner.ts";
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
+import { filesOfFollowUp } from "../inputs/input-paths.ts";
+import type { FollowUpFile } from "../inputs/run-input.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import {
   type ApprovalTools,
@@ -19,6 +21,7 @@ export interface FollowUpInput {
   readonly message: string;
   /** Text around the message by any author. */
   readonly context?: string;
+  readonly files?: readonly Omit<FollowUpFile, "path">[];
   readonly messageRef?: string;
   readonly threadId?: string;
   readonly mode?: RunMode;
@@ -49,14 +52,14 @@ export interface FollowUpRules extends ApprovalTools {
 
 /**
  * What a follow-up does depends on the state of its run. Queued or moving: it is held for the next turn. Blocked by a
- * question: it answers the question if it is plainly an answer and no guest wrote it, otherwise it is held and the
- * question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again. A
+ * question: it answers the question if it is plainly an answer, without files and not of a guest, otherwise it is held and
+ * the question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again. A
  * follow-up that waits for an approval of its own changes no state.
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput, rules: FollowUpRules): FollowUpEffect {
   const { permission, state } = edit.run;
   if (state === "BLOCKED" && permission !== undefined) {
-    const answer = input.byGuest === true ? undefined : answerIn(permission, input.message);
+    const answer = mayAnswer(input) ? answerIn(permission, input.message) : undefined;
     return answer === undefined
       ? { followUpId: holdWith(edit, input, rules), questionOpen: true }
       : answerByText(edit, answer, input.authorId);
@@ -98,14 +101,19 @@ function holdWith(edit: RunEdit, input: HeldFollowUp, { required, ...tools }: Fo
 /** The action that a follow-up performs on the run. */
 export function actionOf(
   { permission, state }: Run,
-  { byGuest, delivery, message }: Pick<FollowUpInput, "byGuest" | "delivery" | "message">,
+  input: Pick<FollowUpInput, "byGuest" | "delivery" | "files" | "message">,
 ): PolicyAction {
   const isAnswer =
     state === "BLOCKED" &&
     permission !== undefined &&
-    byGuest !== true &&
-    answerIn(permission, message) !== undefined;
-  return isAnswer ? "answer" : actionOfDelivery(delivery);
+    mayAnswer(input) &&
+    answerIn(permission, input.message) !== undefined;
+  return isAnswer ? "answer" : actionOfDelivery(input.delivery);
+}
+
+/** An answer has no turn of its own that could get files. */
+function mayAnswer({ byGuest, files = [] }: Pick<FollowUpInput, "byGuest" | "files">): boolean {
+  return byGuest !== true && files.length === 0;
 }
 
 /** What gives words to the running turn is more than a follow-up. */
@@ -255,11 +263,12 @@ interface HeldFollowUp extends FollowUpInput {
 function hold(
   edit: RunEdit,
   input: HeldFollowUp,
-  { approval, id }: { readonly approval?: Approval; readonly id?: string } = {},
+  { approval, id = edit.newId() }: { readonly approval?: Approval; readonly id?: string } = {},
 ): string {
-  const { delivery = "queue", private: isPrivate = false, source = "API", ...others } = input;
+  const { delivery = "queue", files = [], private: isPrivate = false, source = "API", ...others } = input;
   const followUp = {
     ...others,
+    ...(files.length === 0 ? {} : { files: filesOfFollowUp(id, files) }),
     // A guest's message never reaches a turn whose agent may have personal secrets.
     delivery: input.byGuest === true && delivery === "steer" ? "queue" : delivery,
     private: isPrivate,

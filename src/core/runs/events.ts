@@ -67,6 +67,8 @@ export type RunEventBody =
       /** The author is the guest of a share link, which `authorId` names. Absent for a principal. */
       readonly authorType?: "guest";
       readonly delivery: string;
+      /** Its files, as the workspace gets them. */
+      readonly files?: readonly FileInWorkspace[];
     }
   /** A waiting follow-up was rewritten. */
   | {

@@ -2,6 +2,7 @@ import { newId, type PrincipalId, type RunId } from "../ids.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { NamedAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
+import type { ConfigDefault } from "../routing/routed-config.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
 import { approvalMessage } from "./approval.ts";
 import type { Approval, ConfigLayer, Provenance, Run, RunConfig, RunDefinition, RunMode } from "./run.ts";
@@ -25,6 +26,10 @@ export interface NewRun {
   readonly skill?: Skill;
   /** The skills of the configuration, once they were found. A retried run brings its own. */
   readonly skills?: readonly Skill[];
+  /** What the request gets that neither it nor a routing rule says, strongest first. */
+  readonly defaults?: readonly ConfigDefault[];
+  /** The request asks for an empty workspace: neither routing rules nor defaults give it an environment or a repository. */
+  readonly isWithoutEnvironment?: boolean;
   /** The configuration and its provenance come from a retried run: no routing rule changes them. */
   readonly isRouted?: boolean;
   /** Someone other than the creator wrote the prompt. */

@@ -3,7 +3,7 @@ import type { AuditContext } from "../audit/audit-log.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
-import { filesInWorkspace } from "../inputs/input-paths.ts";
+import { fileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice, TurnOutcome } from "../threads/notice.ts";
@@ -281,14 +281,12 @@ export class RunEdit {
     this.#showCard = true;
   }
 
-  addFollowUp(
-    followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">,
-    id: string = this.newId(),
-  ): string {
+  addFollowUp(followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">, id: string): string {
     this.#followUps.push({ ...followUp, id, runId: this.subject.run.id, createdAt: this.#tools.now });
-    const { approval, message, authorId, byGuest, delivery } = followUp;
+    const { approval, message, authorId, byGuest, delivery, files = [] } = followUp;
     const author = byGuest === true ? ({ authorId, authorType: "guest" } as const) : { authorId };
-    this.record({ kind: "followup.received", followUpId: id, message, ...author, delivery });
+    const brought = files.length === 0 ? {} : { files: files.map(fileInWorkspace) };
+    this.record({ kind: "followup.received", followUpId: id, message, ...author, delivery, ...brought });
     if (approval !== undefined) {
       this.#recordRequest(approval, id);
     }

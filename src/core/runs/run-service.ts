@@ -21,7 +21,7 @@ import type { PullRequests } from "../pull-requests/pull-requests.ts";
 import { requirePullRequestAccess } from "../pull-requests/require-access.ts";
 import { requireRunRepository } from "../repositories/run-repository.ts";
 import { route } from "../routing/route.ts";
-import { routedConfig } from "../routing/routed-config.ts";
+import { isPlaced, routedConfig, withoutPlace } from "../routing/routed-config.ts";
 import type { RunRules } from "../rules/run-rules.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { SkillFinder } from "../skills/skill-finder.ts";
@@ -53,6 +53,7 @@ import {
   requireOption,
 } from "./decide-follow-up.ts";
 import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
+import { homeRepositoryOf } from "./home-repository.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { layeredConfig } from "./layered-config.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
@@ -119,6 +120,11 @@ export interface FollowUpResult extends FollowUpEffect {
   /** The follow-up that was rewritten. */
   readonly followUp?: FollowUp;
   readonly run: Run;
+}
+
+/** A follow-up whose files are stored. */
+export interface ReceivedFollowUp extends Omit<FollowUpInput, "files"> {
+  readonly files?: readonly RunInput[];
 }
 
 export const CANCEL_STATUSES = [
@@ -196,6 +202,15 @@ export class RunService {
     return { ...prepared, inputs, approval: { ...approval, ...hashed(words, this.#deps.digest) } };
   }
 
+  /** Whether the request, a routing rule or a default says in which environment or repository the run works. */
+  async saysWhere(request: NewRun, from: RequestOrigin): Promise<boolean> {
+    if (request.isWithoutEnvironment === true) {
+      return true;
+    }
+    const { config = {}, provenance = {} } = await this.#routed(await this.#withAgent(request), from);
+    return isPlaced(config) || homeRepositoryOf({ provenance }) !== undefined;
+  }
+
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
   requireStorable(config: RunConfig, member: string): void {
     requireKeepableConfig(config, member, this.#deps.agents);
@@ -249,7 +264,7 @@ export class RunService {
   async followUp(
     id: RunId,
     viewer: Viewer,
-    input: FollowUpInput,
+    input: ReceivedFollowUp,
     extras: TransactionExtras = {},
   ): Promise<FollowUpResult> {
     const { invitation, onlyRunId } = viewer;
@@ -258,6 +273,7 @@ export class RunService {
     }
     let effect: FollowUpEffect = {};
     const { from = OVER_THE_API } = extras;
+    const given = await this.#withDigests(input);
     const judges = [await this.#judge(viewer, from)];
     if (invitation !== undefined) {
       // A guest may do no more than the creator of the link as an ordinary member.
@@ -269,11 +285,11 @@ export class RunService {
       }
       requireAgent(edit.run);
       const verdict = judges
-        .map((judged) => judged(actionOf(edit.run, input), edit.run))
+        .map((judged) => judged(actionOf(edit.run, given), edit.run))
         .reduce((one, other) => stricter(one, other));
       requireAllowed(verdict);
       const rules = { ...this.#approvalTools(viewer), required: requiredApproval(verdict) };
-      effect = decideFollowUp(edit, { source: from.source, ...input }, rules);
+      effect = decideFollowUp(edit, { source: from.source, ...given }, rules);
       if (input.private !== true) {
         edit.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
       }
@@ -542,10 +558,20 @@ export class RunService {
     const agent = namedAgent && agentConfig(namedAgent, requested);
     const chosen = layeredConfig(requested, agent ?? {});
     const before = continues && inheritConfig(continues, chosen);
+    const { defaults = [], isWithoutEnvironment = false } = request;
     const rules = await this.#deps.routing.of(creator.teamId);
     const known = layeredConfig(chosen, before?.config ?? {});
-    const routing = route(rules, { ...from, text: prompt, config: known });
-    const routed = routedConfig({ request: requested, agent, conversation: before?.config }, routing);
+    const routing = isWithoutEnvironment
+      ? { reason: "The request names no environment.", considered: [] }
+      : route(rules, { ...from, text: prompt, config: known });
+    // An issue says itself where its run works.
+    const hasPlace =
+      isWithoutEnvironment || homeRepositoryOf({ provenance: request.provenance ?? {} }) !== undefined;
+    const below = hasPlace
+      ? defaults.map(({ config, layer }) => ({ layer, config: withoutPlace(config) }))
+      : defaults;
+    const sources = { request: requested, agent, conversation: before?.config, defaults: below };
+    const routed = routedConfig(sources, routing);
     const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
     return { ...before, ...request, config: routed.config, provenance };
   }
@@ -577,6 +603,16 @@ export class RunService {
   #approvalTools(author?: Viewer): ApprovalTools {
     const authorIds = [author?.id, author?.invitation?.by.id].filter((id) => id !== undefined);
     return { digest: this.#deps.digest, authorIds };
+  }
+
+  /** An approval is for the contents of the files, which are read here. */
+  async #withDigests({ files = [], ...input }: ReceivedFollowUp): Promise<FollowUpInput> {
+    const { blobs, digest } = this.#deps;
+    const digested: (RunInput & { readonly sha256: string })[] = [];
+    for (const file of files) {
+      digested.push({ ...file, sha256: digest(await blobs.get(file.blobId)) });
+    }
+    return digested.length === 0 ? input : { ...input, files: digested };
   }
 
   async #tryCancel(id: RunId, viewer: Viewer): Promise<CancelStatus> {
@@ -679,7 +715,7 @@ function statusOf(error: unknown): CancelStatus {
 /** Shows a follow-up to people who read the run's threads elsewhere. */
 function followUpNotice(
   viewer: Viewer,
-  { message }: FollowUpInput,
+  { message }: Pick<FollowUpInput, "message">,
   { from, signInId }: Pick<TransactionExtras, "from" | "signInId">,
 ): Notice {
   if (viewer.invitation !== undefined) {

@@ -2,6 +2,7 @@ import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { ArtifactType } from "../artifacts/artifact.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../ids.ts";
+import type { FollowUpFile } from "../inputs/run-input.ts";
 import type { ShareAccess } from "../people/share-link.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { RunSource } from "./sources.ts";
@@ -64,6 +65,10 @@ export const CONFIG_LAYERS = [
   "agent",
   "conversation",
   "routing_rule",
+  "place_default",
+  "person_default",
+  "choice",
+  "only_environment",
   "skill",
   "default",
 ] as const;
@@ -276,6 +281,8 @@ export interface FollowUp {
   readonly message: string;
   /** Text around the message by any author. The agent receives it fenced, as data. */
   readonly context?: string;
+  /** Files that came with the message. The turn that takes it gets them. */
+  readonly files?: readonly FollowUpFile[];
   /** The message in the thread that it came from, as the thread's adapter names it. */
   readonly messageRef?: string;
   /** The thread that it came from. Absent: another way, such as the API. */

@@ -95,6 +95,10 @@ const REASONS: Readonly<Record<ConfigLayer, string>> = {
   agent: "a default of the agent",
   conversation: "as before in the conversation",
   routing_rule: "a routing rule",
+  place_default: "the default of this place",
+  person_default: "the default of the person who asked",
+  choice: "chosen here",
+  only_environment: "the only environment of the team",
   skill: "named by the skill",
   default: "the default",
 };

@@ -11,6 +11,14 @@ export type Notice =
   | { readonly kind: "ended"; readonly messageRef: string; readonly end: TurnOutcome }
   /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
+  /** Asks where a request is to be worked on. Without options, it was decided, and the text says how. */
+  | {
+      readonly kind: "choice";
+      /** The inbox event of the request. */
+      readonly requestId: string;
+      readonly text: string;
+      readonly options: readonly { readonly id: string; readonly name: string }[];
+    }
   /** A message of its own. `answer` are the agent's words, `outcome` ours, of a run that ended without any. */
   | {
       readonly kind: "message";
@@ -102,6 +110,9 @@ export function messageKeyOf(notice: Notice, deliveryId: string): string {
   }
   if (notice.kind === "message" && notice.attached !== undefined) {
     return `files:${notice.attached.runId}:${notice.attached.turn}`;
+  }
+  if (notice.kind === "choice") {
+    return `choice:${notice.requestId}`;
   }
   return notice.kind === "message" ? `message:${deliveryId}` : `sign:${notice.messageRef}`;
 }

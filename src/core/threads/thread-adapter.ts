@@ -38,6 +38,10 @@ export interface AdapterTraits {
   readonly source: RunSource;
   /** The card shows the plan and what the agent does now, so it also changes with them. */
   readonly showsActivity?: true;
+  /** Choices can be shown and made there. A request that does not say where to work asks its author. */
+  readonly asksWhere?: true;
+  /** A reply for one person is seen by nobody else. */
+  readonly hasPrivateReplies?: true;
   /** How users address the bot there, for help texts: `@errand`. */
   readonly trigger: string;
   /**
@@ -162,7 +166,19 @@ export interface GatheredContext {
   readonly unread?: readonly string[];
 }
 
+/** Somebody chose where a request is to be worked on. */
+export interface WhereChoice {
+  readonly kind: "choose";
+  /** The inbox event of the request. */
+  readonly requestId: string;
+  /** Absent: an empty workspace. */
+  readonly environmentId?: string;
+  /** The choice becomes the default of the person, or of the place of the request. */
+  readonly remember?: "person" | "place";
+}
+
 export type ButtonAction =
+  | WhereChoice
   | { readonly kind: "cancel"; readonly runId: RunId }
   | { readonly kind: "retry"; readonly runId: RunId }
   | {

@@ -13,7 +13,7 @@ export interface TurnInput {
   readonly earlier?: string;
   /** What the workspace has lost. */
   readonly missing?: string;
-  /** The files of the request. */
+  /** The files of the request and of the follow-ups. */
   readonly files?: readonly FileInWorkspace[];
   /** Default: the agent works where the files are. */
   readonly workspace?: Pick<Workspace, "directory" | "workingDirectory">;

@@ -15,6 +15,7 @@ import { decideUsage } from "../limits/usage-meter.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { ChangeCollector } from "../workspaces/change-collector.ts";
+import type { TurnFiles } from "../workspaces/input-files.ts";
 import { AnswerCollector } from "./answer-collector.ts";
 import { limitOptions, shortenTexts } from "./bounded-question.ts";
 import { earlierTurns } from "./earlier-turns.ts";
@@ -28,6 +29,7 @@ const CANCEL_GRACE_MS = 5_000;
 const STOP_GRACE_MS = 2_000;
 /** How long the end of a turn waits to learn whether a steered follow-up still belongs to it. */
 const STEER_GRACE_MS = 5_000;
+const NO_FILES: TurnFiles = { files: [], images: [] };
 
 export interface TurnRunnerDeps {
   readonly session: AgentSession;
@@ -185,9 +187,10 @@ export class TurnRunner {
     this.#knows = true;
     const missing = this.#missing;
     this.#missing = undefined;
-    const isFirst = run.turn === 1;
-    const files = isFirst ? await inputFiles.list() : [];
-    const images = isFirst ? await inputFiles.images() : [];
+    const ofRequest = run.turn === 1 ? await inputFiles.ofRequest() : NO_FILES;
+    const added = await inputFiles.add(start.followUps.flatMap(({ files = [] }) => files));
+    const files = [...ofRequest.files, ...added.files];
+    const images = [...ofRequest.images, ...added.images];
     const text = turnText({
       ...{ run, ...start, files, workspace },
       ...(earlier === undefined ? {} : { earlier }),

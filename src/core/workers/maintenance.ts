@@ -1,12 +1,14 @@
 import type { RunWorker } from "../attempts/run-worker.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { RunId } from "../ids.ts";
+import { giveUpUnanswered } from "../inbox/ask-where.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { JobKind, Queue } from "../ports/queue.ts";
 import { runJob } from "../runs/run-job.ts";
 import type { Storage } from "../storage.ts";
+import type { ThreadAdapter } from "../threads/thread-adapter.ts";
 
 export interface MaintenanceDeps {
   readonly storage: Pick<
@@ -19,7 +21,9 @@ export interface MaintenanceDeps {
     | "shareLinks"
     | "signInLinks"
     | "signIns"
+    | "threads"
   >;
+  readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   readonly blobs: Pick<BlobStore, "prune">;
   /** How long the body of an event of an integration is kept after its result. */
   readonly eventBodyMs: number;
@@ -60,7 +64,7 @@ export class Maintenance {
     }
     this.#isBusy = true;
     try {
-      for (const look of [this.#idleRuns, this.#openLanes, this.#dueThreads]) {
+      for (const look of [this.#idleRuns, this.#openLanes, this.#dueThreads, this.#unanswered]) {
         await look().catch((error) => this.#deps.log.warn("maintenance.query.failed", { error }));
       }
     } finally {
@@ -168,6 +172,8 @@ export class Maintenance {
 
   #dueThreads = async (): Promise<void> =>
     this.#ensure("deliver", await this.#deps.storage.outbox.listDue(ROUND_MAX));
+
+  #unanswered = async (): Promise<void> => giveUpUnanswered(this.#deps, ROUND_MAX);
 
   async #ensure(kind: JobKind, keys: readonly string[]): Promise<void> {
     for (const key of keys) {

@@ -1,13 +1,22 @@
 import type { PromptImage } from "../agents/agent-runner.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
-import { type FileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
-import type { RunInput } from "../inputs/run-input.ts";
+import { type FileInWorkspace, fileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
+import type { FollowUpFile, RunInput } from "../inputs/run-input.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { InitialContents } from "./workspace.ts";
 
-type InputFilesDeps = Pick<AttemptDeps, "blobs" | "clock" | "run" | "storage">;
+type InputFilesDeps = Pick<AttemptDeps, "blobs" | "clock" | "run" | "storage" | "workspaces">;
 
-/** The files of the run's request. They go into its first workspace and into its first prompt. */
+/** The files that a turn gets: those in its workspace, and the images that go into its prompt as well. */
+export interface TurnFiles {
+  readonly files: readonly FileInWorkspace[];
+  readonly images: readonly PromptImage[];
+}
+
+/**
+ * The files that people give to a run. Those of the request go into its first workspace and into its first prompt, those of a
+ * follow-up into the workspace and the prompt of its turn.
+ */
 export class InputFiles {
   readonly #deps: InputFilesDeps;
   #inputs: Promise<readonly RunInput[]> | undefined;
@@ -16,8 +25,22 @@ export class InputFiles {
     this.#deps = deps;
   }
 
-  async list(): Promise<readonly FileInWorkspace[]> {
-    return filesInWorkspace(await this.#read());
+  async ofRequest(): Promise<TurnFiles> {
+    const inputs = await this.#read();
+    return { files: filesInWorkspace(inputs), images: await this.#imagesIn(inputs) };
+  }
+
+  /** Puts the files into the workspace. A lost attempt may have done it before. */
+  async add(files: readonly FollowUpFile[]): Promise<TurnFiles> {
+    const { run, workspaces } = this.#deps;
+    const contents: InitialContents["files"][number][] = [];
+    for (const file of files) {
+      contents.push({ path: file.path, bytes: await this.#bytesOf(file) });
+    }
+    if (contents.length > 0) {
+      await workspaces.addFiles(run.id, contents);
+    }
+    return { files: files.map(fileInWorkspace), images: await this.#imagesIn(files) };
   }
 
   async withBytes(): Promise<InitialContents["files"]> {
@@ -32,13 +55,12 @@ export class InputFiles {
     return files;
   }
 
-  async images(): Promise<readonly PromptImage[]> {
+  async #imagesIn(inputs: readonly RunInput[]): Promise<readonly PromptImage[]> {
     const images: PromptImage[] = [];
-    for (const input of await this.#read()) {
-      if (input.kind !== "image") {
-        continue;
+    for (const input of inputs) {
+      if (input.kind === "image") {
+        images.push({ mimeType: input.mimeType, bytes: await this.#bytesOf(input) });
       }
-      images.push({ mimeType: input.mimeType, bytes: await this.#bytesOf(input) });
     }
     return images;
   }

@@ -158,6 +158,11 @@ export interface WorkspaceProvider {
    */
   prepare(preparation: Preparation): Promise<PreparedWorkspace>;
   /**
+   * Adds files of a follow-up to the workspace, in which the agent may be working. A file that is there already stays as
+   * it is.
+   */
+  addFiles(runId: RunId, files: InitialContents["files"]): Promise<void>;
+  /**
    * Stores the workspace where every worker can reach it, and returns the id of the checkpoint. If it throws, the
    * files stay. A file that cannot be stored, such as one that cannot be read, is left out of a checkpoint that is
    * stored. Its path is relative to the directory that contains `workspace` and `home`.

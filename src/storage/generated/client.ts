@@ -170,6 +170,11 @@ export type Policy = Prisma.PolicyModel
  */
 export type RoutingRule = Prisma.RoutingRuleModel
 /**
+ * Model RequestDefaults
+ * What requests from other platforms get that do not say it themselves: those of a person, or those in a channel.
+ */
+export type RequestDefaults = Prisma.RequestDefaultsModel
+/**
  * Model ShareLink
  * A link that shows one run to everybody who has it. Only the hash of its token is stored.
  */
@@ -181,7 +186,7 @@ export type ShareLink = Prisma.ShareLinkModel
 export type SignIn = Prisma.SignInModel
 /**
  * Model SignInLink
- * Links that sign a principal in once.
+ * Links that sign a principal in once, or join the account that asked for one to another principal.
  */
 export type SignInLink = Prisma.SignInLinkModel
 /**

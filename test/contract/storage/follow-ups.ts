@@ -5,6 +5,8 @@ import { aStoredRun, type StorageHarness } from "./harness.ts";
 
 /** Tests of the messages to a run: how they are listed, changed and withdrawn. */
 export function describeFollowUps(harness: () => StorageHarness): void {
+  const aBlob = () => harness().blobs.put(Uint8Array.of(1));
+
   describe("follow-ups", () => {
     test("follow-ups are listed in order, in pages, without answers to questions", async () => {
       const { followUps, runs } = harness().storage;
@@ -22,6 +24,25 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       expect(all.map(({ message }) => message)).toEqual(["first", "last"]);
       expect([page, rest].map((rows) => rows.map(({ message }) => message))).toEqual([["first"], ["last"]]);
       expect((await followUps.find(run.id, answer?.id ?? ""))?.isAnswer).toBe(true);
+    });
+
+    test("a follow-up keeps its files, and the run keeps those of its request", async () => {
+      const { files, followUps, runs } = harness().storage;
+      const file = { kind: "image", fileName: "a.png", mimeType: "image/png", sizeBytes: 1 } as const;
+      const [ofRequest, ...ids] = [await aBlob(), await aBlob(), await aBlob()];
+      const inputs = [{ ...file, blobId: ofRequest ?? "" }];
+      const run = await aStoredRun(harness(), {}, { inputs });
+      for (const blobId of ids) {
+        const brought = [{ ...file, blobId, path: `attachments-${blobId.slice(-8)}/a.png`, sha256: "ab" }];
+        const added = aFollowUp(run, { files: brought });
+        await runs.change(run.id, (subject) => aChange(subject.run, { followUps: [added] }));
+
+        expect(await followUps.find(run.id, added.id)).toMatchObject({ files: brought });
+        const { waiting } = await runs.look(run.id);
+        expect(waiting.at(-1)?.files).toEqual(brought);
+      }
+
+      expect(await files.inputsOf(run.id)).toEqual(inputs);
     });
 
     test("a follow-up keeps the text around it and the message that it came from", async () => {

@@ -43,6 +43,46 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(await countIn(harness(), orderingKey)).toBe(1);
     });
 
+    test("an event whose author was asked keeps its body until an answer, which counts once", async () => {
+      const { inbox } = harness().storage;
+      const [asked, answer, second] = [anInboxEvent({ body: "asked" }), anInboxEvent(), anInboxEvent()];
+      for (const event of [asked, answer, second]) {
+        await inbox.put(event);
+      }
+      await inbox.complete({ inboxId: asked.id, disposition: "asked", dedupeKey: randomUUID() });
+      await inbox.pruneBodies(0);
+      expect(await inbox.findAsked(asked.id)).toMatchObject({ id: asked.id, body: "asked" });
+      expect(await inbox.findAsked(answer.id)).toBeUndefined();
+
+      const answers = { disposition: "replied", answers: asked.id } as const;
+      await inbox.complete({ inboxId: answer.id, ...answers });
+      await expect(inbox.complete({ inboxId: second.id, ...answers })).rejects.toThrow(UniqueConflict);
+
+      expect(await inbox.findAsked(asked.id)).toBeUndefined();
+      expect(await inbox.giveUpAsked(asked.id, "Too late.")).toBe(false);
+      expect(await inbox.next(second.orderingKey)).toMatchObject({ id: second.id });
+    });
+
+    test("an event whose author gave no answer is given up once, with a notice", async () => {
+      const { inbox } = harness().storage;
+      const [asked, young] = [anInboxEvent(), anInboxEvent()];
+      for (const event of [asked, young]) {
+        await inbox.put(event);
+        await inbox.complete({ inboxId: event.id, disposition: "asked" });
+      }
+      const listed = await inbox.listAsked(-1_000, MANY);
+      expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining([asked.id, young.id]));
+      expect(listed.find(({ id }) => id === asked.id)).toEqual({ ...asked, receivedAt: expect.any(Date) });
+      expect((await inbox.listAsked(60_000, MANY)).map(({ id }) => id)).not.toContain(asked.id);
+      const thread = aThread();
+
+      const says = { thread, notices: [aReply("Nobody chose.")] };
+      expect(await inbox.giveUpAsked(asked.id, "Nobody chose.", says)).toBe(true);
+      expect(await inbox.giveUpAsked(asked.id, "Nobody chose.", says)).toBe(false);
+
+      expect(harness().jobs.filter(({ key }) => key === thread.id)).toHaveLength(1);
+    });
+
     test("the same delivery id of another adapter is stored", async () => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();

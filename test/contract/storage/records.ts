@@ -5,6 +5,7 @@ import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
 import type { McpServer } from "../../../src/core/mcp-servers/mcp-server.ts";
 import type { NamedAgent } from "../../../src/core/people/named-agent.ts";
 import type { Policy } from "../../../src/core/policies/policy.ts";
+import type { RequestDefaults } from "../../../src/core/routing/request-defaults.ts";
 import type { RoutingRule } from "../../../src/core/routing/routing-rule.ts";
 import type { Schedule } from "../../../src/core/schedules/schedule.ts";
 import type { Secret } from "../../../src/core/secrets/secret.ts";
@@ -152,6 +153,17 @@ const KINDS: readonly Describe[] = [
       config: {},
     }),
     namedLike: (rule, { name }) => ({ ...rule, name }),
+  }),
+  records<RequestDefaults>({
+    kind: "request defaults",
+    store: ({ requestDefaults }) => requestDefaults,
+    make: (teamId) => ({
+      ...stamps(randomUUID(), teamId),
+      scope: "place slack T1 C1",
+      config: { environment_id: "env" },
+      editorId: anId(),
+    }),
+    change: (defaults) => ({ ...defaults, ...later(defaults), config: {}, editorId: anId() }),
   }),
 ];
 

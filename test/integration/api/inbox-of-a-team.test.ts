@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sha256 } from "../../../src/app/sha256.ts";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
 import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
+import { RequestDefaultsService } from "../../../src/core/routing/request-defaults.ts";
 import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
@@ -37,6 +39,7 @@ beforeAll(async () => {
     runs,
     policies: runRules({ storage, pubsub, clock }).policies,
     clock,
+    requestDefaults: new RequestDefaultsService({ storage, clock, digest: sha256 }),
     blobs: createInMemoryBlobStore(clock),
     log: SILENT_LOG,
     adapters: new Map([[adapter.name, adapter]]),

@@ -102,6 +102,46 @@ test.each(["attachments/../../x", "../x", "attachments/..", "a/b/c", "a"])(
   },
 );
 
+test("the files of a follow-up are added to a workspace in use, and a file that is there stays", async () => {
+  const { directory } = await provider.prepare(aPreparation(FIRST));
+  const later = { path: "attachments-1/b.txt", bytes: Buffer.from("later") };
+
+  await provider.addFiles(FIRST, [{ ...FILE, path: "attachments-1/a.txt" }]);
+  await writeFile(join(directory, "attachments-1/a.txt"), "changed");
+  await provider.addFiles(FIRST, [{ ...FILE, path: "attachments-1/a.txt" }, later]);
+
+  expect(await text(directory, "attachments-1/a.txt")).toBe("changed");
+  expect(await text(directory, later.path)).toBe("later");
+  expect(await readdir(join(directory, "attachments-1"))).toEqual(["a.txt", "b.txt"]);
+  expect((await stat(join(directory, later.path))).mode & 0o777).toBe(0o600);
+});
+
+test.each(["directory", "name", "part"])(
+  "the files of a follow-up follow no link in place of their %s",
+  async (what) => {
+    const outside = join(root, "outside");
+    await mkdir(outside);
+    await writeFile(join(outside, "a.txt"), "ours");
+    const { directory } = await provider.prepare(aPreparation(FIRST));
+    const place = join(directory, "attachments-1");
+    if (what === "directory") {
+      await symlink(outside, place);
+    } else {
+      await mkdir(place);
+      await symlink(join(outside, "a.txt"), join(place, what === "name" ? "a.txt" : "a.txt.part"));
+    }
+
+    await provider
+      .addFiles(FIRST, [{ path: "attachments-1/a.txt", bytes: Buffer.from("x") }])
+      .catch((error) => {
+        expect(error).toMatchObject({ code: "environment_setup_failed" });
+      });
+
+    expect(await readdir(outside)).toEqual(["a.txt"]);
+    expect(await text(outside, "a.txt")).toBe("ours");
+  },
+);
+
 test("a collected artifact is stored with its path and size", async () => {
   const { directory } = await provider.prepare(aPreparation(FIRST));
   await mkdir(join(directory, "artifacts"));

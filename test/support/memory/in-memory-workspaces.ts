@@ -33,6 +33,8 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
 
   /** The initial contents of the new workspaces. */
   readonly beginnings: InitialContents[] = [];
+  /** The files that were added to workspaces. */
+  readonly added: InitialContents["files"][number][] = [];
   /** The files that are collected at the coming ends of turns. */
   readonly found: Collected[] = [];
   /** The known files that each collection was called with. */
@@ -70,6 +72,10 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     }
     const { inside, isOwnCopy } = this;
     return { ...workspaceOf(runId, plan), isOwnCopy, ...(inside === undefined ? {} : { inside }) };
+  }
+
+  async addFiles(_runId: RunId, files: InitialContents["files"]): Promise<void> {
+    this.added.push(...files);
   }
 
   async checkpoint(_runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string> {

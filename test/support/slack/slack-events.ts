@@ -118,6 +118,12 @@ export interface ButtonPress {
   readonly user: SlackUser;
   readonly message: { readonly channel: string; readonly ts: string };
   readonly blockId?: string;
+  /** The values of the boxes that the user ticked in the message before. */
+  readonly ticked?: readonly string[];
+}
+
+function ticksOf(values: readonly string[]): JsonRecord {
+  return { type: "checkboxes", selected_options: values.map((value) => ({ value })) };
 }
 
 /** The `block_actions` payload of a button of one of the bot's messages. */
@@ -148,7 +154,7 @@ export function buttonPayload(
     is_enterprise_install: false,
     channel: { id: channel.id, name: channel.name },
     message: { type: "message", team: workspace.teamId, ...messageFields(stored) },
-    state: { values: {} },
+    state: { values: press.ticked === undefined ? {} : { ticks: { ticks: ticksOf(press.ticked) } } },
     response_url: responseUrl,
     actions: [
       {

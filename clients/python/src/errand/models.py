@@ -1943,6 +1943,29 @@ class TurnEndedEvent(Model):
     """
 
 
+class FollowupReceivedEventFile(Model):
+    """
+    An entry of `FollowupReceivedEventFiles`.
+    """
+
+    path: str
+    """
+    The path in the workspace.
+    """
+    kind: Literal["attachment", "image"] | str
+    """
+    The kind of input.
+    """
+    mime_type: str
+    """
+    The media type.
+    """
+    size_bytes: int
+    """
+    The size in bytes.
+    """
+
+
 class FollowupReceivedEvent(Model):
     """
     The run received a follow-up.
@@ -1988,6 +2011,10 @@ class FollowupReceivedEvent(Model):
     delivery: str
     """
     `queue`, `interrupt` or `steer`.
+    """
+    files: list[FollowupReceivedEventFile] | None = None
+    """
+    The files that came with it, as the workspace gets them.
     """
 
 
@@ -4092,6 +4119,7 @@ InboxEventDisposition = TypeAliasType(
         "follow_up",
         "changed",
         "withdrawn",
+        "asked",
         "cancelled",
         "answered",
         "replied",

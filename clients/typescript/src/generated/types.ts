@@ -1940,6 +1940,28 @@ export type TurnEndedEvent = {
 };
 
 /**
+ * An entry of `FollowupReceivedEventFiles`.
+ */
+export type FollowupReceivedEventFile = {
+    /**
+     * The path in the workspace.
+     */
+    path: string;
+    /**
+     * The kind of input.
+     */
+    kind: 'attachment' | 'image';
+    /**
+     * The media type.
+     */
+    mime_type: string;
+    /**
+     * The size in bytes.
+     */
+    size_bytes: number;
+};
+
+/**
  * The run received a follow-up.
  */
 export type FollowupReceivedEvent = {
@@ -1984,6 +2006,10 @@ export type FollowupReceivedEvent = {
      * `queue`, `interrupt` or `steer`.
      */
     delivery: string;
+    /**
+     * The files that came with it, as the workspace gets them.
+     */
+    files?: Array<FollowupReceivedEventFile>;
 };
 
 /**
@@ -4234,7 +4260,7 @@ export type LinkIdentityRequest = {
 /**
  * The result: a run, a follow-up, a changed or withdrawn request, a cancellation, an answer, a reply, or the reason why nothing was done.
  */
-export type InboxEventDisposition = 'run_created' | 'follow_up' | 'changed' | 'withdrawn' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed';
+export type InboxEventDisposition = 'run_created' | 'follow_up' | 'changed' | 'withdrawn' | 'asked' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed';
 
 /**
  * An incoming event and its result. The content of the event is not shown.
@@ -6538,7 +6564,7 @@ export type ListInboxQuery = {
     /**
      * The result of the event. `open`: not processed yet.
      */
-    disposition?: 'run_created' | 'follow_up' | 'changed' | 'withdrawn' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed' | 'open';
+    disposition?: 'run_created' | 'follow_up' | 'changed' | 'withdrawn' | 'asked' | 'cancelled' | 'answered' | 'replied' | 'refused' | 'ignored' | 'duplicate' | 'failed' | 'open';
     /**
      * The integration that received the event.
      */

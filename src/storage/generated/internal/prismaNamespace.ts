@@ -422,6 +422,7 @@ export const ModelName = {
   Schedule: 'Schedule',
   Policy: 'Policy',
   RoutingRule: 'RoutingRule',
+  RequestDefaults: 'RequestDefaults',
   ShareLink: 'ShareLink',
   SignIn: 'SignIn',
   SignInLink: 'SignInLink',
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
+    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2304,6 +2305,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    RequestDefaults: {
+      payload: Prisma.$RequestDefaultsPayload<ExtArgs>
+      fields: Prisma.RequestDefaultsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RequestDefaultsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RequestDefaultsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>
+        }
+        findFirst: {
+          args: Prisma.RequestDefaultsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RequestDefaultsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>
+        }
+        findMany: {
+          args: Prisma.RequestDefaultsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>[]
+        }
+        create: {
+          args: Prisma.RequestDefaultsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>
+        }
+        createMany: {
+          args: Prisma.RequestDefaultsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RequestDefaultsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>[]
+        }
+        delete: {
+          args: Prisma.RequestDefaultsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>
+        }
+        update: {
+          args: Prisma.RequestDefaultsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>
+        }
+        deleteMany: {
+          args: Prisma.RequestDefaultsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RequestDefaultsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RequestDefaultsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>[]
+        }
+        upsert: {
+          args: Prisma.RequestDefaultsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestDefaultsPayload>
+        }
+        aggregate: {
+          args: Prisma.RequestDefaultsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRequestDefaults>
+        }
+        groupBy: {
+          args: Prisma.RequestDefaultsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RequestDefaultsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RequestDefaultsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RequestDefaultsCountAggregateOutputType> | number
+        }
+      }
+    }
     ShareLink: {
       payload: Prisma.$ShareLinkPayload<ExtArgs>
       fields: Prisma.ShareLinkFieldRefs
@@ -3484,6 +3559,7 @@ export const FollowUpScalarFieldEnum = {
   seq: 'seq',
   message: 'message',
   context: 'context',
+  files: 'files',
   messageRef: 'messageRef',
   threadId: 'threadId',
   mode: 'mode',
@@ -3738,6 +3814,19 @@ export const RoutingRuleScalarFieldEnum = {
 export type RoutingRuleScalarFieldEnum = (typeof RoutingRuleScalarFieldEnum)[keyof typeof RoutingRuleScalarFieldEnum]
 
 
+export const RequestDefaultsScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  scope: 'scope',
+  config: 'config',
+  editorId: 'editorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RequestDefaultsScalarFieldEnum = (typeof RequestDefaultsScalarFieldEnum)[keyof typeof RequestDefaultsScalarFieldEnum]
+
+
 export const ShareLinkScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -3775,6 +3864,7 @@ export const SignInLinkScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
   principalId: 'principalId',
+  subject: 'subject',
   tokenHash: 'tokenHash',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
@@ -3822,6 +3912,7 @@ export type WorkerScalarFieldEnum = (typeof WorkerScalarFieldEnum)[keyof typeof 
 export const RunInputScalarFieldEnum = {
   runId: 'runId',
   position: 'position',
+  followUpId: 'followUpId',
   kind: 'kind',
   fileName: 'fileName',
   mimeType: 'mimeType',
@@ -4293,6 +4384,7 @@ export type GlobalOmitConfig = {
   schedule?: Prisma.ScheduleOmit
   policy?: Prisma.PolicyOmit
   routingRule?: Prisma.RoutingRuleOmit
+  requestDefaults?: Prisma.RequestDefaultsOmit
   shareLink?: Prisma.ShareLinkOmit
   signIn?: Prisma.SignInOmit
   signInLink?: Prisma.SignInLinkOmit

@@ -76,6 +76,7 @@ export const ModelName = {
   Schedule: 'Schedule',
   Policy: 'Policy',
   RoutingRule: 'RoutingRule',
+  RequestDefaults: 'RequestDefaults',
   ShareLink: 'ShareLink',
   SignIn: 'SignIn',
   SignInLink: 'SignInLink',
@@ -286,6 +287,7 @@ export const FollowUpScalarFieldEnum = {
   seq: 'seq',
   message: 'message',
   context: 'context',
+  files: 'files',
   messageRef: 'messageRef',
   threadId: 'threadId',
   mode: 'mode',
@@ -540,6 +542,19 @@ export const RoutingRuleScalarFieldEnum = {
 export type RoutingRuleScalarFieldEnum = (typeof RoutingRuleScalarFieldEnum)[keyof typeof RoutingRuleScalarFieldEnum]
 
 
+export const RequestDefaultsScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  scope: 'scope',
+  config: 'config',
+  editorId: 'editorId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RequestDefaultsScalarFieldEnum = (typeof RequestDefaultsScalarFieldEnum)[keyof typeof RequestDefaultsScalarFieldEnum]
+
+
 export const ShareLinkScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -577,6 +592,7 @@ export const SignInLinkScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
   principalId: 'principalId',
+  subject: 'subject',
   tokenHash: 'tokenHash',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
@@ -624,6 +640,7 @@ export type WorkerScalarFieldEnum = (typeof WorkerScalarFieldEnum)[keyof typeof 
 export const RunInputScalarFieldEnum = {
   runId: 'runId',
   position: 'position',
+  followUpId: 'followUpId',
   kind: 'kind',
   fileName: 'fileName',
   mimeType: 'mimeType',

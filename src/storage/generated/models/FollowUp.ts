@@ -86,6 +86,7 @@ export type FollowUpCountAggregateOutputType = {
   seq: number
   message: number
   context: number
+  files: number
   messageRef: number
   threadId: number
   mode: number
@@ -165,6 +166,7 @@ export type FollowUpCountAggregateInputType = {
   seq?: true
   message?: true
   context?: true
+  files?: true
   messageRef?: true
   threadId?: true
   mode?: true
@@ -275,6 +277,7 @@ export type FollowUpGroupByOutputType = {
   seq: number
   message: string
   context: string | null
+  files: runtime.JsonValue | null
   messageRef: string | null
   threadId: string | null
   mode: string | null
@@ -321,6 +324,7 @@ export type FollowUpWhereInput = {
   seq?: Prisma.IntFilter<"FollowUp"> | number
   message?: Prisma.StringFilter<"FollowUp"> | string
   context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  files?: Prisma.JsonNullableFilter<"FollowUp">
   messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   threadId?: Prisma.UuidNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
@@ -345,6 +349,7 @@ export type FollowUpOrderByWithRelationInput = {
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
   context?: Prisma.SortOrderInput | Prisma.SortOrder
+  files?: Prisma.SortOrderInput | Prisma.SortOrder
   messageRef?: Prisma.SortOrderInput | Prisma.SortOrder
   threadId?: Prisma.SortOrderInput | Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -373,6 +378,7 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   seq?: Prisma.IntFilter<"FollowUp"> | number
   message?: Prisma.StringFilter<"FollowUp"> | string
   context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  files?: Prisma.JsonNullableFilter<"FollowUp">
   messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   threadId?: Prisma.UuidNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
@@ -397,6 +403,7 @@ export type FollowUpOrderByWithAggregationInput = {
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
   context?: Prisma.SortOrderInput | Prisma.SortOrder
+  files?: Prisma.SortOrderInput | Prisma.SortOrder
   messageRef?: Prisma.SortOrderInput | Prisma.SortOrder
   threadId?: Prisma.SortOrderInput | Prisma.SortOrder
   mode?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -428,6 +435,7 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   seq?: Prisma.IntWithAggregatesFilter<"FollowUp"> | number
   message?: Prisma.StringWithAggregatesFilter<"FollowUp"> | string
   context?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
+  files?: Prisma.JsonNullableWithAggregatesFilter<"FollowUp">
   messageRef?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
   threadId?: Prisma.UuidNullableWithAggregatesFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableWithAggregatesFilter<"FollowUp"> | string | null
@@ -450,6 +458,7 @@ export type FollowUpCreateInput = {
   seq: number
   message: string
   context?: string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: string | null
   threadId?: string | null
   mode?: string | null
@@ -474,6 +483,7 @@ export type FollowUpUncheckedCreateInput = {
   seq: number
   message: string
   context?: string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: string | null
   threadId?: string | null
   mode?: string | null
@@ -496,6 +506,7 @@ export type FollowUpUpdateInput = {
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -520,6 +531,7 @@ export type FollowUpUncheckedUpdateInput = {
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -543,6 +555,7 @@ export type FollowUpCreateManyInput = {
   seq: number
   message: string
   context?: string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: string | null
   threadId?: string | null
   mode?: string | null
@@ -565,6 +578,7 @@ export type FollowUpUpdateManyMutationInput = {
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -588,6 +602,7 @@ export type FollowUpUncheckedUpdateManyInput = {
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -626,6 +641,7 @@ export type FollowUpCountOrderByAggregateInput = {
   seq?: Prisma.SortOrder
   message?: Prisma.SortOrder
   context?: Prisma.SortOrder
+  files?: Prisma.SortOrder
   messageRef?: Prisma.SortOrder
   threadId?: Prisma.SortOrder
   mode?: Prisma.SortOrder
@@ -744,6 +760,7 @@ export type FollowUpCreateWithoutRunInput = {
   seq: number
   message: string
   context?: string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: string | null
   threadId?: string | null
   mode?: string | null
@@ -766,6 +783,7 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   seq: number
   message: string
   context?: string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: string | null
   threadId?: string | null
   mode?: string | null
@@ -818,6 +836,7 @@ export type FollowUpScalarWhereInput = {
   seq?: Prisma.IntFilter<"FollowUp"> | number
   message?: Prisma.StringFilter<"FollowUp"> | string
   context?: Prisma.StringNullableFilter<"FollowUp"> | string | null
+  files?: Prisma.JsonNullableFilter<"FollowUp">
   messageRef?: Prisma.StringNullableFilter<"FollowUp"> | string | null
   threadId?: Prisma.UuidNullableFilter<"FollowUp"> | string | null
   mode?: Prisma.StringNullableFilter<"FollowUp"> | string | null
@@ -840,6 +859,7 @@ export type FollowUpCreateManyRunInput = {
   seq: number
   message: string
   context?: string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: string | null
   threadId?: string | null
   mode?: string | null
@@ -862,6 +882,7 @@ export type FollowUpUpdateWithoutRunInput = {
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -884,6 +905,7 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -906,6 +928,7 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   seq?: Prisma.IntFieldUpdateOperationsInput | number
   message?: Prisma.StringFieldUpdateOperationsInput | string
   context?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  files?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   messageRef?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   threadId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -931,6 +954,7 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   seq?: boolean
   message?: boolean
   context?: boolean
+  files?: boolean
   messageRef?: boolean
   threadId?: boolean
   mode?: boolean
@@ -955,6 +979,7 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   seq?: boolean
   message?: boolean
   context?: boolean
+  files?: boolean
   messageRef?: boolean
   threadId?: boolean
   mode?: boolean
@@ -979,6 +1004,7 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   seq?: boolean
   message?: boolean
   context?: boolean
+  files?: boolean
   messageRef?: boolean
   threadId?: boolean
   mode?: boolean
@@ -1003,6 +1029,7 @@ export type FollowUpSelectScalar = {
   seq?: boolean
   message?: boolean
   context?: boolean
+  files?: boolean
   messageRef?: boolean
   threadId?: boolean
   mode?: boolean
@@ -1020,7 +1047,7 @@ export type FollowUpSelectScalar = {
   approval?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "context" | "messageRef" | "threadId" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "context" | "files" | "messageRef" | "threadId" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -1045,6 +1072,10 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * Text around the message, by any author.
      */
     context: string | null
+    /**
+     * The files that came with it and their places in the workspace. `run_inputs` keeps their blobs.
+     */
+    files: runtime.JsonValue | null
     /**
      * The message of the thread that it came from, in the words of the thread's adapter.
      */
@@ -1516,6 +1547,7 @@ export interface FollowUpFieldRefs {
   readonly seq: Prisma.FieldRef<"FollowUp", 'Int'>
   readonly message: Prisma.FieldRef<"FollowUp", 'String'>
   readonly context: Prisma.FieldRef<"FollowUp", 'String'>
+  readonly files: Prisma.FieldRef<"FollowUp", 'Json'>
   readonly messageRef: Prisma.FieldRef<"FollowUp", 'String'>
   readonly threadId: Prisma.FieldRef<"FollowUp", 'String'>
   readonly mode: Prisma.FieldRef<"FollowUp", 'String'>

@@ -39,6 +39,7 @@ export type RunInputSumAggregateOutputType = {
 export type RunInputMinAggregateOutputType = {
   runId: string | null
   position: number | null
+  followUpId: string | null
   kind: string | null
   fileName: string | null
   mimeType: string | null
@@ -49,6 +50,7 @@ export type RunInputMinAggregateOutputType = {
 export type RunInputMaxAggregateOutputType = {
   runId: string | null
   position: number | null
+  followUpId: string | null
   kind: string | null
   fileName: string | null
   mimeType: string | null
@@ -59,6 +61,7 @@ export type RunInputMaxAggregateOutputType = {
 export type RunInputCountAggregateOutputType = {
   runId: number
   position: number
+  followUpId: number
   kind: number
   fileName: number
   mimeType: number
@@ -81,6 +84,7 @@ export type RunInputSumAggregateInputType = {
 export type RunInputMinAggregateInputType = {
   runId?: true
   position?: true
+  followUpId?: true
   kind?: true
   fileName?: true
   mimeType?: true
@@ -91,6 +95,7 @@ export type RunInputMinAggregateInputType = {
 export type RunInputMaxAggregateInputType = {
   runId?: true
   position?: true
+  followUpId?: true
   kind?: true
   fileName?: true
   mimeType?: true
@@ -101,6 +106,7 @@ export type RunInputMaxAggregateInputType = {
 export type RunInputCountAggregateInputType = {
   runId?: true
   position?: true
+  followUpId?: true
   kind?: true
   fileName?: true
   mimeType?: true
@@ -198,6 +204,7 @@ export type RunInputGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
 export type RunInputGroupByOutputType = {
   runId: string
   position: number
+  followUpId: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -231,6 +238,7 @@ export type RunInputWhereInput = {
   NOT?: Prisma.RunInputWhereInput | Prisma.RunInputWhereInput[]
   runId?: Prisma.UuidFilter<"RunInput"> | string
   position?: Prisma.IntFilter<"RunInput"> | number
+  followUpId?: Prisma.UuidNullableFilter<"RunInput"> | string | null
   kind?: Prisma.StringFilter<"RunInput"> | string
   fileName?: Prisma.StringFilter<"RunInput"> | string
   mimeType?: Prisma.StringFilter<"RunInput"> | string
@@ -243,6 +251,7 @@ export type RunInputWhereInput = {
 export type RunInputOrderByWithRelationInput = {
   runId?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  followUpId?: Prisma.SortOrderInput | Prisma.SortOrder
   kind?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   mimeType?: Prisma.SortOrder
@@ -259,6 +268,7 @@ export type RunInputWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.RunInputWhereInput | Prisma.RunInputWhereInput[]
   runId?: Prisma.UuidFilter<"RunInput"> | string
   position?: Prisma.IntFilter<"RunInput"> | number
+  followUpId?: Prisma.UuidNullableFilter<"RunInput"> | string | null
   kind?: Prisma.StringFilter<"RunInput"> | string
   fileName?: Prisma.StringFilter<"RunInput"> | string
   mimeType?: Prisma.StringFilter<"RunInput"> | string
@@ -271,6 +281,7 @@ export type RunInputWhereUniqueInput = Prisma.AtLeast<{
 export type RunInputOrderByWithAggregationInput = {
   runId?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  followUpId?: Prisma.SortOrderInput | Prisma.SortOrder
   kind?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   mimeType?: Prisma.SortOrder
@@ -289,6 +300,7 @@ export type RunInputScalarWhereWithAggregatesInput = {
   NOT?: Prisma.RunInputScalarWhereWithAggregatesInput | Prisma.RunInputScalarWhereWithAggregatesInput[]
   runId?: Prisma.UuidWithAggregatesFilter<"RunInput"> | string
   position?: Prisma.IntWithAggregatesFilter<"RunInput"> | number
+  followUpId?: Prisma.UuidNullableWithAggregatesFilter<"RunInput"> | string | null
   kind?: Prisma.StringWithAggregatesFilter<"RunInput"> | string
   fileName?: Prisma.StringWithAggregatesFilter<"RunInput"> | string
   mimeType?: Prisma.StringWithAggregatesFilter<"RunInput"> | string
@@ -298,6 +310,7 @@ export type RunInputScalarWhereWithAggregatesInput = {
 
 export type RunInputCreateInput = {
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -309,6 +322,7 @@ export type RunInputCreateInput = {
 export type RunInputUncheckedCreateInput = {
   runId: string
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -318,6 +332,7 @@ export type RunInputUncheckedCreateInput = {
 
 export type RunInputUpdateInput = {
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -329,6 +344,7 @@ export type RunInputUpdateInput = {
 export type RunInputUncheckedUpdateInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -339,6 +355,7 @@ export type RunInputUncheckedUpdateInput = {
 export type RunInputCreateManyInput = {
   runId: string
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -348,6 +365,7 @@ export type RunInputCreateManyInput = {
 
 export type RunInputUpdateManyMutationInput = {
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -357,6 +375,7 @@ export type RunInputUpdateManyMutationInput = {
 export type RunInputUncheckedUpdateManyInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -382,6 +401,7 @@ export type RunInputRunIdPositionCompoundUniqueInput = {
 export type RunInputCountOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  followUpId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   mimeType?: Prisma.SortOrder
@@ -397,6 +417,7 @@ export type RunInputAvgOrderByAggregateInput = {
 export type RunInputMaxOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  followUpId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   mimeType?: Prisma.SortOrder
@@ -407,6 +428,7 @@ export type RunInputMaxOrderByAggregateInput = {
 export type RunInputMinOrderByAggregateInput = {
   runId?: Prisma.SortOrder
   position?: Prisma.SortOrder
+  followUpId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   fileName?: Prisma.SortOrder
   mimeType?: Prisma.SortOrder
@@ -505,6 +527,7 @@ export type RunInputUncheckedUpdateManyWithoutBlobNestedInput = {
 
 export type RunInputCreateWithoutRunInput = {
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -514,6 +537,7 @@ export type RunInputCreateWithoutRunInput = {
 
 export type RunInputUncheckedCreateWithoutRunInput = {
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -553,6 +577,7 @@ export type RunInputScalarWhereInput = {
   NOT?: Prisma.RunInputScalarWhereInput | Prisma.RunInputScalarWhereInput[]
   runId?: Prisma.UuidFilter<"RunInput"> | string
   position?: Prisma.IntFilter<"RunInput"> | number
+  followUpId?: Prisma.UuidNullableFilter<"RunInput"> | string | null
   kind?: Prisma.StringFilter<"RunInput"> | string
   fileName?: Prisma.StringFilter<"RunInput"> | string
   mimeType?: Prisma.StringFilter<"RunInput"> | string
@@ -562,6 +587,7 @@ export type RunInputScalarWhereInput = {
 
 export type RunInputCreateWithoutBlobInput = {
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -572,6 +598,7 @@ export type RunInputCreateWithoutBlobInput = {
 export type RunInputUncheckedCreateWithoutBlobInput = {
   runId: string
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -606,6 +633,7 @@ export type RunInputUpdateManyWithWhereWithoutBlobInput = {
 
 export type RunInputCreateManyRunInput = {
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -615,6 +643,7 @@ export type RunInputCreateManyRunInput = {
 
 export type RunInputUpdateWithoutRunInput = {
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -624,6 +653,7 @@ export type RunInputUpdateWithoutRunInput = {
 
 export type RunInputUncheckedUpdateWithoutRunInput = {
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -633,6 +663,7 @@ export type RunInputUncheckedUpdateWithoutRunInput = {
 
 export type RunInputUncheckedUpdateManyWithoutRunInput = {
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -643,6 +674,7 @@ export type RunInputUncheckedUpdateManyWithoutRunInput = {
 export type RunInputCreateManyBlobInput = {
   runId: string
   position: number
+  followUpId?: string | null
   kind: string
   fileName: string
   mimeType: string
@@ -651,6 +683,7 @@ export type RunInputCreateManyBlobInput = {
 
 export type RunInputUpdateWithoutBlobInput = {
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -661,6 +694,7 @@ export type RunInputUpdateWithoutBlobInput = {
 export type RunInputUncheckedUpdateWithoutBlobInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -670,6 +704,7 @@ export type RunInputUncheckedUpdateWithoutBlobInput = {
 export type RunInputUncheckedUpdateManyWithoutBlobInput = {
   runId?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  followUpId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   fileName?: Prisma.StringFieldUpdateOperationsInput | string
   mimeType?: Prisma.StringFieldUpdateOperationsInput | string
@@ -681,6 +716,7 @@ export type RunInputUncheckedUpdateManyWithoutBlobInput = {
 export type RunInputSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   runId?: boolean
   position?: boolean
+  followUpId?: boolean
   kind?: boolean
   fileName?: boolean
   mimeType?: boolean
@@ -693,6 +729,7 @@ export type RunInputSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type RunInputSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   runId?: boolean
   position?: boolean
+  followUpId?: boolean
   kind?: boolean
   fileName?: boolean
   mimeType?: boolean
@@ -705,6 +742,7 @@ export type RunInputSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
 export type RunInputSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   runId?: boolean
   position?: boolean
+  followUpId?: boolean
   kind?: boolean
   fileName?: boolean
   mimeType?: boolean
@@ -717,6 +755,7 @@ export type RunInputSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
 export type RunInputSelectScalar = {
   runId?: boolean
   position?: boolean
+  followUpId?: boolean
   kind?: boolean
   fileName?: boolean
   mimeType?: boolean
@@ -724,7 +763,7 @@ export type RunInputSelectScalar = {
   blobId?: boolean
 }
 
-export type RunInputOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"runId" | "position" | "kind" | "fileName" | "mimeType" | "sizeBytes" | "blobId", ExtArgs["result"]["runInput"]>
+export type RunInputOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"runId" | "position" | "followUpId" | "kind" | "fileName" | "mimeType" | "sizeBytes" | "blobId", ExtArgs["result"]["runInput"]>
 export type RunInputInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
   blob?: boolean | Prisma.BlobDefaultArgs<ExtArgs>
@@ -747,6 +786,10 @@ export type $RunInputPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     runId: string
     position: number
+    /**
+     * The follow-up that brought it. Null: the request did.
+     */
+    followUpId: string | null
     /**
      * attachment, image
      */
@@ -1182,6 +1225,7 @@ export interface Prisma__RunInputClient<T, Null = never, ExtArgs extends runtime
 export interface RunInputFieldRefs {
   readonly runId: Prisma.FieldRef<"RunInput", 'String'>
   readonly position: Prisma.FieldRef<"RunInput", 'Int'>
+  readonly followUpId: Prisma.FieldRef<"RunInput", 'String'>
   readonly kind: Prisma.FieldRef<"RunInput", 'String'>
   readonly fileName: Prisma.FieldRef<"RunInput", 'String'>
   readonly mimeType: Prisma.FieldRef<"RunInput", 'String'>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model SignInLink
- * Links that sign a principal in once.
+ * Links that sign a principal in once, or join the account that asked for one to another principal.
  */
 export type SignInLinkModel = runtime.Types.Result.DefaultSelection<Prisma.$SignInLinkPayload>
 
@@ -28,6 +28,7 @@ export type SignInLinkMinAggregateOutputType = {
   id: string | null
   teamId: string | null
   principalId: string | null
+  subject: string | null
   tokenHash: string | null
   createdAt: Date | null
   expiresAt: Date | null
@@ -38,6 +39,7 @@ export type SignInLinkMaxAggregateOutputType = {
   id: string | null
   teamId: string | null
   principalId: string | null
+  subject: string | null
   tokenHash: string | null
   createdAt: Date | null
   expiresAt: Date | null
@@ -48,6 +50,7 @@ export type SignInLinkCountAggregateOutputType = {
   id: number
   teamId: number
   principalId: number
+  subject: number
   tokenHash: number
   createdAt: number
   expiresAt: number
@@ -60,6 +63,7 @@ export type SignInLinkMinAggregateInputType = {
   id?: true
   teamId?: true
   principalId?: true
+  subject?: true
   tokenHash?: true
   createdAt?: true
   expiresAt?: true
@@ -70,6 +74,7 @@ export type SignInLinkMaxAggregateInputType = {
   id?: true
   teamId?: true
   principalId?: true
+  subject?: true
   tokenHash?: true
   createdAt?: true
   expiresAt?: true
@@ -80,6 +85,7 @@ export type SignInLinkCountAggregateInputType = {
   id?: true
   teamId?: true
   principalId?: true
+  subject?: true
   tokenHash?: true
   createdAt?: true
   expiresAt?: true
@@ -163,6 +169,7 @@ export type SignInLinkGroupByOutputType = {
   id: string
   teamId: string
   principalId: string
+  subject: string | null
   tokenHash: string
   createdAt: Date
   expiresAt: Date
@@ -194,6 +201,7 @@ export type SignInLinkWhereInput = {
   id?: Prisma.UuidFilter<"SignInLink"> | string
   teamId?: Prisma.UuidFilter<"SignInLink"> | string
   principalId?: Prisma.UuidFilter<"SignInLink"> | string
+  subject?: Prisma.StringNullableFilter<"SignInLink"> | string | null
   tokenHash?: Prisma.StringFilter<"SignInLink"> | string
   createdAt?: Prisma.DateTimeFilter<"SignInLink"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"SignInLink"> | Date | string
@@ -204,6 +212,7 @@ export type SignInLinkOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  subject?: Prisma.SortOrderInput | Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -218,6 +227,7 @@ export type SignInLinkWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.SignInLinkWhereInput | Prisma.SignInLinkWhereInput[]
   teamId?: Prisma.UuidFilter<"SignInLink"> | string
   principalId?: Prisma.UuidFilter<"SignInLink"> | string
+  subject?: Prisma.StringNullableFilter<"SignInLink"> | string | null
   createdAt?: Prisma.DateTimeFilter<"SignInLink"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"SignInLink"> | Date | string
   usedAt?: Prisma.DateTimeNullableFilter<"SignInLink"> | Date | string | null
@@ -227,6 +237,7 @@ export type SignInLinkOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  subject?: Prisma.SortOrderInput | Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -243,6 +254,7 @@ export type SignInLinkScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"SignInLink"> | string
   teamId?: Prisma.UuidWithAggregatesFilter<"SignInLink"> | string
   principalId?: Prisma.UuidWithAggregatesFilter<"SignInLink"> | string
+  subject?: Prisma.StringNullableWithAggregatesFilter<"SignInLink"> | string | null
   tokenHash?: Prisma.StringWithAggregatesFilter<"SignInLink"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"SignInLink"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"SignInLink"> | Date | string
@@ -253,6 +265,7 @@ export type SignInLinkCreateInput = {
   id: string
   teamId: string
   principalId: string
+  subject?: string | null
   tokenHash: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -263,6 +276,7 @@ export type SignInLinkUncheckedCreateInput = {
   id: string
   teamId: string
   principalId: string
+  subject?: string | null
   tokenHash: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -273,6 +287,7 @@ export type SignInLinkUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -283,6 +298,7 @@ export type SignInLinkUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -293,6 +309,7 @@ export type SignInLinkCreateManyInput = {
   id: string
   teamId: string
   principalId: string
+  subject?: string | null
   tokenHash: string
   createdAt: Date | string
   expiresAt: Date | string
@@ -303,6 +320,7 @@ export type SignInLinkUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -313,6 +331,7 @@ export type SignInLinkUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   teamId?: Prisma.StringFieldUpdateOperationsInput | string
   principalId?: Prisma.StringFieldUpdateOperationsInput | string
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   tokenHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -323,6 +342,7 @@ export type SignInLinkCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -333,6 +353,7 @@ export type SignInLinkMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -343,6 +364,7 @@ export type SignInLinkMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   teamId?: Prisma.SortOrder
   principalId?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -355,6 +377,7 @@ export type SignInLinkSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   id?: boolean
   teamId?: boolean
   principalId?: boolean
+  subject?: boolean
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -365,6 +388,7 @@ export type SignInLinkSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   teamId?: boolean
   principalId?: boolean
+  subject?: boolean
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -375,6 +399,7 @@ export type SignInLinkSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean
   teamId?: boolean
   principalId?: boolean
+  subject?: boolean
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -385,13 +410,14 @@ export type SignInLinkSelectScalar = {
   id?: boolean
   teamId?: boolean
   principalId?: boolean
+  subject?: boolean
   tokenHash?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   usedAt?: boolean
 }
 
-export type SignInLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "principalId" | "tokenHash" | "createdAt" | "expiresAt" | "usedAt", ExtArgs["result"]["signInLink"]>
+export type SignInLinkOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "principalId" | "subject" | "tokenHash" | "createdAt" | "expiresAt" | "usedAt", ExtArgs["result"]["signInLink"]>
 
 export type $SignInLinkPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "SignInLink"
@@ -400,6 +426,10 @@ export type $SignInLinkPayload<ExtArgs extends runtime.Types.Extensions.Internal
     id: string
     teamId: string
     principalId: string
+    /**
+     * The account on another platform that asked for the link.
+     */
+    subject: string | null
     tokenHash: string
     createdAt: Date
     expiresAt: Date
@@ -830,6 +860,7 @@ export interface SignInLinkFieldRefs {
   readonly id: Prisma.FieldRef<"SignInLink", 'String'>
   readonly teamId: Prisma.FieldRef<"SignInLink", 'String'>
   readonly principalId: Prisma.FieldRef<"SignInLink", 'String'>
+  readonly subject: Prisma.FieldRef<"SignInLink", 'String'>
   readonly tokenHash: Prisma.FieldRef<"SignInLink", 'String'>
   readonly createdAt: Prisma.FieldRef<"SignInLink", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"SignInLink", 'DateTime'>

@@ -78,8 +78,11 @@ export function addNotices({ tables, now }: Tx, notices: RunChange["notices"], r
 
 export function storeInboxResult(
   { now, tables }: Tx,
-  { inboxId, dedupeKey: meaning, mayComeEarly, ...end }: InboxResult,
+  { answers, inboxId, dedupeKey: meaning, mayComeEarly, ...end }: InboxResult,
 ): void {
+  if (answers !== undefined && !endAsked({ tables }, answers, { runId: end.runId })) {
+    throw new UniqueConflict("dedupeKey");
+  }
   const row = tables.inbox.get(inboxId);
   const isTaken = meaning !== undefined && tables.meanings.has(meaning);
   if (isTaken || row === undefined || row.disposition !== undefined) {
@@ -97,6 +100,25 @@ export function storeInboxResult(
     reopenEarlyReplies(tables, row.event.orderingKey, version);
   }
 }
+
+/** False when the event is no longer asked. */
+export function endAsked(
+  { tables: { inbox } }: Pick<Tx, "tables">,
+  id: string,
+  { reason, runId }: { readonly reason?: string; readonly runId?: RunId | undefined },
+): boolean {
+  const row = inbox.get(id);
+  if (row?.disposition !== "asked") {
+    return false;
+  }
+  const ended = reason === undefined ? ({ disposition: "answered" } as const) : GIVEN_UP;
+  const event = reason === undefined ? row.event : { ...row.event, body: "" };
+  const why = reason === undefined ? {} : { reason };
+  inbox.set(id, { ...row, ...ended, event, ...why, ...(runId === undefined ? {} : { runId }) });
+  return true;
+}
+
+const GIVEN_UP = { disposition: "ignored" } as const;
 
 function reopenEarlyReplies({ inbox }: Tables, orderingKey: string, after: string): void {
   for (const [id, row] of inbox) {

@@ -1,6 +1,7 @@
 import type { Environment } from "../../../../src/core/environments/environment.ts";
 import type { McpServer } from "../../../../src/core/mcp-servers/mcp-server.ts";
 import type { NamedAgent } from "../../../../src/core/people/named-agent.ts";
+import type { RequestDefaults } from "../../../../src/core/routing/request-defaults.ts";
 import type { Secret } from "../../../../src/core/secrets/secret.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
@@ -67,6 +68,7 @@ function storageOn(database: InMemoryStatements): Storage {
     environments: new InMemoryRecordStore<Environment>(database, "environment"),
     secrets: new InMemoryRecordStore<Secret>(database, "secret", ({ ownerId, name }) => `${ownerId} ${name}`),
     mcpServers: new InMemoryRecordStore<McpServer>(database, "MCP server", ({ name }) => name),
+    requestDefaults: new InMemoryRecordStore<RequestDefaults>(database, "request defaults"),
     workers: new InMemoryWorkerStore(database),
     reports: new InMemoryRunReports(database),
     ...createInMemorySettings(database),

@@ -6,8 +6,8 @@ import {
   type ThreadNotices,
 } from "../../../../src/core/inbox/inbox-store.ts";
 import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
-import { addNotices, makeThread, storeInboxResult } from "./change-rows.ts";
-import type { InMemoryStatements } from "./in-memory-database.ts";
+import { addNotices, endAsked, makeThread, storeInboxResult } from "./change-rows.ts";
+import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { IDLE_MS } from "./lease-store.ts";
 
 export class InMemoryInboxStore implements InboxStore {
@@ -54,22 +54,34 @@ export class InMemoryInboxStore implements InboxStore {
   complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
     return this.#database.transaction((tx) => {
       storeInboxResult(tx, result);
-      if (says === undefined) {
-        return;
+      if (says !== undefined) {
+        say(tx, says);
       }
-      const { thread, notices, once } = says;
-      if (once !== undefined && tx.tables.meanings.has(once)) {
-        return;
+    });
+  }
+
+  findAsked(id: string): Promise<InboxEvent | undefined> {
+    return this.#database.read(({ inbox }) => {
+      const row = inbox.get(id);
+      return row?.disposition === "asked" ? row.event : undefined;
+    });
+  }
+
+  listAsked(ageMs: number, limit: number): Promise<readonly InboxEvent[]> {
+    return this.#database.read(({ inbox }, now) => {
+      const asked = [...inbox.values()].filter(({ disposition }) => disposition === "asked");
+      const old = asked.filter(({ event }) => event.receivedAt.getTime() < now - ageMs);
+      return old.slice(0, limit).map(({ event }) => event);
+    });
+  }
+
+  giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean> {
+    return this.#database.transaction((tx) => {
+      const isEnded = endAsked(tx, id, { reason });
+      if (isEnded && says !== undefined) {
+        say(tx, says);
       }
-      if (once !== undefined) {
-        tx.tables.meanings.add(once);
-      }
-      makeThread(tx, thread);
-      addNotices(
-        tx,
-        structuredClone(notices).map((notice) => ({ threadId: thread.id, notice })),
-      );
-      tx.jobs.push({ kind: "deliver", key: thread.id });
+      return isEnded;
     });
   }
 
@@ -111,7 +123,7 @@ export class InMemoryInboxStore implements InboxStore {
     return this.#database.transaction(({ now, tables: { inbox } }) => {
       const old = [...inbox].filter(([, { bodyKeptSince = now, disposition }]) => {
         const age = now - bodyKeptSince;
-        return age > EARLY_REPLY_MS && (disposition === "ignored" || age > keptMs);
+        return age > EARLY_REPLY_MS && disposition !== "asked" && (disposition === "ignored" || age > keptMs);
       });
       for (const [id, { bodyKeptSince: _since, ...row }] of old) {
         inbox.set(id, { ...row, event: { ...row.event, body: "" } });
@@ -127,4 +139,19 @@ export class InMemoryInboxStore implements InboxStore {
       return [...new Set(old.map(({ event }) => event.orderingKey))].slice(0, limit);
     });
   }
+}
+
+function say(tx: Tx, { notices, once, thread }: ThreadNotices): void {
+  if (once !== undefined && tx.tables.meanings.has(once)) {
+    return;
+  }
+  if (once !== undefined) {
+    tx.tables.meanings.add(once);
+  }
+  makeThread(tx, thread);
+  addNotices(
+    tx,
+    structuredClone(notices).map((notice) => ({ threadId: thread.id, notice })),
+  );
+  tx.jobs.push({ kind: "deliver", key: thread.id });
 }

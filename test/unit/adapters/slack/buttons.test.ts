@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import {
   approvalButtons,
+  choiceBlocks,
   openButton,
   optionButtons,
   parseButton,
@@ -115,6 +117,30 @@ describe("a button action", () => {
 
     expect(dedupeKeyOf("U1")).toBe(dedupeKeyOf("U1"));
     expect(dedupeKeyOf("U1")).not.toBe(dedupeKeyOf("U2"));
+  });
+
+  test("a choice names the request and the environment, and what was ticked with it", () => {
+    const [boxes, choices] = choiceBlocks(runId, [{ id: "env1", name: "Backend <!here>" }]);
+    const [backend, none] = choices?.elements ?? [];
+    expect(boxes?.elements).toMatchObject([{ type: "checkboxes" }]);
+    const chosen = (button: unknown, ticked: readonly string[] = []) => {
+      const { action_id, value } = z.object({ action_id: z.string(), value: z.string() }).parse(button);
+      const ticks = { selected_options: ticked.map((each) => ({ value: each })) };
+      const state = { values: { b1: { errand_remember: ticks }, b2: { other: { type: "x" } } } };
+      const translation = translated({ actions: [{ action_id, value, action_ts: "3.0" }], state });
+      return translation.kind === "message" && translation.message.buttonAction;
+    };
+
+    const choice = { kind: "choose", requestId: runId };
+    expect(chosen(backend)).toEqual({ ...choice, environmentId: "env1" });
+    expect(chosen(none, ["person"])).toEqual({ ...choice, remember: "person" });
+    expect(chosen(backend, ["person", "place", "x"])).toMatchObject({ remember: "place" });
+    expect(translated({ actions: [{ action_id: "errand_remember", action_ts: "3.0" }] }).kind).toBe(
+      "ignored",
+    );
+    expect(translated({ actions: [{ action_id: "errand_choose", value: "x", action_ts: "3" }] }).kind).toBe(
+      "ignored",
+    );
   });
 
   test("a button action without a message is ignored", () => {

@@ -1,7 +1,17 @@
 import { beforeEach, expect, test, vi } from "vitest";
+import { sha256 } from "../../../../src/app/sha256.ts";
 import { AppError } from "../../../../src/core/errors.ts";
+import type { RequestFile } from "../../../../src/core/inputs/run-input.ts";
+import { aPolicy } from "../../../support/rule-builders.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
 import { IntakeHarness } from "./inbox-harness.ts";
+
+const IMAGE: RequestFile = {
+  kind: "image",
+  fileName: "b.png",
+  mimeType: "image/png",
+  bytes: Buffer.from("png"),
+};
 
 let harness: IntakeHarness;
 beforeEach(async () => {
@@ -73,17 +83,62 @@ test("the files of a request become files of its run", async () => {
   expect(harness.agents.prompts[0]).toMatch(/attachments\/a\.log \(text\/plain, 5 bytes\)/);
 });
 
-test("the files of a follow-up are named as not read", async () => {
+test("the files of a follow-up go into the workspace and the prompt of its turn", async () => {
   await harness.receive({ text: "Fix it" });
-  const bytes = Buffer.from("a log");
-  harness.adapter.surroundings = () => ({
-    files: [{ kind: "attachment", fileName: "a.log", mimeType: "text/plain", bytes }],
-  });
+  harness.adapter.surroundings = () => ({ files: [aFile("a.log", "a log"), aFile("a.log", "more"), IMAGE] });
 
-  await harness.receive({ text: "and this" });
+  expect(await harness.receive({ text: "and this" })).toBe("follow_up");
 
-  expect(harness.repliesShown()).toEqual([expect.stringMatching(/^The file a\.log: /)]);
+  const [followUp] = await harness.storage.followUps.list((await harness.currentRun()).id, 0, 5);
+  const [directory] = followUp?.files?.map(({ path }) => path.split("/")[0]) ?? [];
+  expect(directory).toMatch(/^attachments-/);
+  expect(harness.workspaces.added.map(({ bytes, path }) => [path, Buffer.from(bytes).toString()])).toEqual([
+    [`${directory}/a.log`, "a log"],
+    [`${directory}/a-2.log`, "more"],
+    [`${directory}/b.png`, "png"],
+  ]);
+  expect(harness.agents.prompts[1]).toContain(`- ${directory}/a-2.log (text/plain, 4 bytes)`);
+  expect(harness.agents.extras[1]?.images).toEqual([
+    { mimeType: "image/png", bytes: new Uint8Array(Buffer.from("png")) },
+  ]);
+  expect(harness.repliesShown()).toEqual([]);
 });
+
+test("a message with files never answers the agent's question, because the answer could not carry them", async () => {
+  await harness.aBlockedRun();
+  harness.adapter.surroundings = () => ({ files: [aFile("a.log", "a log")] });
+
+  expect(await harness.receive({ text: "yes" })).toBe("follow_up");
+
+  expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p" } });
+  expect(harness.repliesShown()).toEqual([expect.stringMatching(/question is still open/)]);
+});
+
+test("the approval of a follow-up is for the contents of its files, and a retry of the run does not repeat them", async () => {
+  await harness.receive({ text: "Fix it" });
+  const run = await harness.currentRun();
+  await harness.storage.policies.add(
+    aPolicy({ effect: "require_approval", match: { actions: ["follow_up"] } }),
+  );
+  const hashes: unknown[] = [];
+  for (const words of ["one", "two"]) {
+    harness.adapter.surroundings = () => ({ files: [aFile("a.log", words)] });
+    await harness.receive({ text: "and this" });
+    const followUp = (await harness.storage.followUps.list(run.id, 0, 5)).at(-1);
+    expect(followUp?.approval?.inputs).toEqual([
+      { followUpId: followUp?.id, text: "and this", attachments: [{ name: "a.log", sha256: sha256(words) }] },
+    ]);
+    hashes.push(followUp?.approval?.inputsHash);
+  }
+
+  expect(new Set(hashes).size).toBe(2);
+  expect(harness.workspaces.added).toEqual([]);
+  expect(await harness.storage.files.inputsOf(run.id)).toEqual([]);
+});
+
+function aFile(fileName: string, words: string): RequestFile {
+  return { kind: "attachment", fileName, mimeType: "text/plain", bytes: Buffer.from(words) };
+}
 
 test.each(["stop", "status", "help"])("nothing is read for the message %j", async (text) => {
   harness.agents.scripts.push(untilCancelled);

@@ -72,6 +72,7 @@ test("the job of a run requests the same workers as the run, also when it is cre
       storage,
       queue,
       blobs,
+      adapters: new Map(),
       eventBodyMs: 1,
       deletedRuns,
       history: { prune: async () => 0 },
@@ -185,9 +186,11 @@ test("files of deleted runs are removed once more if another run is deleted mean
     return removal.promise;
   };
   const deps = { storage, queue, clock, eventBodyMs: 1, log: SILENT_LOG, runWorker: harness.worker() };
+  const adapters = new Map();
   const maintenance = new Maintenance({
     ...{
       ...deps,
+      adapters,
       blobs: createInMemoryBlobStore(clock),
       deletedRuns: { prune },
       history: { prune: async () => 0 },

@@ -1,0 +1,184 @@
+import { cleaned } from "../clean-text.ts";
+import type { Environment } from "../environments/environment.ts";
+import { isOpenTo } from "../people/ownership.ts";
+import type { Principal } from "../people/principal.ts";
+import type { ConfigDefault } from "../routing/routed-config.ts";
+import type { NewRun } from "../runs/new-run.ts";
+import type { Notice } from "../threads/notice.ts";
+import type { InboundMessage, InboxEvent, WhereChoice } from "../threads/thread-adapter.ts";
+import type { Disposition } from "./inbox-result.ts";
+import {
+  type AuthorizedContext,
+  type ChosenWhere,
+  type InboxDeps,
+  type MessageContext,
+  requestOriginOf,
+  resultOf,
+} from "./message-context.ts";
+import { seenNotice } from "./message-results.ts";
+
+/** How long a request waits for the choice of its environment. */
+export const CHOICE_MS = 60 * 60_000;
+
+const QUESTION =
+  "Where should I work? Nothing says it: neither your message, nor a routing rule, nor a default. Choose an environment, " +
+  "or write the request again with `env=…` at its front. Without a choice within an hour, nothing happens.";
+const NOT_CHOSEN =
+  "Nobody chose within an hour where I should work, so nothing was started. Write the request again.";
+const DECIDED = "That was decided already, or it is too late.";
+const CHANGED = "The request was changed or deleted meanwhile, so this choice has no effect.";
+const NOT_YOURS = "Only the person who asked and administrators choose where the work is done.";
+
+/** What a request gets that it does not say itself, or the environments that its author may choose from. */
+export type Where =
+  | { readonly defaults: readonly ConfigDefault[] }
+  | { readonly choices: readonly Environment[] };
+
+/** Finds out whether the author must be asked where the work is to be done. */
+export async function findWhere(
+  context: AuthorizedContext,
+  request: NewRun,
+  { requestDefaults, runs, storage }: InboxDeps,
+): Promise<Where> {
+  const { adapter, author, choice, message } = context;
+  const { installation, place } = message;
+  const scope = place === undefined ? undefined : { adapter: adapter.name, installation, place };
+  const known = await requestDefaults.listFor(author.teamId, { person: author.id, place: scope });
+  const defaults = choice === undefined ? known : [...known, defaultOf("choice", choice.environmentId)];
+  const isDecided = choice !== undefined || adapter.traits.asksWhere !== true;
+  if (isDecided || (await runs.saysWhere({ ...request, defaults }, requestOriginOf(context)))) {
+    return { defaults };
+  }
+  const all = await storage.environments.list(author.teamId);
+  const open = all.filter((environment) => isOpenTo(environment, author));
+  return open.length > 1
+    ? { choices: open }
+    : { defaults: [...defaults, defaultOf("only_environment", open[0]?.id)] };
+}
+
+function defaultOf(layer: ConfigDefault["layer"], environment: string | undefined): ConfigDefault {
+  return { layer, config: environment === undefined ? {} : { environment_id: environment } };
+}
+
+/** Asks in the thread. The request waits in the inbox until somebody chooses, at most for an hour. */
+export async function askWhere(
+  context: AuthorizedContext,
+  choices: readonly Environment[],
+  { storage }: InboxDeps,
+): Promise<Disposition> {
+  const options = choices.map(({ config: { name, repositories }, id }) => {
+    const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
+    return { id, name: names.length === 0 ? name : `${name} (${names.join(", ")})` };
+  });
+  const question: Notice = { kind: "choice", requestId: context.inboxId, text: QUESTION, options };
+  await storage.inbox.complete(
+    { ...resultOf(context), disposition: "asked" },
+    { thread: context.thread, notices: [...seenNotice(context), question] },
+  );
+  return "asked";
+}
+
+/** The request that a choice is about, or why the choice has no effect. */
+export async function findChosen(
+  context: MessageContext,
+  action: WhereChoice,
+  deps: InboxDeps,
+): Promise<
+  { readonly message: InboundMessage; readonly choice: ChosenWhere } | { readonly refusal: string }
+> {
+  const { adapter, message: pressed, thread } = context;
+  const { storage } = deps;
+  const event = await storage.inbox.findAsked(action.requestId);
+  const request = event && (await requestIn(event, context));
+  if (request === undefined || request.key !== thread.key || request.installation !== thread.installation) {
+    return { refusal: DECIDED };
+  }
+  const by = await presserOf(context, deps);
+  const isAuthor = request.author.subject === pressed.author.subject;
+  const mayChoose = isAuthor || (by?.administrator === true && (await adapter.authorize(pressed)).allowed);
+  if (by === undefined || !mayChoose) {
+    return { refusal: NOT_YOURS };
+  }
+  if (await isOutdated(request, deps)) {
+    return { refusal: CHANGED };
+  }
+  const { environmentId, remember, requestId } = action;
+  const environment =
+    environmentId === undefined ? undefined : await storage.environments.find(by.teamId, environmentId);
+  const isRefusedForPlace = remember === "place" && !by.administrator;
+  const kept = remember === undefined || isRefusedForPlace || environment === undefined ? {} : { remember };
+  const named = environment === undefined ? {} : { environmentName: environment.config.name };
+  const chosen = environmentId === undefined ? {} : { environmentId };
+  const { dedupeKey } = pressed;
+  const revision = request.revision && { ...request.revision, isEdit: false };
+  return {
+    message: { ...request, dedupeKey, ...(revision === undefined ? {} : { revision }) },
+    choice: { requestId, by, isRefusedForPlace, ...chosen, ...named, ...kept },
+  };
+}
+
+/** Makes the choice the default of the person who chose, or of the place. */
+export async function rememberChoice(
+  { adapter, choice, message }: AuthorizedContext,
+  { requestDefaults }: InboxDeps,
+): Promise<void> {
+  const { installation, place } = message;
+  if (choice?.remember === undefined || (choice.remember === "place" && place === undefined)) {
+    return;
+  }
+  const { by, environmentId } = choice;
+  const scope =
+    choice.remember === "place" && place !== undefined
+      ? { adapter: adapter.name, installation, place }
+      : { principalId: by.id };
+  const { repository: _repository, ref: _ref, ...others } = await requestDefaults.get(by.teamId, scope);
+  await requestDefaults.set(by, scope, { ...others, environment_id: environmentId ?? "" });
+}
+
+/** Gives up the requests for which nobody chose in time, and says so where they were made. */
+export async function giveUpUnanswered(
+  deps: Pick<InboxDeps, "adapters" | "log"> & {
+    readonly storage: Pick<InboxDeps["storage"], "inbox" | "threads">;
+  },
+  limit: number,
+): Promise<void> {
+  const { adapters, log, storage } = deps;
+  for (const event of await storage.inbox.listAsked(CHOICE_MS, limit)) {
+    const adapter = adapters.get(event.adapter);
+    const translation = await adapter?.translate(event).catch((error: unknown) => {
+      log.warn("inbox.request.not_translated", { inboxId: event.id, error });
+      return undefined;
+    });
+    const request = translation?.kind === "message" ? translation.message : undefined;
+    const thread = request && (await storage.threads.find(request));
+    const closed: Notice = { kind: "choice", requestId: event.id, text: NOT_CHOSEN, options: [] };
+    const says = thread === undefined ? undefined : { thread, notices: [closed] };
+    await storage.inbox.giveUpAsked(event.id, NOT_CHOSEN, says);
+  }
+}
+
+async function requestIn(
+  event: InboxEvent,
+  { adapter }: MessageContext,
+): Promise<InboundMessage | undefined> {
+  const translation = await adapter.translate(event);
+  return translation.kind === "message" ? cleaned(translation.message, (text) => text) : undefined;
+}
+
+/** Whoever is known here has written before. */
+async function presserOf(
+  { installation, message }: MessageContext,
+  { storage }: InboxDeps,
+): Promise<Principal | undefined> {
+  const identity = await storage.identities.find(installation.teamId, message.author.subject);
+  const [principal] = identity === undefined ? [] : await storage.people.getMany([identity.principalId]);
+  return principal?.disabled === false ? principal : undefined;
+}
+
+async function isOutdated({ revision }: InboundMessage, { storage }: InboxDeps): Promise<boolean> {
+  if (revision === undefined) {
+    return false;
+  }
+  const results = await storage.inbox.listResultsOf(revision.messageId);
+  return results.some(({ version }) => version > revision.version);
+}

@@ -1,0 +1,86 @@
+import type { PrincipalId, TeamId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Digest } from "../ports/digest.ts";
+import type { RunConfig } from "../runs/run.ts";
+import { UniqueConflict } from "../storage.ts";
+import type { RecordStore, TeamRecord } from "../team-records/record-store.ts";
+import type { ConfigDefault } from "./routed-config.ts";
+
+/** What requests of a person, or those in a place, get that neither they nor a routing rule say. */
+export interface RequestDefaults extends TeamRecord {
+  /** Whose they are, as text. */
+  readonly scope: string;
+  readonly config: RunConfig;
+  readonly editorId: PrincipalId;
+}
+
+/** A place is named by its adapter: a channel, a repository. */
+export type DefaultsScope =
+  | { readonly principalId: PrincipalId }
+  | { readonly adapter: string; readonly installation: string; readonly place: string };
+
+export interface RequestDefaultsDeps {
+  readonly storage: { readonly requestDefaults: RecordStore<RequestDefaults> };
+  readonly digest: Digest;
+  readonly clock: Clock;
+}
+
+export class RequestDefaultsService {
+  readonly #deps: RequestDefaultsDeps;
+
+  constructor(deps: RequestDefaultsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Those of the place precede those of the person, because a place is often about one repository. */
+  async listFor(
+    teamId: TeamId,
+    { person, place }: { readonly person: PrincipalId; readonly place?: DefaultsScope | undefined },
+  ): Promise<readonly ConfigDefault[]> {
+    const ofPlace = place === undefined ? {} : await this.get(teamId, place);
+    return [
+      { layer: "place_default", config: ofPlace },
+      { layer: "person_default", config: await this.get(teamId, { principalId: person }) },
+    ];
+  }
+
+  async get(teamId: TeamId, scope: DefaultsScope): Promise<RunConfig> {
+    const found = await this.#deps.storage.requestDefaults.find(teamId, this.#idOf(teamId, scope));
+    return found?.config ?? {};
+  }
+
+  /** Replaces the defaults of the scope. */
+  async set(
+    { id: editorId, teamId }: { readonly id: PrincipalId; readonly teamId: TeamId },
+    scope: DefaultsScope,
+    config: RunConfig,
+  ): Promise<void> {
+    const { clock, storage } = this.#deps;
+    const at = clock.now();
+    const stamps = { createdAt: at, updatedAt: at };
+    const id = this.#idOf(teamId, scope);
+    const record = { id, teamId, scope: textOf(scope), config, editorId, ...stamps };
+    if (await storage.requestDefaults.replace(record)) {
+      return;
+    }
+    await storage.requestDefaults.add(record).catch(async (error) => {
+      // Another change stored the first defaults of the scope meanwhile.
+      if (!(error instanceof UniqueConflict)) {
+        throw error;
+      }
+      await storage.requestDefaults.replace(record);
+    });
+  }
+
+  /** Made of the scope, so that a scope has one record. */
+  #idOf(teamId: TeamId, scope: DefaultsScope): string {
+    const hash = this.#deps.digest(`${teamId} ${textOf(scope)}`);
+    return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  }
+}
+
+function textOf(scope: DefaultsScope): string {
+  return "principalId" in scope
+    ? `person ${scope.principalId}`
+    : ["place", scope.adapter, scope.installation, scope.place].map(encodeURIComponent).join(" ");
+}
