@@ -3,6 +3,7 @@ import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
 import type { Config } from "../config/config.ts";
+import type { Doctor } from "../core/doctor/doctor.ts";
 import { EnvironmentService } from "../core/environments/environment-service.ts";
 import { newId } from "../core/ids.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
@@ -75,6 +76,7 @@ export interface AppDeps {
   readonly secrets: SecretBox;
   readonly webhookClient: WebhookClient;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
+  readonly doctor: Doctor;
   readonly agents: AgentDeps;
   /** Provides the key with which a team's repository is read or written. */
   readonly authorize: TeamAuthorizer;
@@ -157,7 +159,11 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     return { token, hash: hashKey(token) };
   };
   const { policies } = rules;
-  const privateCommands = new PrivateCommands({ storage, runs, policies, clock, makeToken, publicUrl });
+  const parts = { adapters, catalogueView: agents.view, database, queue, secrets, storage };
+  const doctor = composeDoctor({ ...bootstrap, ...parts }, log);
+  const privateCommands = new PrivateCommands({
+    ...{ storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl },
+  });
   return {
     database,
     blobDatabase: blobs,
@@ -176,6 +182,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     pullRequests,
     writer,
     runs,
+    doctor,
     inboxProcessor,
     outboxDispatcher,
     repositories: skillDeps.repositories,
@@ -190,10 +197,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     runs,
     skills: deps.skills,
     catalogue: deps.agents.view,
-    doctor: composeDoctor(
-      { ...bootstrap, ...deps, catalogueView: deps.agents.view },
-      plainLog(bootstrap.logger),
-    ),
+    doctor: deps.doctor,
     storage,
     capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),

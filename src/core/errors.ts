@@ -46,6 +46,8 @@ export interface ErrorOptions {
   /** What the caller can do about it, in one sentence. */
   readonly remedy?: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  /** The name of the policy that refused. */
+  readonly policyName?: string;
   /** The provider that refused or whose key is missing, for example `openai`. */
   readonly provider?: string;
   /** The adapter that the error is about, for example `slack`. */

@@ -48,7 +48,13 @@ export async function privateCommandOf(
   const { channel: place, teamId: installation, userId } = command;
   const author = { subject: authorSubject(installation, userId) };
   const authorization = await authorize(client, { author, installation });
-  return { name, adapter: "slack", source: "SLACK", installation, place, authorization };
+  const text = afterName(command.text);
+  return { name, text, adapter: "slack", source: "SLACK", installation, place, authorization };
+}
+
+/** What stands after the first word of a command. */
+export function afterName(text: string): string {
+  return text.trim().replace(/^\S+\s*/, "");
 }
 
 /** Slack returns the same conversation each time. */

@@ -1,7 +1,10 @@
 import type { types } from "@slack/bolt";
+import { PRIVATE_COMMANDS, type PrivateCommandName } from "../../core/inbox/private-commands.ts";
+import { isSettings } from "../../core/inbox/settings-command.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
+import { afterName } from "./command.ts";
 import { commandEvent, type SlackPayload, type SlashCommand } from "./payload.ts";
 
 /** Slack waits 3 seconds. After a refusal within that time it delivers again sooner than after a late answer. */
@@ -12,7 +15,7 @@ export interface ReceiverDeps {
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
   /** Answers a command that is not stored. */
-  answer(name: "link" | "status", command: SlashCommand): Promise<string>;
+  answer(name: PrivateCommandName, command: SlashCommand): Promise<string>;
   /** The options of a menu that Slack asks for. */
   optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]>;
 }
@@ -57,12 +60,13 @@ export class Receiver {
 
   /** The answer to a command, for its author alone. Slack does not deliver a command again. */
   async #answerCommand(command: SlashCommand): Promise<string> {
-    const name = command.text.toLowerCase();
-    if (name === "" || name === "help") {
+    const { text } = command;
+    if (text === "" || text.toLowerCase() === "help") {
       return helpText(this.#deps.trigger());
     }
     try {
-      if (name === "link" || name === "status") {
+      const name = privateCommandIn(text);
+      if (name !== undefined) {
         return await inTime(this.#deps.answer(name, command));
       }
       await this.#store(commandEvent(command));
@@ -88,10 +92,20 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return withTimeout(work, ANSWER_LIMIT_MS, { onTimeout: failToAnswer });
 }
 
+/** `settings` with other words behind it is a task. */
+function privateCommandIn(text: string): PrivateCommandName | undefined {
+  const [word = "", ...rest] = text.toLowerCase().split(/\s+/);
+  const name = PRIVATE_COMMANDS.find((one) => one === word);
+  const isWhole = name === "settings" ? isSettings(afterName(text)) : rest.length === 0;
+  return isWhole ? name : undefined;
+}
+
 function helpText(trigger: string): string {
   return [
     "`/errand <task>` starts a run in our direct conversation.",
-    "`/errand status` shows your latest runs, and `/errand link` signs you in to their pages.",
+    "`/errand runs` shows your latest runs, and `/errand link` signs you in to their pages or joins your accounts.",
+    "`/errand settings` shows and sets your defaults and those of the channel: `/errand settings env=Backend`.",
+    "`/errand doctor` shows administrators of the server what is wrong with it.",
     `In a channel, mention me: \`${trigger} <task>\`. \`${trigger} help\` says what works in a thread.`,
   ].join("\n");
 }

@@ -8,7 +8,7 @@ import { parseUserCode } from "../auth/user-codes.ts";
 import { requireOwnOrigin } from "../http/request-site.ts";
 import { deviceCodesOn } from "../routes/device-codes.ts";
 import { FORM_BYTES, htmlPage, readForms, textIn } from "./forms.ts";
-import { visitorContext } from "./new-sign-in.ts";
+import { requireValid, visitorContext } from "./new-sign-in.ts";
 import { fill, readPage } from "./page-files.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
@@ -107,19 +107,6 @@ export function devicePages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstanc
 async function requireVisitor(auth: AuthDeps, request: FastifyRequest): Promise<KeyHolder | undefined> {
   requireOwnOrigin(request, auth.publicUrl());
   return findByCookie(auth, request);
-}
-
-/** Nothing is granted with a sign-in or a key after its end was answered. */
-async function requireValid(
-  { keys, signIns }: ApiDeps["storage"],
-  { key, signIn }: KeyHolder,
-): Promise<void> {
-  if (key !== undefined) {
-    await keys.requireAlive(key.id);
-  }
-  if (signIn !== undefined) {
-    await signIns.requireOpen(signIn.id);
-  }
 }
 
 function askAgain(reply: FastifyReply, { enter }: DeviceFiles): FastifyReply {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts";
+import type { KeyHolder } from "../../core/people/api-key.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { SignIn } from "../../core/people/sign-in.ts";
 import { SignInService } from "../../core/people/sign-in-service.ts";
@@ -32,4 +33,17 @@ export function newSignIn(
 export function visitorContext(request: FastifyRequest, principal: Principal): AuditContext {
   const { actor, ...context } = auditContextOf(principal);
   return { ...context, actor: { ...actor, address: request.ip }, requestId: request.id };
+}
+
+/** Nothing is granted with a sign-in or a key after its end was answered. */
+export async function requireValid(
+  { keys, signIns }: ApiDeps["storage"],
+  { key, signIn }: KeyHolder,
+): Promise<void> {
+  if (key !== undefined) {
+    await keys.requireAlive(key.id);
+  }
+  if (signIn !== undefined) {
+    await signIns.requireOpen(signIn.id);
+  }
 }

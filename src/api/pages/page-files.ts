@@ -5,7 +5,14 @@ export const ASSETS_DIRECTORY = fileURLToPath(new URL("assets/", import.meta.url
 
 /** Reads a page, which is stored next to this file. */
 export function readPage(
-  name: "sign-in" | "sign-in-link" | "device" | "device-confirm" | "message" | "problem",
+  name:
+    | "sign-in"
+    | "sign-in-link"
+    | "sign-in-link-join"
+    | "device"
+    | "device-confirm"
+    | "message"
+    | "problem",
 ): Promise<string> {
   return readFile(new URL(`${name}.html`, import.meta.url), "utf8");
 }

@@ -1,13 +1,15 @@
 import type { FastifyInstance } from "fastify";
+import type { KeyHolder } from "../../core/people/api-key.ts";
+import { IdentityService } from "../../core/people/identity-service.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { SignInLink } from "../../core/people/sign-in-link.ts";
 import type { Storage } from "../../core/storage.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
-import type { AuthDeps } from "../auth/authentication.ts";
+import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { callerNetwork } from "../http/caller-network.ts";
-import { refuseOtherOrigin } from "../http/request-site.ts";
+import { refuseOtherOrigin, requireOwnOrigin } from "../http/request-site.ts";
 import { continueTo, FORM_BYTES, htmlPage, readForms, returnPath, textIn } from "./forms.ts";
-import { newSignIn, visitorContext } from "./new-sign-in.ts";
+import { newSignIn, requireValid, visitorContext } from "./new-sign-in.ts";
 import { fill, readPage } from "./page-files.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
@@ -18,24 +20,40 @@ const OVER = {
   linkText: "Sign in",
 };
 
-/** The pages of one-time links. Opening a link shows who it signs in; only its button uses it up. */
+const JOINED = {
+  title: "The account is joined with you",
+  text: "What it writes counts as yours from now on. Runs that it asked for before keep their creator.",
+  link: "/",
+  linkText: "Runs",
+};
+
+/**
+ * The pages of one-time links. Opening a link shows who it signs in; only its button uses it up. To a person who is signed in
+ * as another principal, the link of an outside account offers to join the account with that principal.
+ */
 export function signInLinkPages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   const { clock, hashKey, storage } = deps;
   const limiter = new SignInLimiter(clock, limitsOf(deps).failedSignIns);
   const schema = { hide: true };
   return async (app) => {
-    const [confirm, message] = [await readPage("sign-in-link"), await readPage("message")];
+    const [confirm, join] = [await readPage("sign-in-link"), await readPage("sign-in-link-join")];
+    const message = await readPage("message");
     readForms(app);
     app.get("/signin/link", { schema }, async (request, reply) => {
       const [token, next] = [textIn(request.query, "token") ?? "", returnPath(textIn(request.query, "next"))];
-      const principal = await ownerOf(
-        storage,
-        await storage.signInLinks.findByHash(hashKey(token), clock.now()),
-      );
-      if (principal === undefined) {
+      const link = await storage.signInLinks.findByHash(hashKey(token), clock.now());
+      const principal = await ownerOf(storage, link);
+      if (link === undefined || principal === undefined) {
         return htmlPage(reply).code(410).send(fill(message, OVER));
       }
-      return htmlPage(reply).send(fill(confirm, { token, next, name: principal.displayName ?? "you" }));
+      const name = principal.displayName ?? "you";
+      const holder = await findByCookie(auth, request);
+      if (holder === undefined || !mayJoin(link, holder)) {
+        return htmlPage(reply).send(fill(confirm, { token, next, name }));
+      }
+      const { displayName, email } = holder.principal;
+      const shown = { token, next, name, account: link.subject, person: displayName ?? email ?? "you" };
+      return htmlPage(reply).send(fill(join, shown));
     });
     app.post("/signin/link", { schema, bodyLimit: FORM_BYTES }, async (request, reply) => {
       refuseOtherOrigin(request, auth.publicUrl());
@@ -63,7 +81,59 @@ export function signInLinkPages(deps: ApiDeps, auth: AuthDeps): (app: FastifyIns
       auth.cookies.issue(reply, used);
       return continueTo(request, reply, returnPath(textIn(request.body, "next")));
     });
+    app.post("/signin/link/join", { schema, bodyLimit: FORM_BYTES }, async (request, reply) => {
+      requireOwnOrigin(request, auth.publicUrl());
+      const network = callerNetwork(request.ip);
+      limiter.begun(network);
+      const hash = hashKey(textIn(request.body, "token") ?? "");
+      const now = clock.now();
+      const holder = await findByCookie(auth, request);
+      const isJoined =
+        holder !== undefined &&
+        (await storage.atomically(
+          (stores) => joinAccount({ ...deps, storage: stores }, { hash, now, holder }),
+          visitorContext(request, holder.principal),
+        ));
+      if (!isJoined) {
+        return htmlPage(reply).code(410).send(fill(message, OVER));
+      }
+      limiter.succeeded(network);
+      return htmlPage(reply).send(fill(message, JOINED));
+    });
   };
+}
+
+type JoinableLink = SignInLink & { readonly subject: string };
+
+/** A principal joins an account of another one of the same team. */
+function mayJoin(link: SignInLink, { principal }: Pick<KeyHolder, "principal">): link is JoinableLink {
+  const isOther = link.principalId !== principal.id && link.teamId === principal.teamId;
+  return link.subject !== undefined && isOther && principal.type === "user" && !principal.disabled;
+}
+
+interface Joining {
+  readonly hash: string;
+  readonly now: Date;
+  readonly holder: KeyHolder;
+}
+
+/** Of two concurrent requests only one gets the link. Since it was made, its account may have got another owner. */
+async function joinAccount(
+  { clock, storage }: Pick<ApiDeps, "clock" | "storage">,
+  { hash, holder, now }: Joining,
+): Promise<boolean> {
+  await requireValid(storage, holder);
+  const link = await storage.signInLinks.findByHash(hash, now);
+  if (link === undefined || !mayJoin(link, holder)) {
+    return false;
+  }
+  const identity = await storage.identities.find(link.teamId, link.subject);
+  const used = await storage.signInLinks.use(hash, now);
+  if (used === undefined || identity?.principalId !== link.principalId) {
+    return false;
+  }
+  await new IdentityService({ storage, clock }).link(holder.principal, link.subject, holder.principal.id);
+  return true;
 }
 
 async function ownerOf(

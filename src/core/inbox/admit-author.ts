@@ -1,9 +1,10 @@
 import type { TeamId } from "../ids.ts";
 import type { Principal } from "../people/principal.ts";
-import { isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
+import { evaluatePolicies, isOutsider, mayAdmit } from "../policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Authorization } from "../threads/thread-adapter.ts";
 import type { InboxDeps } from "./message-context.ts";
+import type { Refusal } from "./refusal-text.ts";
 
 const NO_ACCESS = "You have no access here.";
 const DISABLED = "An administrator has switched your account here off.";
@@ -16,11 +17,12 @@ export async function admitAuthor(
     policies,
     storage,
   }: Pick<InboxDeps, "policies"> & { readonly storage: Pick<InboxDeps["storage"], "people"> },
-): Promise<{ readonly author: Principal } | { readonly refusal: string }> {
+): Promise<{ readonly author: Principal } | { readonly refusal: Refusal }> {
   // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
   if (isOutsider(from) && !mayAdmit(await policies.of(teamId), from)) {
-    return { refusal };
+    const { policy } = evaluatePolicies([], { ...from, action: "create" });
+    return { refusal: { reason: refusal, policyName: policy.name } };
   }
   const principal = await storage.people.ensure(teamId, author.subject, author.displayName);
-  return principal.disabled ? { refusal: DISABLED } : { author: principal };
+  return principal.disabled ? { refusal: { reason: DISABLED } } : { author: principal };
 }

@@ -2,7 +2,7 @@ import { cleaned } from "../clean-text.ts";
 import type { Environment } from "../environments/environment.ts";
 import { isOpenTo } from "../people/ownership.ts";
 import type { Principal } from "../people/principal.ts";
-import type { ConfigDefault } from "../routing/routed-config.ts";
+import { type ConfigDefault, withoutPlace } from "../routing/routed-config.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { InboundMessage, InboxEvent, WhereChoice } from "../threads/thread-adapter.ts";
@@ -43,17 +43,25 @@ export async function findWhere(
   const { adapter, author, choice, message } = context;
   const { installation, place } = message;
   const scope = place === undefined ? undefined : { adapter: adapter.name, installation, place };
-  const known = await requestDefaults.listFor(author.teamId, { person: author.id, place: scope });
+  const stored = await requestDefaults.listFor(author.teamId, { person: author.id, place: scope });
+  const all = await storage.environments.list(author.teamId);
+  const open = all.filter((environment) => isOpenTo(environment, author));
+  const known = stored.map((each) =>
+    isUsable(each, open) ? each : { ...each, config: withoutPlace(each.config) },
+  );
   const defaults = choice === undefined ? known : [...known, defaultOf("choice", choice.environmentId)];
   const isDecided = choice !== undefined || adapter.traits.asksWhere !== true;
   if (isDecided || (await runs.saysWhere({ ...request, defaults }, requestOriginOf(context)))) {
     return { defaults };
   }
-  const all = await storage.environments.list(author.teamId);
-  const open = all.filter((environment) => isOpenTo(environment, author));
   return open.length > 1
     ? { choices: open }
     : { defaults: [...defaults, defaultOf("only_environment", open[0]?.id)] };
+}
+
+/** The environment of a default may be deleted by now, or belong to another person. */
+function isUsable({ config: { environment_id: id } }: ConfigDefault, open: readonly Environment[]): boolean {
+  return id === undefined || open.some((environment) => environment.id === id);
 }
 
 function defaultOf(layer: ConfigDefault["layer"], environment: string | undefined): ConfigDefault {

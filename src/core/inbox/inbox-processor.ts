@@ -28,6 +28,7 @@ import {
 } from "./message-context.ts";
 import { replyNotice } from "./message-results.ts";
 import { parseCommand } from "./parse-command.ts";
+import { type Refusal, refusalText } from "./refusal-text.ts";
 import { stopBySign } from "./stop-by-sign.ts";
 
 const FAILURES_MAX = 10;
@@ -225,7 +226,7 @@ export class InboxProcessor {
     const from = requestOriginOf({ adapter, message, roles });
     const admitted = await admitAuthor(authorization, { from, teamId: installation.teamId }, this.#deps);
     if ("refusal" in admitted) {
-      return this.#refuse(context, admitted.refusal);
+      return this.#refuse(context, await this.#textOf(context, admitted.refusal));
     }
     const { author } = admitted;
     const proven = { ...authorization.provenance, permission: authorization.permission };
@@ -244,9 +245,11 @@ export class InboxProcessor {
           : changeMessage(current, taken, this.#deps));
       } catch (error) {
         if (isForbidden(error)) {
+          const { message: reason, options } = error;
+          const text = await this.#textOf(current, { reason, policyName: options.policyName });
           return isOutsider(requestOriginOf(current))
-            ? this.#refuse(current, error.message)
-            : this.#replyRefused(current, error.message);
+            ? this.#refuse(current, text)
+            : this.#replyRefused(current, text);
         }
         if (tries === TAKEN_MAX) {
           throw error;
@@ -262,6 +265,13 @@ export class InboxProcessor {
         current = { ...context, thread };
       }
     }
+  }
+
+  /** Names of administrators are not posted in public. */
+  async #textOf({ adapter, installation }: MessageContext, refusal: Refusal): Promise<string> {
+    return adapter.traits.hasPrivateReplies === true
+      ? refusalText(refusal, installation.teamId, this.#deps.storage)
+      : refusal.reason;
   }
 
   async #refuse(context: MessageContext, reason: string): Promise<Disposition> {

@@ -1,15 +1,25 @@
-import type { Principal } from "../people/principal.ts";
+import type { Doctor } from "../doctor/doctor.ts";
+import { AppError } from "../errors.ts";
+import { isOperator, type Principal } from "../people/principal.ts";
 import { createSignInLink, type SignInLinkDeps } from "../people/sign-in-link.ts";
+import type { RequestDefaultsService } from "../routing/request-defaults.ts";
 import type { RunSource } from "../runs/sources.ts";
 import { STATE_PHRASES } from "../runs/states.ts";
 import type { Storage } from "../storage.ts";
 import type { Authorization } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
 import type { InboxDeps } from "./message-context.ts";
+import { refusalText } from "./refusal-text.ts";
+import { answerSettings, type SettingsCommand } from "./settings-command.ts";
+
+export const PRIVATE_COMMANDS = ["doctor", "link", "runs", "settings", "status"] as const;
+export type PrivateCommandName = (typeof PRIVATE_COMMANDS)[number];
 
 /** A command whose answer the platform shows to its author alone, at once. Nothing of it is stored. */
 export interface PrivateCommand {
-  readonly name: "link" | "status";
+  readonly name: PrivateCommandName;
+  /** What stands after the name. */
+  readonly text: string;
   readonly adapter: string;
   readonly source: RunSource;
   readonly installation: string;
@@ -18,7 +28,9 @@ export interface PrivateCommand {
 }
 
 export interface PrivateCommandsDeps extends Pick<InboxDeps, "policies" | "runs"> {
-  readonly storage: Pick<Storage, "installations" | "people" | "signInLinks">;
+  readonly storage: Pick<Storage, "environments" | "installations" | "people" | "signInLinks">;
+  readonly requestDefaults: RequestDefaultsService;
+  readonly doctor: Pick<Doctor, "examine">;
   readonly clock: SignInLinkDeps["clock"];
   readonly makeToken: SignInLinkDeps["makeToken"];
   readonly publicUrl: SignInLinkDeps["publicUrl"];
@@ -42,6 +54,7 @@ export class PrivateCommands {
     name,
     place,
     source,
+    text,
   }: PrivateCommand): Promise<string> {
     const { enabled, teamId } = await this.#deps.storage.installations.ensure(adapter, id);
     if (!enabled) {
@@ -54,14 +67,55 @@ export class PrivateCommands {
     const from = { source, integration: adapter, installation: id, place, roles };
     const admitted = await admitAuthor(authorization, { from, teamId }, this.#deps);
     if ("refusal" in admitted) {
-      return admitted.refusal;
+      return refusalText(admitted.refusal, teamId, this.#deps.storage);
     }
-    return name === "link" ? this.#link(admitted.author) : this.#status(admitted.author);
+    const { author } = admitted;
+    switch (name) {
+      case "doctor":
+        return this.#doctor(author);
+      case "link":
+        return this.#link(author, authorization.author.subject);
+      case "runs":
+      case "status":
+        return this.#status(author);
+      case "settings":
+        return this.#settings({ author, text, place: { adapter, installation: id, place } });
+      default:
+        return name satisfies never;
+    }
   }
 
-  async #link(author: Principal): Promise<string> {
-    const { url } = await createSignInLink(this.#deps, author);
-    return `This link signs you in. It works once, for ten minutes, and is for nobody else: ${url}`;
+  async #link(author: Principal, subject: string): Promise<string> {
+    const { url } = await createSignInLink(this.#deps, author, subject);
+    return (
+      "This link signs you in. In a browser that is signed in already, it can join this account with that person. " +
+      `It works once, for ten minutes, and is for nobody else: ${url}`
+    );
+  }
+
+  async #settings(command: SettingsCommand): Promise<string> {
+    try {
+      return await answerSettings(command, this.#deps);
+    } catch (error) {
+      if (error instanceof AppError && !error.retryable) {
+        return error.message;
+      }
+      throw error;
+    }
+  }
+
+  /** The checks look at the whole server, so they are for its operators. */
+  async #doctor(author: Principal): Promise<string> {
+    if (!isOperator(author)) {
+      return "Only administrators of the server see its checks.";
+    }
+    const findings = await this.#deps.doctor.examine();
+    const bad = findings.filter(({ status }) => status !== "ok");
+    const lines = bad.map(
+      ({ message, name, remedy, status }) =>
+        `• ${status === "fail" ? "❌" : "⚠️"} ${name}: ${message}${remedy === undefined ? "" : ` ${remedy}`}`,
+    );
+    return lines.length === 0 ? `All ${findings.length} checks are ok.` : lines.join("\n");
   }
 
   async #status(author: Principal): Promise<string> {

@@ -7,6 +7,8 @@ export interface SignInLink {
   readonly id: string;
   readonly teamId: TeamId;
   readonly principalId: PrincipalId;
+  /** The account on another platform that asked for it. Whoever is signed in can join it with themselves. */
+  readonly subject?: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly usedAt?: Date;
@@ -41,10 +43,13 @@ export interface SignInLinkDeps {
 export async function createSignInLink(
   { clock, makeToken, publicUrl, storage }: SignInLinkDeps,
   { id: principalId, teamId }: Pick<Principal, "id" | "teamId">,
+  subject?: string,
 ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
   const { hash, token } = makeToken();
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + SIGN_IN_LINK_MS);
-  await storage.signInLinks.add({ id: newId(createdAt), teamId, principalId, createdAt, expiresAt }, hash);
+  const asker = subject === undefined ? {} : { subject };
+  const link = { id: newId(createdAt), teamId, principalId, createdAt, expiresAt, ...asker };
+  await storage.signInLinks.add(link, hash);
   return { url: `${publicUrl()}/signin/link?token=${token}`, expiresAt };
 }

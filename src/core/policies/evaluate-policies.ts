@@ -114,11 +114,12 @@ export function stricter(one: Verdict, other: Verdict): Verdict {
 }
 
 /** Throws an error with the reason if the action is not allowed. */
-export function requireAllowed({ effect, reason }: Verdict): void {
+export function requireAllowed({ effect, policy, reason }: Verdict): void {
   if (effect !== "deny") {
     return;
   }
   throw new AppError("not_authorized", reason, {
+    policyName: policy.name,
     remedy: "Ask an administrator of your team to change its policies.",
   });
 }

@@ -1,9 +1,11 @@
+import { auditContextOf } from "../audit/audit-log.ts";
 import type { PrincipalId, TeamId } from "../ids.ts";
+import type { Principal } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Digest } from "../ports/digest.ts";
 import type { RunConfig } from "../runs/run.ts";
-import { UniqueConflict } from "../storage.ts";
-import type { RecordStore, TeamRecord } from "../team-records/record-store.ts";
+import type { Storage } from "../storage.ts";
+import type { TeamRecord } from "../team-records/record-store.ts";
 import type { ConfigDefault } from "./routed-config.ts";
 
 /** What requests of a person, or those in a place, get that neither they nor a routing rule say. */
@@ -20,7 +22,7 @@ export type DefaultsScope =
   | { readonly adapter: string; readonly installation: string; readonly place: string };
 
 export interface RequestDefaultsDeps {
-  readonly storage: { readonly requestDefaults: RecordStore<RequestDefaults> };
+  readonly storage: Pick<Storage, "atomically" | "requestDefaults">;
   readonly digest: Digest;
   readonly clock: Clock;
 }
@@ -50,26 +52,24 @@ export class RequestDefaultsService {
   }
 
   /** Replaces the defaults of the scope. */
-  async set(
-    { id: editorId, teamId }: { readonly id: PrincipalId; readonly teamId: TeamId },
-    scope: DefaultsScope,
-    config: RunConfig,
-  ): Promise<void> {
+  async set(editor: Principal, scope: DefaultsScope, config: RunConfig): Promise<void> {
     const { clock, storage } = this.#deps;
+    const { id: editorId, teamId } = editor;
     const at = clock.now();
     const stamps = { createdAt: at, updatedAt: at };
-    const id = this.#idOf(teamId, scope);
-    const record = { id, teamId, scope: textOf(scope), config, editorId, ...stamps };
-    if (await storage.requestDefaults.replace(record)) {
-      return;
-    }
-    await storage.requestDefaults.add(record).catch(async (error) => {
-      // Another change stored the first defaults of the scope meanwhile.
-      if (!(error instanceof UniqueConflict)) {
-        throw error;
+    const record = {
+      id: this.#idOf(teamId, scope),
+      teamId,
+      scope: textOf(scope),
+      config,
+      editorId,
+      ...stamps,
+    };
+    await storage.atomically(async ({ requestDefaults }) => {
+      if (!(await requestDefaults.replace(record))) {
+        await requestDefaults.add(record);
       }
-      await storage.requestDefaults.replace(record);
-    });
+    }, auditContextOf(editor));
   }
 
   /** Made of the scope, so that a scope has one record. */

@@ -86,13 +86,11 @@ export function isPlaced({ environment_id: environment, repository }: RunConfig)
   return environment !== undefined || repository !== undefined;
 }
 
-export function withoutPlace({
-  environment_id: _environment,
-  ref: _ref,
-  repository: _repository,
-  ...others
-}: RunConfig) {
-  return others;
+/** The branch and the setting of pull requests are those of the repository. */
+export function withoutPlace(config: RunConfig): RunConfig {
+  const { environment_id: _environment, repository: _repository, ...others } = config;
+  const { pull_request: _pullRequest, ref: _ref, ...rest } = others;
+  return rest;
 }
 
 function withoutHarness(config: RunConfig, isDropped: boolean): RunConfig {

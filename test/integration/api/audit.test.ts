@@ -23,6 +23,7 @@ const NOTHING = "It changes nothing.";
 const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   "POST /signin": "Its entry is tested with the device codes: here nobody signs in.",
   "POST /signout": "It ends a session of the pages, and changes no setting.",
+  "POST /signin/link/join": "The account that is joined is an identity link, like that of an administrator.",
   "POST /signin/link": "The entries of a link that signs in are tested with the links.",
   "POST /device": "It shows a program that waits, and changes nothing.",
   "POST /device/decision": "The entries of a decision are tested with the device codes.",

@@ -60,6 +60,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "POST /signout": "open",
   "GET /signin/link": "open",
   "POST /signin/link": "open",
+  "POST /signin/link/join": "open",
   "GET /device": "page",
   "POST /device": "open",
   "POST /device/decision": "open",

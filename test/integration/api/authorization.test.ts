@@ -154,6 +154,7 @@ test("open routes need no key", async () => {
     "POST /signin",
     "GET /signin/link",
     "POST /signin/link",
+    "POST /signin/link/join",
     "POST /device",
     "POST /device/decision",
     "POST /agent/device-codes/token",

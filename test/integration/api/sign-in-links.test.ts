@@ -29,6 +29,7 @@ async function aLink(name: string): Promise<{ token: string; url: string; uid: s
       },
     },
     principal,
+    `chat:${name}`,
   );
   return { url, token: new URL(url).searchParams.get("token") ?? "", uid: principal.id };
 }
@@ -117,5 +118,73 @@ describe("a sign-in link", () => {
     const ofLink = entries.filter(({ action }: { action: string }) => action === "sign_in_link.updated");
     expect(ofLink[0]).toMatchObject({ actor: { uid, type: "user", address: "127.0.0.1" } });
     expect(JSON.stringify(entries)).not.toContain(token);
+  });
+});
+
+describe("joining an account", () => {
+  async function signedIn(name: string): Promise<{ cookie: string; uid: string }> {
+    const { token, uid } = await aLink(name);
+    return { cookie: cookieOf(await use(token)), uid };
+  }
+
+  function join(token: string, headers: Record<string, string>): Promise<Answer> {
+    return call(harness, "/signin/link/join", {
+      method: "POST",
+      body: new URLSearchParams({ token }).toString(),
+      key: null,
+      headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+    });
+  }
+
+  async function ownerOf(name: string): Promise<string | undefined> {
+    return (await harness.storage.identities.find(FIRST_TEAM, `chat:${name}`))?.principalId;
+  }
+
+  test("a person who is signed in sees both names, and the button joins the account once", async () => {
+    const { cookie, uid } = await signedIn("erin");
+    const { token, uid: other, url } = await aLink("erin-in-chat");
+
+    const page = await call(harness, url.replace(PUBLIC_URL, ""), { key: null, headers: { cookie } });
+    expect(page.text).toContain("Join the account with erin<");
+    expect(page.text).toContain("chat:erin-in-chat");
+    expect(await ownerOf("erin-in-chat")).toBe(other);
+
+    expect((await join(token, { ...OWN, cookie })).status).toBe(200);
+    expect(await ownerOf("erin-in-chat")).toBe(uid);
+    expect((await join(token, { ...OWN, cookie })).status).toBe(410);
+    expect((await use(token)).status).toBe(410);
+    const [before] = await harness.storage.people.getMany([
+      other as Parameters<typeof harness.storage.people.getMany>[0][number],
+    ]);
+    expect(before?.disabled).toBe(true);
+  });
+
+  test("nobody joins an account without being signed in, from another site or after ten minutes", async () => {
+    const { cookie } = await signedIn("frank");
+    const { token, uid } = await aLink("frank-in-chat");
+    const elsewhere = { origin: "https://evil.example", "sec-fetch-site": "cross-site", cookie };
+
+    expect((await join(token, OWN)).status).toBe(410);
+    expect((await join(token, elsewhere)).status).toBe(403);
+    expect((await call(harness, "/signin/link/join", { key: null, headers: { cookie } })).status).toBe(405);
+    harness.clock.aheadMs += 10 * 60_000;
+    expect((await join(token, { ...OWN, cookie })).status).toBe(410);
+
+    expect(await ownerOf("frank-in-chat")).toBe(uid);
+  });
+
+  test("an account whose owner has changed since is not joined, and one's own link only signs in", async () => {
+    const { cookie } = await signedIn("grace");
+    const { token } = await aLink("grace-in-chat");
+    const third = await harness.storage.people.ensure(FIRST_TEAM, "chat:third", "third");
+    await harness.storage.identities.link(FIRST_TEAM, "chat:grace-in-chat", third.id);
+    const own = await aLink("grace");
+
+    expect((await join(token, { ...OWN, cookie })).status).toBe(410);
+    expect((await join(own.token, { ...OWN, cookie })).status).toBe(410);
+    const page = await call(harness, own.url.replace(PUBLIC_URL, ""), { key: null, headers: { cookie } });
+
+    expect(page.text).toContain("Sign in as grace");
+    expect(await ownerOf("grace-in-chat")).toBe(third.id);
   });
 });

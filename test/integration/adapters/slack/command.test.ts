@@ -23,14 +23,23 @@ async function command(text: string, user = fixture.slack.alice): Promise<unknow
 }
 
 describe("slash commands", () => {
-  test.each([["link"], ["status"]] as const)("%s is answered at once to its author alone", async (name) => {
-    expect(await command(name)).toEqual({ response_type: "ephemeral", text: `Your ${name}.` });
+  test.each([
+    ["link", "link", ""],
+    ["runs", "runs", ""],
+    ["Doctor", "doctor", ""],
+    ["settings", "settings", ""],
+    ['settings channel env="My Env" pr=off', "settings", 'channel env="My Env" pr=off'],
+    ["settings clear", "settings", "clear"],
+    ["status", "status", ""],
+  ] as const)("%j is answered at once to its author alone", async (typed, name, text) => {
+    expect(await command(typed)).toEqual({ response_type: "ephemeral", text: `Your ${name}.` });
 
     const { alice, channel, teamId } = fixture.slack;
     expect(fixture.inbox).toEqual([]);
     expect(fixture.commands).toEqual([
       expect.objectContaining({
         name,
+        text,
         installation: teamId,
         place: channel.id,
         authorization: expect.objectContaining({
@@ -41,6 +50,16 @@ describe("slash commands", () => {
       }),
     ]);
   });
+
+  test.each(["settings page is broken", "runs fail on main", "link the docs", "doctor the data"])(
+    "%j is a task",
+    async (text) => {
+      expect(await command(text)).toMatchObject({ text: expect.stringMatching(/direct conversation/) });
+
+      expect(fixture.commands).toEqual([]);
+      expect(messageOf(await fixture.translateLast()).text).toBe(`new ${text}`);
+    },
+  );
 
   test("a command is refused in another workspace, and says so when Slack does not answer", async () => {
     const again = { response_type: "ephemeral", text: expect.stringMatching(/Try it again/) };

@@ -1,18 +1,24 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { type NamedFinding, ok, warn } from "../../../../src/core/doctor/check.ts";
 import { type PrivateCommand, PrivateCommands } from "../../../../src/core/inbox/private-commands.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { runRules } from "../../../../src/core/rules/run-rules.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
+import { anEnvironment } from "../../../support/environment-builders.ts";
 
 const ADA = { subject: "memory:Ada", displayName: "Ada" };
 
 let harness: CoreHarness;
 let commands: PrivateCommands;
+let findings: readonly NamedFinding[];
 beforeEach(() => {
+  findings = [{ name: "database", ...ok("It answers.") }];
   harness = new CoreHarness();
   const { clock, pubsub, runs, storage } = harness;
   commands = new PrivateCommands({
     ...{ storage, clock, runs, policies: runRules({ storage, pubsub, clock }).policies },
+    requestDefaults: harness.requestDefaults,
+    doctor: { examine: async () => findings },
     makeToken: () => ({ token: "t0ken", hash: "hash" }),
     publicUrl: () => "http://here",
   });
@@ -21,7 +27,7 @@ beforeEach(() => {
 function answer(name: PrivateCommand["name"], changes: Partial<PrivateCommand> = {}): Promise<string> {
   const authorization = { allowed: true, permission: "member", roles: ["member"], author: ADA } as const;
   const where = { adapter: "memory", source: "SLACK", installation: "here", place: "C1" } as const;
-  return commands.answer({ name, ...where, authorization, ...changes });
+  return commands.answer({ name, text: "", ...where, authorization, ...changes });
 }
 
 describe("private commands", () => {
@@ -29,19 +35,82 @@ describe("private commands", () => {
     expect(await answer("link")).toContain("http://here/signin/link?token=t0ken");
 
     const link = await harness.storage.signInLinks.findByHash("hash", harness.clock.now());
-    expect(link).toMatchObject({ teamId: FIRST_TEAM, principalId: (await harness.person()).id });
+    const principalId = (await harness.person()).id;
+    expect(link).toMatchObject({ teamId: FIRST_TEAM, principalId, subject: "memory:Ada" });
   });
 
-  test("the status names the author's own runs, and none of others", async () => {
-    expect(await answer("status")).toBe("You have no runs yet.");
-    const { sessionId } = await harness.create({ prompt: "Fix it" });
-    await harness.create({ prompt: "Break it", creator: await harness.person("Bob") });
+  test("everybody sets defaults of their own, which precede nothing of another person", async () => {
+    await harness.storage.environments.add(anEnvironment("env1"));
 
-    const text = await answer("status");
+    expect(await answer("settings")).toMatch(
+      /^Your defaults: none\.\nThe defaults of this channel.*: none\./,
+    );
+    expect(await answer("settings", { text: "env=ENV1 model=m" })).toContain(
+      "Your defaults: `env=env1 model=m`.",
+    );
+    expect(await answer("settings", { text: "repo=acme/web pr=off" })).toContain(
+      "`repo=acme/web model=m pr=off`",
+    );
+    const bob = {
+      allowed: true,
+      permission: "m",
+      roles: ["member"],
+      author: { subject: "memory:Bob" },
+    } as const;
+    expect(await answer("settings", { authorization: bob })).toContain("Your defaults: none.");
 
-    expect(text).toContain(`"Fix it" is queued. http://here/sessions/${sessionId}`);
-    expect(text).not.toContain("Break it");
+    const { id } = await harness.person();
+    const own = { repository: "acme/web", model_id: "m", pull_request: "off" };
+    expect(await harness.requestDefaults.get(FIRST_TEAM, { principalId: id })).toEqual(own);
+    expect(await answer("settings", { text: "env=env1" })).toContain("`env=env1 model=m`");
+    expect(await answer("settings", { text: "clear" })).toContain("Your defaults: none.");
   });
+
+  test("only an administrator sets the defaults of a channel", async () => {
+    await harness.storage.environments.add(anEnvironment("env1"));
+    const text = "channel env=env1";
+    expect(await answer("settings", { text })).toMatch(/Only administrators/);
+    await harness.storage.people.put({ ...(await harness.person()), administrator: true });
+
+    expect(await answer("settings", { text })).toContain("precede yours: `env=env1`.");
+    expect(await answer("settings", { place: "C2" })).toContain("precede yours: none.");
+    const place = { adapter: "memory", installation: "here", place: "C1" };
+    expect(await harness.requestDefaults.get(FIRST_TEAM, place)).toEqual({ environment_id: "env1" });
+  });
+
+  test.each([
+    ["env=nowhere", /no environment nowhere/],
+    ["repo=acme", /repository/],
+    ["colour=red", /do not know the setting colour=red/],
+  ])("the setting %j is refused in words and changes nothing", async (text, reason) => {
+    expect(await answer("settings", { text })).toMatch(reason);
+
+    expect(await answer("settings")).toContain("Your defaults: none.");
+  });
+
+  test("the doctor tells operators what is wrong, and nobody else", async () => {
+    expect(await answer("doctor")).toMatch(/Only administrators/);
+    await harness.storage.people.put({ ...(await harness.person()), administrator: true });
+    expect(await answer("doctor")).toBe("All 1 checks are ok.");
+
+    findings = [...findings, { name: "dead_notices", ...warn("2 were given up.", "Retry them.") }];
+
+    expect(await answer("doctor")).toBe("• ⚠️ dead_notices: 2 were given up. Retry them.");
+  });
+
+  test.each(["runs", "status"] as const)(
+    "%s names the author's own runs, and none of others",
+    async (name) => {
+      expect(await answer(name)).toBe("You have no runs yet.");
+      const { sessionId } = await harness.create({ prompt: "Fix it" });
+      await harness.create({ prompt: "Break it", creator: await harness.person("Bob") });
+
+      const text = await answer(name);
+
+      expect(text).toContain(`"Fix it" is queued. http://here/sessions/${sessionId}`);
+      expect(text).not.toContain("Break it");
+    },
+  );
 
   test("whom the platform or a policy does not admit gets the reason and no principal", async () => {
     const guest = {
@@ -53,7 +122,9 @@ describe("private commands", () => {
     } as const;
     const unknown = { allowed: false, reason: "Unknown." } as const;
 
-    expect(await answer("link", { authorization: guest })).toBe("No guests.");
+    expect(await answer("link", { authorization: guest })).toMatch(
+      /^No guests\. The rule is “Built in: outsiders.*An administrator can change the rules\.$/,
+    );
     expect(await answer("link", { authorization: unknown })).toBe("Unknown.");
 
     expect(await harness.storage.people.list(FIRST_TEAM)).toEqual([]);

@@ -37,6 +37,24 @@ describe("a message that a policy forbids", () => {
     expect(harness.agents.starts).toEqual([]);
   });
 
+  test("where only its author reads it, a refusal names the rule and who can change it", async () => {
+    harness.adapter.traits = { ...harness.adapter.traits, hasPrivateReplies: true };
+    await forbid({ name: "Not at night" });
+    expect(await harness.receive({})).toBe("refused");
+    for (const name of ["Bob", "Carol", "Dan", "Erin"]) {
+      await harness.storage.people.put({ ...(await harness.person(name)), administrator: name !== "Dan" });
+    }
+    expect(await harness.receive({ text: "and this" })).toBe("refused");
+
+    const rule = "Ask in #requests. The rule is “Not at night”.";
+    expect(harness.repliesShown()).toEqual([
+      `${rule} An administrator can change the rules.`,
+      `${rule} Bob, Carol and Erin can change the rules.`,
+    ]);
+    const notices = harness.adapter.thread(KEY).map(({ notice }) => notice);
+    expect(notices).toContainEqual(expect.objectContaining({ purpose: "reply", onlyFor: "memory:Ada" }));
+  });
+
   test("a policy for one place does not affect messages in another place", async () => {
     await forbid({ match: { places: ["acme/*"] } });
 

@@ -1,0 +1,95 @@
+import { AppError } from "../errors.ts";
+import { isOpenTo } from "../people/ownership.ts";
+import type { Principal } from "../people/principal.ts";
+import type { DefaultsScope, RequestDefaultsService } from "../routing/request-defaults.ts";
+import { isPlaced, withoutPlace } from "../routing/routed-config.ts";
+import type { RunConfig } from "../runs/run.ts";
+import type { RunService } from "../runs/run-service.ts";
+import type { Storage } from "../storage.ts";
+import { parseOptions } from "./parse-options.ts";
+
+/** `channel env=Backend`, `model=m agent=codex`, `clear`, or nothing. Anything else is no command about settings. */
+const SETTINGS = /^(?:(channel)(?=\s|$))?\s*(clear|(?:[a-z]+=(?:"[^"\n]*"|\S+)\s*)*)$/i;
+
+export interface SettingsCommand {
+  readonly author: Principal;
+  readonly text: string;
+  readonly place: DefaultsScope;
+}
+
+export interface SettingsDeps {
+  readonly requestDefaults: RequestDefaultsService;
+  readonly runs: Pick<RunService, "requireStorable">;
+  readonly storage: Pick<Storage, "environments">;
+}
+
+export function isSettings(text: string): boolean {
+  return SETTINGS.test(text.trim());
+}
+
+/** Sets the defaults of the person or of the place, and shows both. Throws an AppError that says what is wrong. */
+export async function answerSettings(
+  { author, place, text }: SettingsCommand,
+  deps: SettingsDeps,
+): Promise<string> {
+  const [, channel, change = ""] = SETTINGS.exec(text.trim()) ?? [];
+  const own: DefaultsScope = { principalId: author.id };
+  const isOfPlace = channel !== undefined;
+  if (change !== "") {
+    if (isOfPlace && !author.administrator) {
+      throw new AppError("not_authorized", "Only administrators set the defaults of a channel.");
+    }
+    await setDefaults({ author, change, scope: isOfPlace ? place : own }, deps);
+  }
+  const { requestDefaults } = deps;
+  const [ofPerson, ofPlace] = [
+    await requestDefaults.get(author.teamId, own),
+    await requestDefaults.get(author.teamId, place),
+  ];
+  return [
+    `Your defaults: ${await wordsOf(ofPerson, author, deps)}.`,
+    `The defaults of this channel, which precede yours: ${await wordsOf(ofPlace, author, deps)}.`,
+    "Set them by `settings env=… repo=… model=… agent=… pr=…`, with `channel` before that for the channel, or `clear` them.",
+  ].join("\n");
+}
+
+interface Change {
+  readonly author: Principal;
+  readonly change: string;
+  readonly scope: DefaultsScope;
+}
+
+async function setDefaults({ author, change, scope }: Change, deps: SettingsDeps): Promise<void> {
+  const { requestDefaults, runs, storage } = deps;
+  if (change.toLowerCase() === "clear") {
+    await requestDefaults.set(author, scope, {});
+    return;
+  }
+  const before = await requestDefaults.get(author.teamId, scope);
+  const options = await parseOptions(change, async () =>
+    (await storage.environments.list(author.teamId)).filter((each) => isOpenTo(each, author)),
+  );
+  if (options.prompt !== "") {
+    throw new AppError("invalid_request", `I do not know the setting ${options.prompt}.`);
+  }
+  const { config, isWithoutEnvironment = false } = options;
+  // An environment and a repository say together where the work is done.
+  const kept = isPlaced(config) || isWithoutEnvironment ? withoutPlace(before) : before;
+  const after: RunConfig = { ...kept, ...config };
+  runs.requireStorable(after, "config");
+  await requestDefaults.set(author, scope, after);
+}
+
+async function wordsOf(config: RunConfig, author: Principal, { storage }: SettingsDeps): Promise<string> {
+  const { environment_id: id, harness, model_id: model, pull_request: pullRequest, ref, repository } = config;
+  const environment = id === undefined ? undefined : await storage.environments.find(author.teamId, id);
+  const words = Object.entries({
+    env: id === undefined ? undefined : (environment?.config.name ?? "(deleted)"),
+    repo: repository,
+    ref,
+    model,
+    agent: harness?.type,
+    pr: pullRequest,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return words.length === 0 ? "none" : `\`${words.join(" ")}\``;
+}
