@@ -28,6 +28,8 @@ export interface CloneLimits {
 /** A commit that its team may read, with everything needed to clone it again in the same way. */
 export interface FoundCommit extends RepositoryName, RefTarget {
   readonly defaultBranch?: string | undefined;
+  /** As in `PlannedRepository`. */
+  readonly isUntrusted?: true | undefined;
 }
 
 export interface CloneRequest {
@@ -167,9 +169,9 @@ export class RepositoryClones {
   }
 
   async #make(mirror: HistoryMirror, found: FoundCommit, request: CloneRequest): Promise<void> {
-    const { branch, commit, defaultBranch } = found;
+    const { branch, commit, defaultBranch, isUntrusted } = found;
     const { program = "git" } = this.#options;
-    const target = { commit, defaultBranch, ...(branch === undefined ? {} : { branch }) };
+    const target = { commit, defaultBranch, isUntrusted, ...(branch === undefined ? {} : { branch }) };
     const places = {
       directory: request.directory,
       mirror: mirror.path,

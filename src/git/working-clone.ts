@@ -1,5 +1,6 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { WITHOUT_AGENT_FILES } from "./agent-files.ts";
 import { GitFailure, git } from "./git-command.ts";
 import { WANTED } from "./history-mirror.ts";
 import type { RefTarget } from "./remote-refs.ts";
@@ -11,6 +12,8 @@ export interface WorkingClone extends RefTarget {
   /** The address of its `origin`. Nothing is fetched from it. */
   readonly url: string;
   readonly defaultBranch: string | undefined;
+  /** Its author is no member of the team, so no program may take settings or instructions from it. */
+  readonly isUntrusted?: true | undefined;
   readonly program: string;
   readonly signal: AbortSignal;
 }
@@ -41,6 +44,9 @@ export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
   // Programs expect these folders, and git creates them only from its templates.
   for (const part of ["hooks", "info"]) {
     await mkdir(join(directory, ".git", part));
+  }
+  if (clone.isUntrusted === true) {
+    await writeFile(join(directory, ".git", "info", "sparse-checkout"), `${WITHOUT_AGENT_FILES}\n`);
   }
   // Comes first, because git would otherwise write the worker's name into its logs.
   for (const [key, value] of settingsOf(clone)) {
@@ -81,7 +87,7 @@ async function checkSize(clone: WorkingClone): Promise<void> {
   }
 }
 
-function settingsOf({ branch, url }: WorkingClone): readonly (readonly [string, string])[] {
+function settingsOf({ branch, isUntrusted, url }: WorkingClone): readonly (readonly [string, string])[] {
   const tracking = [
     [`branch.${branch}.remote`, "origin"],
     [`branch.${branch}.merge`, `refs/heads/${branch}`],
@@ -92,6 +98,7 @@ function settingsOf({ branch, url }: WorkingClone): readonly (readonly [string, 
     ["user.name", COMMITTER.name],
     ["user.email", COMMITTER.email],
     ...(branch === undefined ? [] : tracking),
+    ...(isUntrusted === true ? [["core.sparseCheckout", "true"] as const] : []),
   ];
 }
 

@@ -83,15 +83,19 @@ export class NewWorkspace {
     }
   }
 
-  async #findNew({ name, owner, ref }: PlannedRepository, folder: string): Promise<void> {
+  async #findNew({ isUntrusted, name, owner, ref }: PlannedRepository, folder: string): Promise<void> {
     const { deps, preparation, steps } = this.#options;
     const { signal, teamId, withoutTeamToken = false } = preparation;
     const step = steps.begin(`Clone ${owner}/${name}`);
     // The commit is not known yet, but the step must be ended in any case.
     this.#planned.push({ repository: { owner, name, folder, commit: "" }, step });
     const found = await deps.repositories.find({ teamId, withoutTeamToken, owner, name }, ref, signal);
-    this.#planned.splice(-1, 1, { repository: { ...found, folder }, step });
+    const repository = { ...found, folder, ...(isUntrusted && { isUntrusted }) };
+    this.#planned.splice(-1, 1, { repository, step });
     step.say(`${found.branch ?? ref ?? "HEAD"} at ${found.commit}`);
+    if (isUntrusted) {
+      step.say(", without the files that configure agents");
+    }
   }
 
   async #findAgain(repository: ClonedRepository): Promise<void> {

@@ -20,6 +20,7 @@ export const clonedRepository = z.object({
   commit,
   branch: z.string().optional(),
   defaultBranch: z.string().optional(),
+  isUntrusted: z.literal(true).optional(),
 });
 
 const workspaceRecord = z.object({

@@ -21,8 +21,12 @@ const permissionAnswer = z.object({
     .nullable(),
 });
 const pullAnswer = z.object({
-  base: z.object({ repo: z.object({ default_branch: z.string() }) }),
-  head: z.object({ ref: z.string(), repo: z.object({ id: z.number() }).nullish() }),
+  base: z.object({ ref: z.string(), repo: z.object({ default_branch: z.string() }) }),
+  head: z.object({
+    ref: z.string(),
+    sha: z.string(),
+    repo: z.object({ id: z.number(), full_name: z.string().optional() }).nullish(),
+  }),
 });
 type Permission = z.infer<typeof permissionAnswer>;
 
@@ -47,7 +51,7 @@ export async function authorize(
   message: InboundMessage,
   { client, identity, names }: AuthorizationDeps,
 ): Promise<Authorization> {
-  const { repository, actor, object } = parseProvenance(message.provenance);
+  const { repository, actor, commit, object } = parseProvenance(message.provenance);
   const refusal = refusalOf(repository.full_name);
   if (message.author.isBot === true) {
     return authorizeBot(message, actor, identity);
@@ -79,7 +83,10 @@ export async function authorize(
   // The branch of a fork belongs to its owner.
   const branch = head.repo?.id === repository.id ? head.ref : undefined;
   if (branch === undefined) {
-    return allowed;
+    // The commit that the author saw. The owner of the fork can push another one at any time.
+    const at = { commit: commit ?? head.sha, base: base.ref };
+    const fork = head.repo?.full_name;
+    return { ...allowed, provenance: { head: { ...at, ...(fork === undefined ? {} : { fork }) } } };
   }
   const mayPush = role === "write" && branch !== base.repo.default_branch;
   return { ...allowed, provenance: { head: { branch, may_push: mayPush } } };

@@ -7,6 +7,7 @@ import type { Account, IncomingMessage } from "./incoming-message.ts";
 const provenanceSchema = z.object({
   repository: z.object({ id: z.number(), full_name: z.string() }),
   actor: z.object({ id: z.number(), login: z.string() }),
+  commit: z.string().optional(),
   object: z.object({ in: z.string(), number: z.int() }).optional(),
 });
 

@@ -21,6 +21,8 @@ export interface GatewayGrant extends TeamAccess {
 
 export interface RepositoryGrant extends RepositoryName {
   readonly push: boolean;
+  /** Only branches that begin with this may be pushed. Absent: all. */
+  readonly branchPrefix?: string;
 }
 
 export interface RemoteMcpServer {

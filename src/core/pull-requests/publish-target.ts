@@ -27,12 +27,15 @@ export function publishTargetOf(
   const setting = own && run.config.pull_request;
   if (own === undefined || setting === undefined || (setting === "off" && !isHome)) {
     return (
-      home && { ...target(home, usual, home.branch), ...(home.mayPush === true ? { ontoBase: true } : {}) }
+      home && {
+        ...target(home, usual, home.branch ?? home.fork?.base),
+        ...(home.mayPush === true ? { ontoBase: true } : {}),
+      }
     );
   }
   // A commit is no branch to merge into. The platform replaces a tag by the default branch.
   const branch = own.ref === undefined || isCommitId(own.ref) ? undefined : own.ref;
-  return target(own, setting, branch ?? (isHome ? home.branch : undefined));
+  return target(own, setting, branch ?? (isHome ? (home.branch ?? home.fork?.base) : undefined));
 }
 
 function target(

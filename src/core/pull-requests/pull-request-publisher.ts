@@ -7,6 +7,7 @@ import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { BranchPush, RunWorkspace } from "../workspaces/change-tracker.ts";
+import { BRANCH_PREFIX } from "./branch-prefix.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
 import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
@@ -198,6 +199,7 @@ export class PullRequestPublisher {
     const words = {
       answer: this.#answer,
       issue: home !== undefined && isSameRepository(home, target) ? home.issue : undefined,
+      fork: home?.fork,
       beside: home?.branch !== undefined && home.branch === target.base ? target : undefined,
       sessionLink: writer.sessionLink(run),
     };
@@ -242,5 +244,5 @@ function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName
  * a branch.
  */
 function branchOf({ id }: Run): string {
-  return `errand/${id.slice(id.lastIndexOf("-") + 1)}`;
+  return `${BRANCH_PREFIX}${id.slice(id.lastIndexOf("-") + 1)}`;
 }

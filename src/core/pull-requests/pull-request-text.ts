@@ -1,3 +1,4 @@
+import type { Fork } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import type { PublishTarget } from "./publish-target.ts";
 import type { PullRequestDraft } from "./pull-requests.ts";
@@ -39,21 +40,35 @@ export interface RequestOfWork {
   /** The issue in which the work was asked for, if that is in the repository of the pull request. */
   readonly issue: number | undefined;
   /** Set if the work was asked for in the pull request of the branch `base`, and is not on that. */
+  /** Set if the work was asked for in the pull request of a fork. */
+  readonly fork?: Fork | undefined;
   readonly beside: Pick<PublishTarget, "base" | "ontoBase"> | undefined;
 }
 
 export function pullRequestText(
   run: Run,
-  { answer, beside, issue, sessionLink }: RequestOfWork,
+  { answer, beside, fork, issue, sessionLink }: RequestOfWork,
 ): Pick<PullRequestDraft, "title" | "summary" | "body" | "closes"> {
   const asked = run.triggerUrl === undefined ? "" : `Asked for in ${run.triggerUrl}.`;
-  const body = [`Made by a run of Errand: [session](${sessionLink}).`, asked, besideText(beside)];
+  const body = [
+    `Made by a run of Errand: [session](${sessionLink}).`,
+    asked,
+    besideText(beside),
+    forkText(fork),
+  ];
   return {
     title: harmlessTitle(run),
     body: body.filter((part) => part !== "").join("\n\n"),
     ...(answer.trim() === "" ? {} : { summary: answer }),
     ...(issue === undefined ? {} : { closes: issue }),
   };
+}
+
+function forkText(fork: Fork | undefined): string {
+  return fork === undefined
+    ? ""
+    : `The head of that pull request is in ${fork.name ?? "a deleted repository"}, to which nothing can be pushed. ` +
+        `So this one has its commits up to ${fork.commit} and the work on them.`;
 }
 
 function besideText(beside: RequestOfWork["beside"]): string {

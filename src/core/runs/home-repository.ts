@@ -1,3 +1,4 @@
+import { isCommitId } from "../repositories/ref-name.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { Run } from "./run.ts";
 
@@ -7,8 +8,19 @@ export interface HomeRepository extends RepositoryName {
   readonly branch?: string;
   /** Work may be pushed to that branch: the requester may do so, and it is not the default branch. */
   readonly mayPush?: true;
+  /** Where the head of the pull request is, if it is in another repository. */
+  readonly fork?: Fork;
   /** The number of the issue. Absent: the run was requested in a pull request. */
   readonly issue?: number;
+}
+
+/** The head of a pull request from a fork. The repository of the pull request has its commits, but no branch for them. */
+export interface Fork {
+  /** `owner/name`; absent if it was deleted. */
+  readonly name?: string;
+  readonly commit: string;
+  /** The branch that the pull request is to be merged into. */
+  readonly base: string;
 }
 
 /** The repository that the adapter proved when the run was requested. Undefined for other runs. */
@@ -18,14 +30,23 @@ export function homeRepositoryOf({ provenance }: Pick<Run, "provenance">): HomeR
     return undefined;
   }
   const branch = textIn(provenance.head, "branch");
+  const fork = forkIn(provenance.head);
   const issue = issueIn(provenance.object);
   return {
     owner,
     name,
     ...(branch === undefined ? {} : { branch }),
     ...(valueIn(provenance.head, "may_push") === true ? { mayPush: true } : {}),
+    ...(fork === undefined ? {} : { fork }),
     ...(issue === undefined ? {} : { issue }),
   };
+}
+
+function forkIn(head: unknown): Fork | undefined {
+  const [base, commit, name] = ["base", "commit", "fork"].map((member) => textIn(head, member));
+  return base === undefined || commit === undefined || !isCommitId(commit)
+    ? undefined
+    : { base, commit, ...(name === undefined ? {} : { name }) };
 }
 
 function issueIn(object: unknown): number | undefined {

@@ -8,6 +8,7 @@ import {
 import { openValues } from "../mcp-servers/sealed-values.ts";
 import { isTeamOwned } from "../people/ownership.ts";
 import type { PeopleStore } from "../people/people-stores.ts";
+import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { McpServerConfig, Run, RunConfig } from "../runs/run.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
 import type { ShownPath } from "../workspaces/workspace.ts";
@@ -29,7 +30,14 @@ export interface RunSecretsDeps {
   readonly paths: readonly ShownPath[];
   readonly run: Pick<
     Run,
-    "config" | "creatorId" | "executorId" | "othersWrote" | "requesterId" | "secretNames" | "teamId"
+    | "config"
+    | "creatorId"
+    | "executorId"
+    | "othersWrote"
+    | "provenance"
+    | "requesterId"
+    | "secretNames"
+    | "teamId"
   >;
 }
 
@@ -67,7 +75,7 @@ export class RunSecrets implements Redactor {
    * Returns the team's secrets, or those among them that the run may have, and the personal secrets of the run's
    * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets, or
    * wrote a part of what the agent is given. A disabled creator's secrets are left out too, because the people who continue the run
-   * would receive them. The token for repositories stays outside of the sandbox.
+   * would receive them. A run in the pull request of a fork gets none, because programs of the fork run in it. The token for repositories stays outside of the sandbox.
    */
   async open(): Promise<OpenedSecrets> {
     const { run, storage } = this.#deps;
@@ -88,12 +96,13 @@ export class RunSecrets implements Redactor {
     // Includes team secrets that a personal secret replaces, and personal ones of turns before someone else wrote.
     this.#redactToo(opened.map(({ value }) => value));
     const used = othersWrote === true ? opened.slice(0, teams.length) : opened;
-    const usable = used.filter(({ secret }) => !isGitToken(secret));
+    const isOfFork = homeRepositoryOf(run)?.fork !== undefined;
+    const usable = used.filter(({ secret }) => !isGitToken(secret) && !isOfFork);
     return {
       variables: requireRoom(variablesOf(usable)),
       teamVariables: variablesOf(usable.filter(({ secret }) => isTeamOwned(secret))),
       all: variablesOf(used),
-      hasPersonal: used.length > teams.length,
+      hasPersonal: !isOfFork && used.length > teams.length,
     };
   }
 

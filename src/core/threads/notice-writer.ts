@@ -1,5 +1,5 @@
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
-import { homeRepositoryOf } from "../runs/home-repository.ts";
+import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
 import type {
   Approval,
   ConfigLayer,
@@ -112,12 +112,20 @@ function workspaceOn(run: Run): CardWorkspace {
     ...(named?.repositories ?? []),
     ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
   ];
-  const reason = reasonOf(provenance, config) ?? (home && "where the request was made");
+  const reason = forkReason(home) ?? reasonOf(provenance, config) ?? (home && "where the request was made");
   return {
     ...(named === undefined ? {} : { environment: named.name }),
     repositories: [...new Set(repositories)],
     ...(reason === undefined ? {} : { reason }),
   };
+}
+
+/** Where the work comes back is no surprise then. */
+function forkReason(home: HomeRepository | undefined): string | undefined {
+  const { commit, name = "a deleted repository" } = home?.fork ?? {};
+  return (
+    commit && `at ${commit.slice(0, 7)} of the fork ${name}, so the work comes back as a pull request here`
+  );
 }
 
 function reasonOf(

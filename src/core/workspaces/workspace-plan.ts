@@ -1,6 +1,7 @@
 import type { GatewayGrant, RepositoryGrant } from "../agents/gateway.ts";
 import type { Environment } from "../environments/environment.ts";
 import { AppError } from "../errors.ts";
+import { BRANCH_PREFIX } from "../pull-requests/branch-prefix.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
 import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
@@ -42,25 +43,28 @@ export function planOf(
   const isAdded = own !== undefined && !base.some((each) => isSameRepository(each, own));
   const { image, setupCommands = [] } = environment?.config ?? {};
   return {
-    repositories: [...base, ...(isAdded ? [own] : [])].map((each) => planned(each, refOf(each, own, home))),
+    repositories: [...base, ...(isAdded ? [own] : [])].map((each) => planned(each, own, home)),
     setupCommands,
     ...(image === undefined ? {} : { image }),
   };
 }
 
 /** What the request names has priority over the branch of the pull request in which it was made. */
-function refOf(
-  repository: RepositoryName,
+function planned(
+  { owner, name }: RepositoryName,
   own: RunRepository | undefined,
   home: HomeRepository | undefined,
-): string | undefined {
-  const ref = own !== undefined && isSameRepository(own, repository) ? own.ref : undefined;
-  return ref ?? (home !== undefined && isSameRepository(home, repository) ? home.branch : undefined);
+): PlannedRepository {
+  const isSame = (one: RepositoryName | undefined) =>
+    one !== undefined && isSameRepository(one, { owner, name });
+  const named = isSame(own) ? own?.ref : undefined;
+  const fork = named === undefined && isSame(home) ? home?.fork : undefined;
+  const ref = named ?? fork?.commit ?? (isSame(home) ? home?.branch : undefined);
+  return { owner, name, ...(ref === undefined ? {} : { ref }), ...(fork && { isUntrusted: true }) };
 }
 
-function planned({ owner, name }: RepositoryName, ref: string | undefined): PlannedRepository {
-  return { owner, name, ...(ref === undefined ? {} : { ref }) };
-}
+/** Programs of a fork run in the workspace, so nothing reaches a branch that people or other runs work on. */
+const OWN_BRANCHES = { branchPrefix: BRANCH_PREFIX } as const;
 
 /**
  * What the processes of an attempt may reach. The repositories of skills may only be read, unless they are also
@@ -79,7 +83,7 @@ export function grantOf(
   const { skillSnapshot: task, skillSnapshots = [] } = run;
   const skills = [...(task === undefined ? [] : [task]), ...skillSnapshots];
   const grants: RepositoryGrant[] = [
-    ...pushed.map(({ owner, name }) => ({ owner, name, push: true })),
+    ...pushed.map(({ owner, name }) => ({ owner, name, push: true, ...(home?.fork && OWN_BRANCHES) })),
     ...skills.map(({ repository: { name, owner } }) => ({ owner, name, push: false })),
   ];
   const repositories = grants.filter(

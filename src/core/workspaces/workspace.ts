@@ -77,6 +77,8 @@ export interface WorkspacePlan {
 export interface PlannedRepository extends RepositoryName {
   /** A branch, tag or commit. Undefined: the newest commit of the default branch. */
   readonly ref?: string;
+  /** The author of the commit is no member of the team: the files by which agents are configured are not checked out. */
+  readonly isUntrusted?: true;
 }
 
 /**

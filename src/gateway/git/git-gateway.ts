@@ -173,20 +173,28 @@ async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
     throw new Refusal(415, "Send the push unpacked.");
   }
   const wanted = await readPush(bodyOf(request, options.limits.packBytes));
+  const { branchPrefix = "" } = call.granted ?? {};
   if (!wanted.commands.every(({ commit, ref }) => commit !== undefined && ref.startsWith(BRANCH))) {
-    return refusePush(call, wanted);
+    return refusePush(call, wanted, BRANCHES_ONLY);
+  }
+  if (!wanted.commands.every(({ ref }) => ref.startsWith(BRANCH + branchPrefix))) {
+    return refusePush(call, wanted, `this run may push only to branches that begin with ${branchPrefix}`);
   }
   const answer = await ask(options, call, wanted.body);
   const report = new PushReport(wanted.capabilities, (ref) => note(options.traffic, call, wanted, ref));
   await sendOn(answer, response, { drop: ANSWERED_CREDENTIALS, through: [report] });
 }
 
-async function refusePush({ response, service }: GitCall, wanted: PushRequest): Promise<void> {
+async function refusePush(
+  { response, service }: GitCall,
+  wanted: PushRequest,
+  reason: string,
+): Promise<void> {
   // Git reads the response only after it has sent everything.
   for await (const _ of wanted.body) {
   }
   const headers = { "content-type": `application/x-${service}-result`, "cache-control": "no-cache" };
-  sendWhole(response, 200, headers, refusingReport(wanted, BRANCHES_ONLY));
+  sendWhole(response, 200, headers, refusingReport(wanted, reason));
 }
 
 function note(traffic: Traffic, { repository }: GitCall, { commands }: PushRequest, ref: string): void {

@@ -27,6 +27,7 @@ const GITHUB = "https://github.com";
 const REPOSITORIES: GatewayGrant["repositories"] = [
   { owner: "acme", name: "site", push: true },
   { owner: "acme", name: "docs", push: false },
+  { owner: "acme", name: "forked", push: true, branchPrefix: "errand/" },
 ];
 
 describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "" : ` (${reason})`}`, () => {
@@ -38,7 +39,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
 
   beforeAll(async () => {
     repositories = await GitRepositories.create();
-    for (const name of ["site", "docs", "other"]) {
+    for (const name of ["site", "docs", "other", "forked"]) {
       await repositories.commit(`acme/${name}`, { "a.txt": name });
     }
     server = await GitHttpServer.start(repositories.root, AUTHORIZATION);
@@ -254,6 +255,21 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(server.requests.filter(({ method }) => method === "POST")).toEqual([]);
     expect([(await headOf("main")) !== "", await headOf("good"), await headOf("v1")]).toEqual([true, "", ""]);
     expect(harness.gateway.traffic.pushes).toEqual([]);
+  });
+
+  test("a push to another branch than those that the run may push is refused", async () => {
+    const clone = await cloneOf("forked");
+    await commitIn(clone);
+
+    const refused = await git(["push", "origin", "HEAD:refs/heads/main"], clone);
+    const accepted = await git(["push", "origin", "HEAD:refs/heads/errand/one"], clone);
+
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("this run may push only to branches that begin with errand/"),
+    });
+    expect(accepted).toMatchObject({ code: 0 });
+    expect(harness.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["errand/one"]);
   });
 
   test("a push to a read-only repository is refused", async () => {

@@ -150,6 +150,44 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await newest.git("tag", "--list")).toContain("v1");
   });
 
+  test("the head of a fork is checked out at its commit, without the files that configure agents, and no change shows it", async () => {
+    await repositories.commit("acme/forked", { "file.txt": "base" });
+    const bare = repositories.pathOf("acme/forked");
+    const head = await repositories.commit("acme/forked", {
+      "file.txt": "fork",
+      ".claude/settings.json": "{}",
+      ".mcp.json": "{}",
+      "docs/CLAUDE.md": "Obey.",
+      "opencode.json": "{}",
+      ".errand/setup.sh": "curl evil",
+      ".github/copilot-instructions.md": "Obey.",
+      ".github/workflows/test.yml": "on: push",
+    });
+    // Only the ref of the pull request has the commit, as on GitHub.
+    await runGit(bare, ["update-ref", "refs/pull/9/head", head]);
+    await runGit(bare, ["update-ref", "refs/heads/main", `${head}^`]);
+    const clones = open();
+    const repository = aRepository("forked");
+    const found = { ...(await clones.find(repository, head, never)), isUntrusted: true } as const;
+    const directory = join(root, "fork");
+
+    await clones.clone({ repository, found, directory, signal: never });
+
+    expect(await fileOf(directory)).toBe("fork");
+    const files = await readdir(directory, { recursive: true });
+    const shown = files.filter((path) => !path.startsWith(".git/") && path !== ".git");
+    expect(shown.toSorted()).toEqual([
+      ".github",
+      ".github/workflows",
+      ".github/workflows/test.yml",
+      "file.txt",
+    ]);
+    expect(await runGit(directory, ["rev-parse", "HEAD"])).toBe(`${head}\n`);
+    await runGit(directory, ["add", "--all"]);
+    expect(await runGit(directory, ["status", "--porcelain"])).toBe("");
+    expect(await runGit(directory, ["show", "HEAD:docs/CLAUDE.md"])).toBe("Obey.");
+  });
+
   test("a repeated clone fetches only new commits and shares no files with the mirror", async () => {
     await repositories.commit("acme/often", { "file.txt": "one" });
     const clones = open();

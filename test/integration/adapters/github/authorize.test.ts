@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
-import { adapterOn, inboundMessageOf, refusing, storedEvent } from "./github-fixture.ts";
+import { adapterOn, fetchWith, inboundMessageOf, refusing, storedEvent } from "./github-fixture.ts";
 
 const PERMISSION = /\/collaborators\/[^/]+\/permission$/;
 
@@ -136,6 +136,35 @@ describe("without an answer from GitHub the author is not authorized, and the fa
     const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
 
     await expect(attempt).rejects.toMatchObject({ code: "not_authorized", retryable: false });
+  });
+});
+
+describe("in the pull request of a fork", () => {
+  const pull = {
+    base: { ref: "release", repo: { default_branch: "main" } },
+    head: { ref: "fix", sha: "b".repeat(40), repo: { id: 2, full_name: "rob/widgets" } },
+  };
+  const fetch = fetchWith(({ url }) => (url.endsWith("/pulls/9") ? Response.json(pull) : undefined));
+  const object = { kind: "issue_comment", id: 5, action: "created", in: "pull_request", number: 9 };
+
+  test("the head is the commit that the signed event names, although the fork has moved since", async () => {
+    const message = await messageBy("wendy");
+    const provenance = { ...message.provenance, object, commit: "a".repeat(40) };
+
+    const authorization = await adapterOn(github, { fetch }).adapter.authorize({ ...message, provenance });
+
+    const head = { commit: "a".repeat(40), base: "release", fork: "rob/widgets" };
+    expect(authorization).toMatchObject({ allowed: true, provenance: { head } });
+  });
+
+  test("the head of a comment, whose event names no commit, is the one at its authorization", async () => {
+    const message = await messageBy("wendy");
+    const provenance = { ...message.provenance, object };
+
+    const authorization = await adapterOn(github, { fetch }).adapter.authorize({ ...message, provenance });
+
+    expect(authorization).toMatchObject({ provenance: { head: { commit: "b".repeat(40) } } });
+    expect(authorization).not.toHaveProperty("provenance.head.may_push");
   });
 });
 

@@ -100,7 +100,9 @@ test("a review of a fork's pull request brings its inline comments, the branches
   const read = await adapterOn(github, { fetch }).adapter.gather?.(review, { isFollowUp: true });
 
   expect(read?.unread).toBeUndefined();
-  expect(read?.context).toContain("The head belongs to the fork rob/widgets.");
+  expect(read?.context).toContain(
+    "The head belongs to the fork rob/widgets, to which nothing can be pushed.",
+  );
   expect(read?.context).toContain("refs/pull/9/head");
   expect(read?.context).toContain("The check tests ended with failure.\n1 failed\nexpected 1 to be 2");
   expect(read?.context).not.toContain("lint");

@@ -54,6 +54,18 @@ describe("the secrets of a run", () => {
     expect(bobs).toEqual({ BOTH: TEAMS, TEAMS, BOBS });
   });
 
+  test("a run in the pull request of a fork gets no secrets, because programs of the fork run in it", async () => {
+    await set(ada, "TEAMS", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    await harness.start();
+    const head = { commit: "a".repeat(40), base: "main", fork: "rob/web" };
+
+    await harness.create({ creator: ada, provenance: { repository: { full_name: "acme/web" }, head } });
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{}]);
+  });
+
   test("the token of the team for repositories never enters the sandbox, and is redacted", async () => {
     await set(ada, "GITHUB_TOKEN", TEAMS);
     await set(ada, "OTHER", ADAS);

@@ -1,0 +1,2 @@
+/** The branches that Errand itself pushes begin with this. */
+export const BRANCH_PREFIX = "errand/";
