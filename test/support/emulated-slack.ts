@@ -137,6 +137,10 @@ export class EmulatedSlack {
     return this.#api.faults;
   }
 
+  get overLimits(): SlackApi["overLimits"] {
+    return this.#api.overLimits;
+  }
+
   set refusesPlans(refuses: boolean) {
     this.#api.refusesPlans = refuses;
   }

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { QueryResultRow } from "pg";
+import { expect } from "vitest";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { type ApiClient, createApiClient } from "../../support/api-client.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-slack.ts";
@@ -210,6 +211,7 @@ export class FaultHarness {
 
   check(more: Partial<CheckedSystem> = {}): Promise<void> {
     const slack = this.#slack;
+    expect(slack?.overLimits ?? []).toEqual([]);
     return checkInvariants({
       databaseUrl: this.databaseUrl,
       acknowledged: { runIds: this.#runIds, deliveries: this.#deliveries },

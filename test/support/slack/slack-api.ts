@@ -41,6 +41,7 @@ export class SlackApi {
   refusesPlans = false;
   readonly #workspaces: readonly SlackWorkspace[];
   readonly #calls: SlackCall[] = [];
+  readonly #overLimits: ParsedCall[] = [];
 
   constructor(workspaces: readonly SlackWorkspace[]) {
     this.#workspaces = workspaces;
@@ -48,6 +49,11 @@ export class SlackApi {
 
   calls(method?: string): SlackCall[] {
     return this.#calls.filter((call) => method === undefined || call.method === method);
+  }
+
+  /** The messages that broke a limit. The app must not send any, although it has a plain text to fall back to. */
+  get overLimits(): readonly { readonly method: string; readonly args: Record<string, string> }[] {
+    return this.#overLimits;
   }
 
   async answer(request: FrontRequest): Promise<FrontOutcome> {
@@ -69,7 +75,11 @@ export class SlackApi {
     if (!workspace) {
       return call.method.startsWith("oauth.") ? this.#forwardToFirst(request) : refusal(call);
     }
-    const error = checkCall(call, workspace) ?? this.#planError(call);
+    const refused = checkCall(call, workspace);
+    if (refused && refused !== "not_in_channel") {
+      this.#overLimits.push(call);
+    }
+    const error = refused ?? this.#planError(call);
     if (error) {
       return slackError(error);
     }

@@ -63,11 +63,12 @@ export class SlackFixture {
     this.#server.register(routes ?? expect.fail("There is no webhook."));
   }
 
-  /** Also checks that the token was never logged. */
+  /** Also checks that the token was never logged, and that every message kept the limits of Slack. */
   async close(): Promise<void> {
     await this.#server.close();
     await this.slack.stop();
     expect(this.#lines.join()).not.toContain(this.slack.botToken);
+    expect(this.slack.overLimits).toEqual([]);
   }
 
   translateLast(): Promise<Translation> {
