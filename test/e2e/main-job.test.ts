@@ -252,7 +252,8 @@ describe("a mention in Slack (step 3)", () => {
     async ({ events }) => {
       const thread = await SlackThread.open(
         fixture,
-        "write notes.txt hello; sleep 1; say It is done.",
+        // A card is edited once in 3 s.
+        "write notes.txt hello; sleep 7; say It is done.",
         events,
       );
 
@@ -269,7 +270,7 @@ describe("a mention in Slack (step 3)", () => {
       expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
       const run = await fixture.api.getRun(thread.runId);
       expect(run).toMatchObject({
-        prompt: "write notes.txt hello; sleep 1; say It is done.",
+        prompt: "write notes.txt hello; sleep 7; say It is done.",
         source: "SLACK",
         creator: { type: "user", display_name: "alice" },
         trigger_url: expect.stringContaining(`/archives/${thread.root.channel.id}/p`),

@@ -223,7 +223,7 @@ describe("a post whose response is lost", () => {
   });
 });
 
-test("a thread that Slack throttles delays no other thread and loses nothing", async () => {
+test("a channel that Slack throttles delays no other channel and loses nothing", async () => {
   fixture.slack.faults.next({ method: "chat.postMessage", kind: "429", retryAfterSeconds: 4 });
   const held = await SlackThread.open(fixture, "say late");
   await waitFor(() => fixture.slack.calls("chat.postMessage").some(({ outcome }) => outcome === "429"), {
@@ -231,7 +231,7 @@ test("a thread that Slack throttles delays no other thread and loses nothing", a
   });
   const refusedAt = performance.now();
 
-  const other = await SlackThread.open(fixture, "say soon");
+  const other = await SlackThread.open(fixture, "say soon", ["appMention"], "private-room");
   await other.untilAnswers(1);
   const heldMeanwhile = held.messages.length;
   await held.untilAnswers(1);

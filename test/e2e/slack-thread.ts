@@ -18,8 +18,9 @@ export class SlackThread {
     fixture: Fixture,
     text: string,
     events: readonly MentionEvent[] = ["appMention"],
+    channel?: string,
   ): Promise<SlackThread> {
-    const thread = await SlackThread.post(fixture, text);
+    const thread = await SlackThread.post(fixture, text, channel);
     for (const event of events) {
       await thread.deliver(thread.mention[event]);
     }
@@ -27,11 +28,8 @@ export class SlackThread {
   }
 
   /** Posts a mention by Alice without delivering its events to the service. */
-  static async post(fixture: Fixture, text: string): Promise<SlackThread> {
-    return new SlackThread(
-      fixture,
-      await fixture.slack.mention(fixture.slack.alice, { channel: "work", text }),
-    );
+  static async post(fixture: Fixture, text: string, channel = "work"): Promise<SlackThread> {
+    return new SlackThread(fixture, await fixture.slack.mention(fixture.slack.alice, { channel, text }));
   }
 
   private constructor(fixture: Fixture, mention: Mention) {
