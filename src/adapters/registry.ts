@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
 import type { Check } from "../core/doctor/check.ts";
 import type { PrivateCommand } from "../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
@@ -29,6 +30,8 @@ export interface RunningAdapter {
   readonly routes?: FastifyPluginAsync;
   /** For a system that sends events over connections that Errand opens. The processes with web routes open them. */
   readonly socketMode?: { start(): void; stop(): Promise<void>; readonly check: Check };
+  /** What the doctor checks on the platform. */
+  readonly checks: (facts: AdapterFacts) => readonly Check[];
   /**
    * For a system with repositories: opens the one at this address. Undefined if the adapter has no credentials for
    * it.

@@ -1,9 +1,11 @@
 import type { RunningAdapter } from "../adapters/registry.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
+import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
 import {
   adaptersCheck,
   agentsCheck,
+  DEAD_DAYS,
   deadNoticesCheck,
   publicUrlCheck,
   queueCheck,
@@ -27,7 +29,7 @@ import { systemClock } from "./system-clock.ts";
 export interface DoctorDeps {
   readonly config: Pick<Config, "dataDir" | "databaseUrl" | "oldSecretKeys" | "secretKey">;
   readonly publicUrl: () => string;
-  readonly adapters: ReadonlyMap<string, Pick<RunningAdapter, "socketMode">>;
+  readonly adapters: ReadonlyMap<string, Pick<RunningAdapter, "checks" | "socketMode">>;
   readonly catalogueView: AgentCatalogueView;
   readonly database: Database;
   readonly queue: PgBossQueue;
@@ -56,6 +58,24 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     publicUrlCheck(publicUrl, names),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),
+    ...Array.from(adapters, ([name, { checks: ofAdapter }]) =>
+      ofAdapter(factsFor(name, { publicUrl, storage })),
+    ).flat(),
   ];
   return new Doctor({ checks, clock: systemClock, log });
+}
+
+function factsFor(
+  name: string,
+  { publicUrl, storage }: Pick<DoctorDeps, "publicUrl" | "storage">,
+): AdapterFacts {
+  return {
+    now: () => systemClock.now(),
+    publicUrl,
+    lastEventAt: () => storage.inboxList.lastReceivedAt(name),
+    deadNotices: async () => {
+      const dead = await storage.noticeLog.listDead(DEAD_DAYS);
+      return dead.filter(({ adapter }) => adapter === name);
+    },
+  };
 }

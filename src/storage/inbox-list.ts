@@ -5,6 +5,8 @@ import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { withoutNulls } from "./rows.ts";
 
+const RECENT_EVENTS = 10_000;
+
 /** The body is left out, because it may contain anything. */
 const SHOWN = {
   id: true,
@@ -30,6 +32,17 @@ export class PrismaInboxList implements InboxList {
       client.inboxEvent.findMany({ where: whereOf(query), orderBy: { seq: "desc" }, take, select: SHOWN }),
     );
     return rows.map(eventOf);
+  }
+
+  /** Bounded, because no index has the adapter: an adapter without events would read the whole table. */
+  async lastReceivedAt(adapter: string): Promise<Date | undefined> {
+    const [row] = await this.#database.query(
+      (client) => client.$queryRaw<{ last: Date | null }[]>`
+        SELECT max(received_at) AS last FROM (
+          SELECT adapter, received_at FROM inbox_events ORDER BY seq DESC LIMIT ${RECENT_EVENTS}) AS recent
+        WHERE adapter = ${adapter}`,
+    );
+    return row?.last ?? undefined;
   }
 
   async find(viewer: Visibility, id: string): Promise<InboxEntry | undefined> {

@@ -1,3 +1,4 @@
+import type { DeadNotices } from "../core/doctor/adapter-facts.ts";
 import type { RunId, TeamId } from "../core/ids.ts";
 import {
   type LoggedNotice,
@@ -30,6 +31,8 @@ type Row = Pick<
   | "error"
   | "permalink"
 >;
+
+const DEAD_ROWS_MAX = 200;
 
 /** The names of the stored states. */
 const STATES: Readonly<Record<string, NoticeState>> = {
@@ -73,14 +76,15 @@ export class PrismaNoticeLog implements NoticeLog {
     return threadId !== undefined;
   }
 
-  async countDead(days: number): Promise<ReadonlyMap<string, number>> {
+  async listDead(days: number): Promise<readonly DeadNotices[]> {
     const rows = await this.#deps.database.query(
-      (client) => client.$queryRaw<{ adapter: string; count: bigint }[]>`
-        SELECT t.adapter, count(*) FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
+      (client) => client.$queryRaw<(Omit<DeadNotices, "count"> & { readonly count: bigint })[]>`
+        SELECT t.adapter, t.key AS "threadKey", coalesce(d.error, '') AS error, count(*)
+        FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
         WHERE d.state = 'dead' AND d.created_at > now() - ${days}::int * interval '1 day'
-        GROUP BY t.adapter ORDER BY t.adapter`,
+        GROUP BY 1, 2, 3 ORDER BY count(*) DESC, max(d.id) DESC LIMIT ${DEAD_ROWS_MAX}`,
     );
-    return new Map(rows.map(({ adapter, count }) => [adapter, Number(count)]));
+    return rows.map((row) => ({ ...row, count: Number(row.count) }));
   }
 
   /** A notice belongs to the team of its run, or of the installation that its thread is in. */

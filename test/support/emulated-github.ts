@@ -106,6 +106,11 @@ export class EmulatedGithub {
     return this.#api.oauth;
   }
 
+  /** What an administrator of the App sees and sets. */
+  get settings(): GithubApi["settings"] {
+    return this.#api.settings;
+  }
+
   get faults(): GithubApi["faults"] {
     return this.#api.faults;
   }

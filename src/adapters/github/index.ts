@@ -1,10 +1,14 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
+import type { Check } from "../../core/doctor/check.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { OpenPullRequests } from "../../core/pull-requests/pull-requests.ts";
 import type { OpenRepository } from "../../core/repositories/repository-access.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
+import { WebhookArrivals } from "../webhook-arrivals.ts";
 import { authorize, mayWrite } from "./authorize.ts";
+import { githubChecks } from "./checks.ts";
 import { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
@@ -36,6 +40,7 @@ export interface GithubAdapter {
   readonly adapter: ThreadAdapter;
   /** Serves `POST /webhooks/github`. */
   readonly routes: FastifyPluginAsync;
+  readonly checks: (facts: AdapterFacts) => readonly Check[];
   readonly openRepository: OpenRepository;
   readonly openPullRequests: OpenPullRequests;
   readonly signIn?: SignInProvider;
@@ -69,11 +74,13 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     permalinkOf: async (_thread, receipt) => parseReceipt(receipt).url,
   };
   const { accept, log } = deps;
+  const arrivals = new WebhookArrivals();
   const { apiUrl, oauth } = config;
   const repositories = new GithubRepositories(config, { client, log, names });
   return {
     adapter,
-    routes: webhookRoutes({ secrets: config.webhookSecrets, log, accept }),
+    routes: webhookRoutes({ arrivals, secrets: config.webhookSecrets, log, accept }),
+    checks: (facts) => githubChecks(config, { arrivals, facts, fetch: deps.fetch ?? globalThis.fetch, log }),
     openRepository: (url) => repositories.open(url),
     openPullRequests: (repository) => openPullRequests(repository, { client, repositories }),
     ...(oauth && { signIn: githubSignIn({ apiUrl, oauth }, deps) }),

@@ -4,6 +4,7 @@ import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import { ForgedRequests } from "../forged-requests.ts";
 import { sendProblem } from "../send-problem.ts";
+import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
 /** GitHub sends up to 25 MB and does not send a refused delivery again; Fastify's own limit is 1 MiB. */
@@ -13,6 +14,7 @@ const STORE_LIMIT_MS = 5_000;
 
 export interface WebhookDeps {
   readonly secrets: readonly string[];
+  readonly arrivals: WebhookArrivals;
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
 }
@@ -39,6 +41,7 @@ async function receive(exchange: Exchange): Promise<FastifyReply> {
   const { request, reply, deps } = exchange;
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const received = readWebhookRequest({ body, headers: request.headers }, deps.secrets);
+  deps.arrivals.note(received.kind === "forged" ? "forged" : "verified");
   switch (received.kind) {
     case "forged":
       deps.forged.add(request.id);

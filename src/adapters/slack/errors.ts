@@ -60,6 +60,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   not_in_channel: "Invite the app to the channel.",
   channel_not_found: "Invite the app to the channel.",
   missing_scope: "Reinstall the app with the scopes of the adapter's manifest.",
+  not_authed: "Set SLACK_BOT_TOKEN to the token of an installed app.",
   invalid_auth: "Set SLACK_BOT_TOKEN to the token of an installed app.",
   token_revoked: "Reinstall the app and set its new SLACK_BOT_TOKEN.",
   account_inactive: "Reinstall the app and set its new SLACK_BOT_TOKEN.",
@@ -67,6 +68,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   is_archived: "Unarchive the channel, or ask in another one.",
   restricted_action: "Allow the app to post in the channel.",
 };
+
+/** What an operator can do about Slack's code of a failed call. */
+export function remedyOf(code: string): string | undefined {
+  return REMEDIES[code];
+}
 
 /** Wraps what the Web API's client threw for a call of `method`. */
 export function toAppError(error: unknown, method: string): AppError {

@@ -1,12 +1,16 @@
 import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
+import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
+import type { Check } from "../../core/doctor/check.ts";
 import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/threads/thread-adapter.ts";
+import { WebhookArrivals } from "../webhook-arrivals.ts";
 import { partsOf } from "./answer-parts.ts";
 import { authorize } from "./authorize.ts";
+import { slackChecks } from "./checks.ts";
 import { createClient } from "./client.ts";
 import { privateCommandOf, translateCommand } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
@@ -46,6 +50,7 @@ export interface SlackAdapter {
   /** Serves `POST /webhooks/slack`. Absent without a signing secret. */
   readonly routes?: FastifyPluginAsync;
   readonly socketMode?: SocketMode;
+  readonly checks: (facts: AdapterFacts) => readonly Check[];
   readonly signIn?: SignInProvider;
 }
 
@@ -85,6 +90,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     },
   };
   const { accept, log } = deps;
+  const arrivals = new WebhookArrivals();
   const answer: ReceiverDeps["answer"] = async (name, command) =>
     deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client }));
   const receiver = new Receiver({
@@ -95,7 +101,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const { apiUrl, appToken, oauth, signingSecret } = config;
   return {
     adapter,
-    ...(signingSecret !== undefined && { routes: webhookRoutes({ signingSecret, receiver, log }) }),
+    ...(signingSecret !== undefined && { routes: webhookRoutes({ arrivals, signingSecret, receiver, log }) }),
     ...(appToken !== undefined && {
       socketMode: new SocketMode({
         ...{ receiver, log, clock: deps.clock },
@@ -103,6 +109,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
         isEncrypted: new URL(apiUrl).protocol === "https:",
       }),
     }),
+    checks: (facts) => slackChecks(config, { arrivals, facts, fetch: deps.fetch ?? globalThis.fetch }),
     ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
   };
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import { ForgedRequests } from "../forged-requests.ts";
 import { sendProblem } from "../send-problem.ts";
+import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import type { Receiver } from "./receiver.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
@@ -10,6 +11,7 @@ export const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 
 export interface WebhookDeps {
   readonly signingSecret: string;
+  readonly arrivals: WebhookArrivals;
   readonly receiver: Receiver;
   readonly log: Log;
 }
@@ -35,6 +37,10 @@ export function webhookRoutes(given: WebhookDeps): FastifyPluginAsync {
 async function receive({ request, reply, deps }: Exchange): Promise<FastifyReply> {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const received = readWebhookRequest({ body, headers: request.headers }, deps.signingSecret, new Date());
+  // Slack's check of the certificate has no signature.
+  if (received.kind !== "ssl_check") {
+    deps.arrivals.note(received.kind === "forged" ? "forged" : "verified");
+  }
   switch (received.kind) {
     case "forged":
       deps.forged.add(request.id);

@@ -152,21 +152,33 @@ export function adaptersCheck(
   };
 }
 
-const DEAD_DAYS = 7;
+export const DEAD_DAYS = 7;
+const SHOWN_REASONS = 5;
+/** Stored errors begin with the name of their class. */
+const ERROR_NAME = /^AppError: /;
 
 /** Messages to threads that were given up. */
 export function deadNoticesCheck({ noticeLog }: Pick<Storage, "noticeLog">): Check {
   return {
     name: "dead_notices",
     async run() {
-      const dead = [...(await noticeLog.countDead(DEAD_DAYS))];
+      const dead = await noticeLog.listDead(DEAD_DAYS);
       if (dead.length === 0) {
         return ok(`No message to a thread was given up in the last ${DEAD_DAYS} days.`);
       }
-      const counts = dead.map(([adapter, count]) => `${adapter}: ${count}`).join(", ");
+      const reasons = Map.groupBy(
+        dead,
+        ({ adapter, error }) => `${adapter}: ${error.replace(ERROR_NAME, "")}`,
+      );
+      const counted = Array.from(reasons, ([reason, rows]) => ({
+        reason,
+        count: rows.reduce((sum, { count }) => sum + count, 0),
+      })).toSorted((one, other) => other.count - one.count);
+      const shown = counted.slice(0, SHOWN_REASONS).map(({ count, reason }) => `${count} × ${reason}`);
+      const more = counted.length > SHOWN_REASONS ? " And others." : "";
       return warn(
-        `Messages to threads were given up in the last ${DEAD_DAYS} days (${counts}).`,
-        "GET /api/v1/agent/notices?state=dead names the reasons. Repair them, then retry each notice.",
+        `Messages to threads were given up in the last ${DEAD_DAYS} days. ${shown.join(" ")}${more}`,
+        "Repair the reasons. Then retry each notice that GET /api/v1/agent/notices?state=dead lists.",
       );
     },
   };

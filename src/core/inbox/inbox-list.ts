@@ -5,6 +5,8 @@ import type { Disposition } from "./inbox-result.ts";
 export interface InboxList {
   /** Newest first. */
   list(query: InboxQuery): Promise<readonly InboxEntry[]>;
+  /** When the adapter's last event arrived, over all teams. Only recent events are looked at. */
+  lastReceivedAt(adapter: string): Promise<Date | undefined>;
   find(query: Pick<InboxQuery, "teamId" | "withUnknownTeam">, id: string): Promise<InboxEntry | undefined>;
 }
 

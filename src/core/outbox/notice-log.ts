@@ -1,3 +1,4 @@
+import type { DeadNotices } from "../doctor/adapter-facts.ts";
 import type { RunId, TeamId } from "../ids.ts";
 import type { Notice } from "../threads/notice.ts";
 
@@ -12,8 +13,8 @@ export interface NoticeLog {
    * stay. False when the notice was not given up.
    */
   retry(id: string): Promise<boolean>;
-  /** How many notices of the last `days` days were given up, over all teams, by adapter. */
-  countDead(days: number): Promise<ReadonlyMap<string, number>>;
+  /** The notices of the last `days` days that were given up, over all teams, most frequent first. At most 200 rows. */
+  listDead(days: number): Promise<readonly DeadNotices[]>;
 }
 
 export interface NoticeQuery {

@@ -22,6 +22,18 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(pubsub).toContain("jobs:inbox");
     });
 
+    test("the arrival of an adapter's last event is known", async () => {
+      const { inbox, inboxList } = harness().storage;
+      const adapter = randomUUID();
+      const receivedAt = new Date("2026-03-01T12:00:00.000Z");
+
+      expect(await inboxList.lastReceivedAt(adapter)).toBeUndefined();
+      await inbox.put(anInboxEvent({ adapter, receivedAt }));
+      await inbox.put(anInboxEvent());
+
+      expect(await inboxList.lastReceivedAt(adapter)).toBeInstanceOf(Date);
+    });
+
     test("an event whose job cannot be stored is not stored", async () => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();

@@ -7,6 +7,7 @@ import {
   jsonOf,
 } from "../front-server.ts";
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
+import { GithubAppSettings } from "./github-app-settings.ts";
 import type { GithubFixture } from "./github-fixture.ts";
 import { GithubOauth } from "./github-oauth.ts";
 import { permissionAnswer } from "./github-permission.ts";
@@ -48,6 +49,7 @@ export class GithubApi {
   );
   readonly reactions = new GithubReactions();
   readonly oauth: GithubOauth;
+  readonly settings = new GithubAppSettings();
   readonly #world: GithubFixture;
   readonly #calls: GithubCall[] = [];
   readonly #edits = new Map<number, number>();
@@ -86,6 +88,10 @@ export class GithubApi {
     const signIn = this.oauth.answer(request, this.#actor(request));
     if (signIn) {
       return signIn;
+    }
+    const setting = await this.settings.answer(request, (same) => this.#world.service.call(same));
+    if (setting) {
+      return setting;
     }
     const permission = PERMISSION.exec(request.path);
     if (permission) {

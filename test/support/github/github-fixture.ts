@@ -237,7 +237,10 @@ function githubSeed(webhookSecret: string, options: { readonly private: boolean 
         slug: GITHUB_APP.slug,
         name: "Errand",
         permissions: APP_PERMISSIONS,
-        events: ["issues", "issue_comment", "pull_request", "pull_request_review_comment"],
+        events: [
+          ...["issues", "issue_comment", "pull_request"],
+          ...["pull_request_review", "pull_request_review_comment"],
+        ],
         webhook_secret: webhookSecret,
         installations: [
           { installation_id: GITHUB_APP.installationId, account: OWNER, repository_selection: "all" },

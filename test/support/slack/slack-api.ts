@@ -86,6 +86,10 @@ export class SlackApi {
     if (READING_METHODS.includes(call.method)) {
       return readMessages(request, call, workspace);
     }
+    if (call.method === "auth.test") {
+      const answer = await workspace.call(request);
+      return { ...answer, headers: { ...answer.headers, "x-oauth-scopes": workspace.scopes.join(",") } };
+    }
     const posting = POSTING_METHODS.includes(call.method);
     return known(await workspace.call(posting ? withArgs(request, postedArgs(call, workspace)) : request));
   }

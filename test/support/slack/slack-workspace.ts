@@ -80,6 +80,7 @@ const BOT_SCOPES = [
   "im:history",
   "im:read",
   "im:write",
+  "mpim:history",
   "reactions:read",
   "reactions:write",
   "team:read",
@@ -94,6 +95,8 @@ export class SlackWorkspace {
   readonly botId: string;
   readonly botUserId: string;
   readonly botToken: string;
+  /** What the bot was granted at the installation. */
+  scopes: readonly string[] = BOT_SCOPES;
   readonly #service: EmulatedService;
 
   static async start(spec: WorkspaceSpec, app: SlackApp): Promise<SlackWorkspace> {

@@ -8,6 +8,7 @@ const ADAPTERS = resolve(import.meta.dirname, "../../../src/adapters");
 const FILES: Readonly<Record<string, readonly RegExp[]>> = {
   "README.md": [],
   "authorize.ts": [/function authorize\(/],
+  "checks.ts": [/function \w+Checks\(/],
   "client.ts": [/(?:function create|class \w*)Client\b/],
   "config.ts": [/function read\w+Config\(/, /interface \w+Config\b/],
   "defuse.ts": [/function defuse\(/, /function defuseLine\(/],
@@ -29,22 +30,29 @@ const FILES: Readonly<Record<string, readonly RegExp[]>> = {
 };
 /** Files that only one platform has. A new file belongs in the table above, or here with its reason. */
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
-  // Buttons of the card, slash commands, events that need no storing, two ways to receive, and what stands around a message:
+  // The app's manifest, buttons of the card, slash commands, events that need no storing, two ways to receive, and what stands around a message:
   // files and the thread. GitHub has no buttons and no files, and sends webhooks only.
   slack: [
+    "answer-parts.ts",
+    "app-manifest.ts",
+    "blocks.ts",
     "buttons.ts",
     "chatter.ts",
     "command.ts",
+    "marks.ts",
     "message-files.ts",
     "pace.ts",
     "payload.ts",
     "receiver.ts",
+    "render-card.ts",
     "socket-connection.ts",
     "socket-mode.ts",
     "thread-context.ts",
+    "uploads.ts",
   ],
-  // References to several kinds of texts, what stands around them, scanning of Markdown, and access to repositories.
+  // The App's settings, references to several kinds of texts, what stands around them, scanning of Markdown, and access to repositories.
   github: [
+    "app-settings.ts",
     "gather.ts",
     "markdown-parts.ts",
     "message-ref.ts",

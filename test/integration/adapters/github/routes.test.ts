@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { webhookRoutes } from "../../../../src/adapters/github/routes.ts";
+import { WebhookArrivals } from "../../../../src/adapters/webhook-arrivals.ts";
 import type { Accepted } from "./github-fixture.ts";
 
 const SECRETS = ["new secret", "old secret"];
@@ -33,7 +34,14 @@ beforeEach(async () => {
   const log = { info: write, warn: write, error: write };
   server = Fastify();
   server.post("/json", async ({ body }) => body);
-  await server.register(webhookRoutes({ secrets: SECRETS, log, accept: (event) => accept(event) }));
+  await server.register(
+    webhookRoutes({
+      arrivals: new WebhookArrivals(),
+      secrets: SECRETS,
+      log,
+      accept: (event) => accept(event),
+    }),
+  );
 });
 
 afterEach(async () => {

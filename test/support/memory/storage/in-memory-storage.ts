@@ -74,6 +74,11 @@ function storageOn(database: InMemoryStatements): Storage {
     ...createInMemorySettings(database),
     inboxList: {
       list: (query) => database.read((tables) => listInbox(tables, query)),
+      lastReceivedAt: (name) =>
+        database.read(
+          ({ inbox }) =>
+            [...inbox.values()].findLast(({ event: { adapter } }) => adapter === name)?.event.receivedAt,
+        ),
       find: (viewer, id) => database.read((tables) => findInboxEvent(tables, viewer, id)),
     },
     noticeLog: createInMemoryNoticeLog(database),

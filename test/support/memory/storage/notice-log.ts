@@ -19,11 +19,16 @@ export function createInMemoryNoticeLog(database: InMemoryStatements): NoticeLog
       ),
     find: (teamId, id) =>
       database.read((tables) => noticesOf(tables, teamId).find((notice) => notice.id === id)),
-    countDead: () =>
+    listDead: () =>
       database.read(({ deliveries, threads }) => {
         const dead = [...deliveries.values()].filter(({ state }) => state === "dead");
-        const byAdapter = Map.groupBy(dead, ({ threadId }) => threads.get(threadId)?.adapter ?? "");
-        return new Map(Array.from(byAdapter, ([adapter, rows]) => [adapter, rows.length]));
+        const groups = Map.groupBy(dead, ({ error, threadId }) => `${threadId} ${error}`);
+        return [...groups.values()].flatMap((rows) =>
+          rows.slice(0, 1).map(({ error = "", threadId }) => {
+            const { adapter = "", key: threadKey = "" } = threads.get(threadId) ?? {};
+            return { adapter, threadKey, error, count: rows.length };
+          }),
+        );
       }),
     retry: (id) =>
       database.transaction(({ jobs, now, tables }) => {

@@ -1,0 +1,156 @@
+import type { WebClientOptions } from "@slack/web-api";
+import { z } from "zod";
+import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
+import { type Check, fail, ok, warn } from "../../core/doctor/check.ts";
+import { AppError } from "../../core/errors.ts";
+import type { ThreadKey } from "../../core/ids.ts";
+import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
+import type { WebhookArrivals } from "../webhook-arrivals.ts";
+import { BOT_SCOPES } from "./app-manifest.ts";
+import type { SlackConfig } from "./config.ts";
+import { remedyOf } from "./errors.ts";
+import { parseThreadKey } from "./thread-key.ts";
+
+/** Below the time that the doctor waits for a check. */
+const ANSWER_LIMIT_MS = 4_000;
+const SHOWN_CHANNELS = 5;
+
+const authAnswer = z.object({
+  ok: z.boolean(),
+  error: z.string().optional(),
+  user: z.string().optional(),
+  team: z.string().optional(),
+});
+
+type Fetch = NonNullable<WebClientOptions["fetch"]>;
+
+export interface CheckDeps {
+  readonly arrivals: WebhookArrivals;
+  readonly facts: AdapterFacts;
+  readonly fetch: Fetch;
+}
+
+/** The checks of the app in its workspace. */
+export function slackChecks(config: SlackConfig, { arrivals, facts, fetch }: CheckDeps): readonly Check[] {
+  const ask = shared(() => askWhoWeAre(config, fetch));
+  return [
+    tokenCheck(ask),
+    scopesCheck(ask),
+    clockCheck(
+      "slack_clock",
+      "Slack",
+      async () => (await ask()).headers.get("date"),
+      () => facts.now(),
+    ),
+    ...(config.signingSecret === undefined ? [] : [webhookCheck(arrivals, facts)]),
+    channelsCheck(facts),
+  ];
+}
+
+/** Without a signing secret, all events come by Socket Mode, which has a check of its own. */
+function webhookCheck(arrivals: WebhookArrivals, facts: AdapterFacts): Check {
+  return eventsCheck(
+    {
+      name: "slack_events",
+      platform: "Slack",
+      path: "/webhooks/slack",
+      secret: "SLACK_SIGNING_SECRET",
+      setting: "the request URL under Event Subscriptions",
+    },
+    arrivals,
+    facts,
+  );
+}
+
+interface AuthAnswer {
+  readonly body: z.output<typeof authAnswer>;
+  readonly headers: Pick<Headers, "get">;
+}
+
+type Ask = () => Promise<AuthAnswer>;
+
+/** Not by the client of the adapter, because that does not show the headers of an answer. */
+async function askWhoWeAre({ apiUrl, botToken }: SlackConfig, fetch: Fetch): Promise<AuthAnswer> {
+  try {
+    const response = await fetch(new URL("auth.test", apiUrl), {
+      method: "POST",
+      headers: { authorization: `Bearer ${botToken}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    });
+    return { body: authAnswer.parse(await response.json()), headers: response.headers };
+  } catch (cause) {
+    throw new AppError("resource_unavailable", "Slack gave no answer to auth.test.", {
+      cause,
+      remedy: "See that this machine reaches SLACK_API_URL, and look at Slack's own status.",
+    });
+  }
+}
+
+function tokenCheck(ask: Ask): Check {
+  return {
+    name: "slack_token",
+    run: () =>
+      explained(async () => {
+        const { error = "unknown", ok: isOk, team = "?", user = "?" } = (await ask()).body;
+        return isOk
+          ? ok(`The token is that of @${user} in the workspace ${team}.`)
+          : fail(
+              `Slack refuses the token: ${error}.`,
+              remedyOf(error) ?? "Set SLACK_BOT_TOKEN to the token of an installed app.",
+            );
+      }),
+  };
+}
+
+function scopesCheck(ask: Ask): Check {
+  return {
+    name: "slack_scopes",
+    run: () =>
+      explained(async () => {
+        const { body, headers } = await ask();
+        const granted = headers.get("x-oauth-scopes");
+        if (!body.ok || granted === null) {
+          return warn("Slack did not say which scopes the token has.", "Repair what slack_token names.");
+        }
+        const scopes = new Set(granted.split(",").map((scope) => scope.trim()));
+        const missing = Object.entries(BOT_SCOPES).filter(([scope]) => !scopes.has(scope));
+        if (missing.length === 0) {
+          return ok("The token has all scopes of the manifest.");
+        }
+        const named = missing.map(([scope, use]) => `${scope} (${use})`).join(", ");
+        return fail(
+          `The token lacks scopes: ${named}.`,
+          "Add them under OAuth & Permissions, reinstall the app, and set SLACK_BOT_TOKEN if it changed.",
+        );
+      }),
+  };
+}
+
+/** Slack's codes for a channel that the bot cannot post to. */
+const CLOSED = /\b(not_in_channel|channel_not_found|is_archived)\b/;
+
+function channelsCheck(facts: AdapterFacts): Check {
+  return {
+    name: "slack_channels",
+    async run() {
+      const dead = await facts.deadNotices();
+      const reasons = new Map<string, string>();
+      for (const { error, threadKey } of dead) {
+        const code = CLOSED.exec(error)?.[1];
+        if (code !== undefined) {
+          reasons.set(parseThreadKey(threadKey as ThreadKey).channel, code);
+        }
+      }
+      if (reasons.size === 0) {
+        return ok("No message failed lately because its channel is closed to the bot.");
+      }
+      const shown = Array.from(reasons, ([channel, code]) => `${channel} (${code})`).slice(0, SHOWN_CHANNELS);
+      const more = reasons.size > shown.length ? ` and ${reasons.size - shown.length} more` : "";
+      return warn(
+        `The bot could not post to ${shown.join(", ")}${more}.`,
+        "Invite the bot to these channels or unarchive them. Then retry the notices of GET /api/v1/agent/notices?state=dead.",
+      );
+    },
+  };
+}

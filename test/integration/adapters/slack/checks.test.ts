@@ -1,0 +1,171 @@
+import Fastify, { type FastifyInstance } from "fastify";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSlackAdapter, type SlackAdapter } from "../../../../src/adapters/slack/index.ts";
+import type { AdapterFacts, DeadNotices } from "../../../../src/core/doctor/adapter-facts.ts";
+import type { Finding } from "../../../../src/core/doctor/check.ts";
+import { type EmulatedSlack, startEmulatedSlack } from "../../../support/emulated-slack.ts";
+import { SILENT_LOG } from "../../../support/logs.ts";
+import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+let slack: EmulatedSlack;
+let adapter: SlackAdapter;
+let server: FastifyInstance;
+let address: string;
+let dead: DeadNotices[];
+let lastEventAt: Date | undefined;
+let aheadMs: number;
+
+const FACTS: AdapterFacts = {
+  now: () => new Date(Date.now() + aheadMs),
+  publicUrl: () => "https://errand.example.com",
+  lastEventAt: async () => lastEventAt,
+  deadNotices: async () => dead,
+};
+
+beforeEach(async () => {
+  [dead, lastEventAt, aheadMs] = [[], undefined, 0];
+  slack = await startEmulatedSlack();
+  adapter = adapterWith(slack.botToken);
+  server = Fastify();
+  await server.register(adapter.routes ?? (async () => undefined));
+  address = `${await server.listen({ port: 0, host: "127.0.0.1" })}/webhooks/slack`;
+});
+afterEach(async () => {
+  await server.close();
+  await slack.stop();
+});
+
+function adapterWith(botToken: string, apiUrl = slack.apiUrl): SlackAdapter {
+  return createSlackAdapter(
+    { signingSecret: slack.signingSecret, botToken, apiUrl },
+    {
+      accept: async () => true,
+      answerCommand: async () => "",
+      clock: new ManualClock(),
+      readBlob: async () => new Uint8Array(),
+      log: SILENT_LOG,
+      fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),
+    },
+  );
+}
+
+async function findings(of: SlackAdapter = adapter): Promise<Readonly<Record<string, Finding>>> {
+  const results = await Promise.all(of.checks(FACTS).map(async (check) => [check.name, await check.run()]));
+  const found = Object.fromEntries(results);
+  expect(JSON.stringify(found)).not.toMatch(new RegExp(`${slack.botToken}|${slack.signingSecret}`));
+  return found;
+}
+
+test("an app with all that it needs passes every check, with one call to Slack", async () => {
+  const { appMention } = await slack.mention(slack.alice, { channel: "work", text: "hi" });
+  await slack.sendEvent(address, appMention);
+  const before = slack.calls("auth.test").length;
+
+  const found = await findings();
+
+  expect(Object.entries(found).map(([name, { status }]) => [name, status])).toEqual([
+    ["slack_token", "ok"],
+    ["slack_scopes", "ok"],
+    ["slack_clock", "ok"],
+    ["slack_events", "ok"],
+    ["slack_channels", "ok"],
+  ]);
+  expect(slack.calls("auth.test").length - before).toBe(1);
+});
+
+test("a token that Slack refuses is named as the cause", async () => {
+  const found = await findings(adapterWith("xoxb-unknown"));
+
+  expect(found.slack_token).toEqual({
+    status: "fail",
+    message: "Slack refuses the token: invalid_auth.",
+    remedy: "Set SLACK_BOT_TOKEN to the token of an installed app.",
+  });
+  expect(found.slack_scopes?.status).toBe("warn");
+});
+
+test("missing scopes are listed with their use", async () => {
+  slack.workspace.scopes = slack.workspace.scopes.filter((scope) => scope !== "files:read");
+
+  const { slack_scopes: finding } = await findings();
+
+  expect(finding).toMatchObject({
+    status: "fail",
+    message: "The token lacks scopes: files:read (downloading the files of a request).",
+    remedy: expect.stringContaining("reinstall the app"),
+  });
+});
+
+test("a clock that is a minute off is a problem, because Slack's signatures would be too old", async () => {
+  aheadMs = 45_000;
+  expect((await findings()).slack_clock).toMatchObject({
+    status: "warn",
+    message: expect.stringMatching(/by 4[4-6] s/),
+  });
+
+  aheadMs = -600_000;
+  expect((await findings()).slack_clock).toMatchObject({
+    status: "fail",
+    remedy: expect.stringContaining("Synchronize"),
+  });
+});
+
+test("before the first event, the check says which address to set", async () => {
+  expect((await findings()).slack_events).toMatchObject({
+    status: "warn",
+    remedy: expect.stringContaining("https://errand.example.com/webhooks/slack"),
+  });
+
+  lastEventAt = new Date("2026-03-01T12:00:00Z");
+  expect((await findings()).slack_events).toMatchObject({
+    status: "ok",
+    message: expect.stringContaining("2026-03-01T12:00:00.000Z"),
+  });
+});
+
+test("Slack's check of the address counts as a request with a valid signature", async () => {
+  await slack.sendUrlVerification(address, "abc");
+
+  expect((await findings()).slack_events?.status).toBe("ok");
+});
+
+test("requests with a wrong signature point to the signing secret, until a valid one comes", async () => {
+  await slack.sendUrlVerification(address, "abc", { signingSecret: "another secret" });
+  await slack.sendUrlVerification(address, "abc", { signingSecret: "another secret" });
+  const wrong = (await findings()).slack_events;
+  await slack.sendUrlVerification(address, "abc");
+
+  expect(wrong).toMatchObject({
+    status: "warn",
+    message: expect.stringContaining("2 requests had a wrong signature"),
+    remedy: expect.stringContaining("SLACK_SIGNING_SECRET"),
+  });
+  expect((await findings()).slack_events?.status).toBe("ok");
+});
+
+test("channels that are closed to the bot are listed with the reason", async () => {
+  const about = { adapter: "slack", count: 2 };
+  dead = [
+    { ...about, threadKey: "T1/C7/1.2", error: "Slack refused chat.postMessage: not_in_channel." },
+    { ...about, threadKey: "T1/C7/1.9", error: "Slack refused chat.update: not_in_channel." },
+    { ...about, threadKey: "T1/C8/1.2", error: "Slack refused chat.postMessage: is_archived." },
+    { ...about, threadKey: "T1/C9/1.2", error: "Slack refused chat.postMessage: invalid_blocks." },
+  ];
+
+  const { slack_channels: finding } = await findings();
+
+  expect(finding).toMatchObject({
+    status: "warn",
+    message: "The bot could not post to C7 (not_in_channel), C8 (is_archived).",
+    remedy: expect.stringContaining("Invite the bot"),
+  });
+});
+
+test("a Slack that cannot be reached is said to be the cause", async () => {
+  const found = await findings(adapterWith(slack.botToken, "http://127.0.0.1:1/api/"));
+
+  for (const name of ["slack_token", "slack_scopes", "slack_clock"]) {
+    expect(found[name]).toMatchObject({ status: "fail", message: "Slack gave no answer to auth.test." });
+  }
+});

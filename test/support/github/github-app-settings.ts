@@ -1,0 +1,57 @@
+import { type FrontAnswer, type FrontRequest, jsonAnswer, jsonOf } from "../front-server.ts";
+import { asRecord, type JsonRecord } from "../json.ts";
+
+/** What an administrator of the App sets, and what GitHub did lately. emulate has no routes for most of it. */
+export class GithubAppSettings {
+  hook: JsonRecord = { url: "", content_type: "json", insecure_ssl: "0", secret: "********" };
+  /** Newest first. */
+  deliveries: readonly JsonRecord[] = [];
+  /** Members of the App and of its installation that differ from the seed. */
+  app: JsonRecord = {};
+  installation: JsonRecord = {};
+  /** The rest of the calls of the hour. */
+  remainingCalls = 4_999;
+
+  /** Undefined: emulate answers. */
+  async answer(
+    request: FrontRequest,
+    forward: (request: FrontRequest) => Promise<FrontAnswer>,
+  ): Promise<FrontAnswer | undefined> {
+    switch (`${request.method} ${request.path}`) {
+      case "GET /app/hook/config":
+        return jsonAnswer(200, this.hook);
+      case "GET /app/hook/deliveries":
+        return jsonAnswer(200, this.deliveries);
+      case "GET /app":
+        return changed(await forward(request), (app) => ({ ...asRecord(app), ...this.app }));
+      case "GET /app/installations":
+        return changed(await forward(request), (list) =>
+          (list as readonly JsonRecord[]).map((one) => ({ ...one, ...this.installation })),
+        );
+      case "GET /rate_limit":
+        return changed(await forward(request), (answer) => this.#withBudget(asRecord(answer)));
+      default:
+        return undefined;
+    }
+  }
+
+  #withBudget(answer: JsonRecord): JsonRecord {
+    const resources = asRecord(answer.resources);
+    const core = { ...asRecord(resources.core), remaining: this.remainingCalls };
+    return { ...answer, resources: { ...resources, core } };
+  }
+}
+
+function changed(answer: FrontAnswer, change: (value: unknown) => unknown): FrontAnswer {
+  return answer.status === 200 ? { ...answer, body: JSON.stringify(change(jsonOf(answer))) } : answer;
+}
+
+/** A delivery as the App's list shows it. */
+export function aListedDelivery(statusCode: number, changes: JsonRecord = {}): JsonRecord {
+  const status = statusCode === 200 ? "OK" : "Invalid HTTP Response";
+  return {
+    ...{ id: 12_345_678, guid: "0b989ba4-242f-11e5-81e1-c7b6966d2516", redelivery: false, duration: 0.27 },
+    ...{ event: "issues", action: "opened", installation_id: 123, repository_id: 456 },
+    ...{ delivered_at: "2026-03-01T12:00:00Z", status, status_code: statusCode, ...changes },
+  };
+}
