@@ -6,7 +6,7 @@ import {
   LogController,
 } from "fastify";
 import { type ApiDeps, limitsOf } from "./api-deps.ts";
-import { closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
+import { AnsweredRequests, closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
 import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
 import { HTTP2_SETTINGS, limitHttp2 } from "./http/http2-limits.ts";
@@ -67,6 +67,7 @@ const PARAMETER_LENGTH_MAX = 200;
 function bareServer(deps: ApiDeps): FastifyInstance {
   const limits = limitsOf(deps);
   const answer = answerErrors(deps.publicUrl);
+  const answered = new AnsweredRequests();
   const loggerInstance: FastifyBaseLogger = deps.log;
   const connections = {
     headersTimeout: limits.headersTimeoutMs,
@@ -89,11 +90,12 @@ function bareServer(deps: ApiDeps): FastifyInstance {
     // During the close, requests that have already arrived are still answered in the usual format.
     return503OnClosing: false,
     frameworkErrors: answer,
-    clientErrorHandler: answerBrokenRequest(deps.publicUrl),
+    clientErrorHandler: answerBrokenRequest(deps.publicUrl, answered),
   };
   const server = deps.tls
     ? secureServer(deps.tls, options, connections)
     : fastify({ ...options, http: connections });
+  answered.watch(server);
   server.setValidatorCompiler(compileValidator);
   // Responses are typed by the same schemas. Validating each one would turn an unexpected stored value into a 500.
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));

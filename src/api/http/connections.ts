@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
 /**
@@ -31,5 +33,30 @@ export function closeConnectionsOnStop(server: FastifyInstance): void {
 export function closeAfter(reply: FastifyReply): void {
   if (reply.request.raw.httpVersionMajor < 2) {
     reply.header("connection", "close");
+  }
+}
+
+/**
+ * Knows whether a request that has not arrived completely was answered. An error that comes later, for example because the rest of its
+ * body does not arrive, must not be answered again: the caller would take that for the answer to its next request.
+ */
+export class AnsweredRequests {
+  readonly #last = new WeakMap<
+    Socket,
+    { readonly request: IncomingMessage; readonly response: ServerResponse }
+  >();
+
+  watch(server: FastifyInstance): void {
+    server.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      if (request.httpVersionMajor === 1) {
+        this.#last.set(request.socket, { request, response });
+      }
+    });
+  }
+
+  /** False once the request has arrived completely: an error then concerns the next one. */
+  has(socket: Socket): boolean {
+    const last = this.#last.get(socket);
+    return last?.response.headersSent === true && !last.request.complete;
   }
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import { hideKeys } from "../auth/api-keys.ts";
 import { errorPage } from "../pages/error-page.ts";
+import type { AnsweredRequests } from "./connections.ts";
 import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
 import { frameworkError } from "./framework-error.ts";
 import { newRequestId, pathOf } from "./request-id.ts";
@@ -57,12 +58,13 @@ export function addErrorAnswers(server: FastifyInstance, answer: ErrorAnswer): v
 /** Answers input that is not HTTP. There is no request yet, only a socket. */
 export function answerBrokenRequest(
   publicUrl: () => string,
+  answered: Pick<AnsweredRequests, "has">,
 ): (error: Error & { code?: string }, socket: Socket) => void {
   return ({ code }, socket) => {
     if (code === "ECONNRESET" || socket.destroyed) {
       return;
     }
-    if (socket.writable) {
+    if (socket.writable && !answered.has(socket)) {
       socket.write(asText(answerWithoutRequest(brokenRequest(code), publicUrl)));
     }
     socket.destroySoon();
