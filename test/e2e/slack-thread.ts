@@ -79,6 +79,27 @@ export class SlackThread {
     }
   }
 
+  /** Presses a button of the question where to work, with these boxes ticked. */
+  async choose(label: string, ticked: readonly string[] = []): Promise<void> {
+    const question = this.messages.find((message) => messageKeyOf(message).startsWith("choice:"));
+    const actions = question?.blocks.filter(({ type }) => type === "actions") ?? [];
+    const elements = actions.flatMap((block) =>
+      Array.isArray(block.elements) ? block.elements.map(asRecord) : [],
+    );
+    const button = elements.find(({ text, type }) => type === "button" && asRecord(text).text === label);
+    if (question === undefined || button === undefined) {
+      throw new Error(`No question with a button ${label}`);
+    }
+    const message = { channel: this.root.channel.id, ts: question.ts };
+    const { action_id: actionId, value } = button;
+    const user = this.#fixture.slack.alice;
+    const press = { actionId: String(actionId), value: String(value), user, message, ticked };
+    const { status } = await this.#fixture.sendButton(press);
+    if (status !== 200) {
+      throw new Error(`The choice was answered ${status}`);
+    }
+  }
+
   /** The part of a URL that the permalink of its first message contains. */
   get address(): string {
     return `/archives/${this.root.channel.id}/p${this.root.ts.replace(".", "")}`;

@@ -1,0 +1,150 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { asRecord } from "../support/json.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
+import { SlackThread } from "./slack-thread.ts";
+
+vi.setConfig({ testTimeout: TEST_LIMIT_MS });
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await Fixture.open();
+});
+afterEach(() => fixture.checkInvariants());
+afterAll(() => fixture.close());
+
+interface Result {
+  readonly disposition: string | null;
+  readonly reason?: string;
+}
+
+/** The results of the newest events, once all have one. */
+async function newestResults(count: number): Promise<readonly Result[]> {
+  const read = async () => {
+    const { body } = await fixture.api.call("GET", `/agent/inbox?limit=${count}`);
+    const events = asRecord(body).events as readonly Result[];
+    return events.every(({ disposition }) => disposition !== null) && events;
+  };
+  return waitFor(read, { what: "the results of all events", timeoutMs: WAIT_LIMIT_MS });
+}
+
+describe("events that ask for nothing", () => {
+  test("the bot's own messages, other apps, joins and previews start no run and continue none", async () => {
+    const thread = await SlackThread.open(fixture, "say hello", ["message", "appMention"]);
+    await thread.untilAnswers(1);
+    const { slack } = fixture;
+    const channel = thread.root.channel.id;
+    const plain = slack.messageEvent({
+      ...thread.root,
+      text: "and this",
+      threadTs: thread.root.ts,
+      ts: "9999999999.000100",
+    });
+    const [card] = thread.cards;
+    const events = [
+      slack.ownMessageEvent(channel, card?.ts ?? ""),
+      { ...plain, bot_id: "B0OTHER" },
+      { ...plain, subtype: "channel_join" },
+      { ...plain, subtype: "message_changed", message: { ...plain }, previous_message: { ...plain } },
+      { ...plain, user: slack.bob.id },
+    ];
+
+    for (const event of events) {
+      await thread.deliver(event);
+    }
+
+    const results = await newestResults(events.length);
+    expect(results.map(({ disposition }) => disposition)).toEqual(events.map(() => "ignored"));
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+    expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
+  });
+});
+
+describe("a thread whose run is over", () => {
+  test("a reply and a mention are follow-ups, and only `new` starts another run", async () => {
+    const thread = await SlackThread.open(fixture, "say hello");
+    await thread.untilAnswers(1);
+    const { runId } = thread;
+
+    await thread.reply("say more");
+    await thread.untilAnswers(2);
+    await thread.replyToBot("say even more");
+    await thread.untilAnswers(3);
+    expect(await fixture.followUpsOf(runId)).toHaveLength(2);
+    expect(thread.runId).toBe(runId);
+
+    await thread.replyToBot("new say something else");
+    await thread.untilAnswers(4);
+    await thread.untilCard("Succeeded");
+
+    expect(thread.runId).not.toBe(runId);
+    expect(await fixture.followUpsOf(runId)).toHaveLength(2);
+  });
+});
+
+describe("a person who may do nothing here", () => {
+  test("an unknown, a foreign and a disabled user are refused with the reason, and start no run", async () => {
+    const { slack } = fixture;
+    const before = (await fixture.api.listRuns()).length;
+
+    slack.faults.next({ method: "users.info", kind: "ok-false", error: "user_not_found" });
+    await SlackThread.open(fixture, "say hello");
+    const [unknown] = await newestResults(1);
+    expect(unknown).toMatchObject({
+      disposition: "refused",
+      reason: expect.stringMatching(/does not know you/),
+    });
+
+    const { appMention } = await slack.mention(slack.alice, { channel: "work", text: "say hello" });
+    await fixture.sendSlack(appMention, { workspace: slack.otherWorkspace });
+    const [foreign] = await newestResults(1);
+    expect(foreign).toMatchObject({ disposition: "failed", reason: expect.stringMatching(/not set up/) });
+
+    const { appMention: first } = await slack.mention(slack.bob, { channel: "work", text: "status" });
+    await fixture.sendSlack(first);
+    await newestResults(1);
+    const { body } = await fixture.api.call("GET", "/agent/principals");
+    const people = asRecord(body).principals as readonly {
+      readonly uid: string;
+      readonly display_name?: string;
+    }[];
+    const bob = people.find(({ display_name: name }) => name === "bob");
+    await fixture.api.call("PATCH", `/agent/principals/${bob?.uid}`, { disabled: true });
+    const { appMention: second } = await slack.mention(slack.bob, { channel: "work", text: "say hello" });
+    await fixture.sendSlack(second);
+    const [disabled] = await newestResults(1);
+    expect(disabled).toMatchObject({
+      disposition: "refused",
+      reason: expect.stringMatching(/switched your account/),
+    });
+
+    expect(await fixture.api.listRuns()).toHaveLength(before);
+  });
+});
+
+/** The last test: from here on, the team has environments. */
+describe("a request that nothing places", () => {
+  test("the bot asks in the thread, and the button starts the run in the chosen environment after a restart", async () => {
+    for (const name of ["Backend", "Frontend"]) {
+      const config = { name, repositories: [] };
+      expect((await fixture.api.call("POST", "/agent/environments", { config })).status).toBe(201);
+    }
+    const thread = await SlackThread.open(fixture, "say hello");
+    await thread.untilReply(/Where should I work/);
+    expect(thread.cards).toEqual([]);
+    await fixture.kill();
+    await fixture.start();
+
+    await thread.choose("Frontend", ["person"]);
+    await thread.untilAnswers(1);
+
+    expect(await fixture.api.getRun(thread.runId)).toMatchObject({
+      agent_config: { environment_id: expect.any(String) },
+      provenance: { routing: { reason: "Chosen where it was asked for." } },
+    });
+    expect(await thread.untilReply(/I work in Frontend/)).toContain("alice");
+    const second = await SlackThread.open(fixture, "say hello again");
+    await second.untilAnswers(1);
+    expect(JSON.stringify(second.cards[0]?.blocks)).toContain("Frontend");
+  });
+});
