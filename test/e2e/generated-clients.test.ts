@@ -103,27 +103,30 @@ describe("a client that is generated from the document", () => {
 
 describe("the public Python client", () => {
   test.skipIf(withoutPython).each(["0.11.0", "0.15.0"])(
-    `version %s creates, follows, lists and cancels runs${skipped()}`,
+    `version %s creates, follows, lists and cancels runs, also in its strict mode${skipped()}`,
     { timeout: INSTALL_MS },
     async (version) => {
       const directory = join(folder, `public-${version}`);
       const bin = await pythonWith(directory, `oz-agent-sdk==${version}`);
       const program = join(PROGRAMS, "public_client.py");
 
-      const printed = await runIn(
-        directory,
-        ...[join(bin, "python"), program, service.url, service.apiKey, `By version ${version}`],
-      );
+      for (const mode of ["default", "strict"]) {
+        const title = `By version ${version}, ${mode}`;
+        const printed = await runIn(
+          directory,
+          ...[join(bin, "python"), program, service.url, service.apiKey, title, mode],
+        );
 
-      expect(JSON.parse(printed)).toMatchObject({
-        state: "SUCCEEDED",
-        title: `By version ${version}`,
-        artifacts: ["FILE"],
-        listed: [`By version ${version}`],
-        schedules: ["nightly"],
-        missing: 404,
-        cancelled: true,
-      });
+        expect(JSON.parse(printed)).toMatchObject({
+          state: "SUCCEEDED",
+          title,
+          artifacts: ["FILE"],
+          listed: [title],
+          schedules: [`nightly ${title}`],
+          missing: 404,
+          cancelled: true,
+        });
+      }
     },
   );
 });

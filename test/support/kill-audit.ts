@@ -7,6 +7,14 @@ export interface Acknowledged {
   /** Ids of runs whose cancel was acknowledged. */
   readonly cancelled: readonly string[];
   readonly deliveryIds: readonly string[];
+  /** The changes to settings, which the audit log names. `value` is unique. */
+  readonly changes: readonly SettingChange[];
+}
+
+export interface SettingChange {
+  readonly action: "environment.created" | "environment.updated" | "environment.deleted";
+  /** The name of the environment after the change, or before its deletion. */
+  readonly value: string;
 }
 
 interface Question {
@@ -35,7 +43,13 @@ export async function auditAfterKills(url: string, done: Acknowledged): Promise<
   }
 }
 
-function questions({ cancelled, deliveryIds, followUps, prompts }: Acknowledged): readonly Question[] {
+function questions({
+  cancelled,
+  changes,
+  deliveryIds,
+  followUps,
+  prompts,
+}: Acknowledged): readonly Question[] {
   return [
     {
       violation: "an acknowledged create has not exactly one run",
@@ -100,6 +114,31 @@ function questions({ cancelled, deliveryIds, followUps, prompts }: Acknowledged)
       sql: `SELECT run_id, seq FROM
               (SELECT run_id, seq, turn, lag(turn) OVER (PARTITION BY run_id ORDER BY seq) AS before FROM follow_ups) AS given
              WHERE turn < before`,
+    },
+    {
+      violation: "an acknowledged change has not exactly one audit entry",
+      sql: `SELECT sent.action, sent.value, count(e.id)::int FROM unnest($1::text[], $2::text[]) AS sent (action, value)
+              LEFT JOIN audit_entries e ON e.action = sent.action
+                AND coalesce(e.after, e.before) #>> '{config,name}' = sent.value
+             GROUP BY 1, 2 HAVING count(e.id) <> 1`,
+      values: [changes.map(({ action }) => action), changes.map(({ value }) => value)],
+    },
+    {
+      violation: "an audit entry has no acknowledged change",
+      sql: `SELECT e.action, e.after, e.before FROM audit_entries e WHERE e.target_type = 'environment'
+               AND NOT EXISTS (SELECT FROM unnest($1::text[], $2::text[]) AS sent (action, value)
+                 WHERE sent.action = e.action AND sent.value = coalesce(e.after, e.before) #>> '{config,name}')`,
+      values: [changes.map(({ action }) => action), changes.map(({ value }) => value)],
+    },
+    {
+      violation: "an environment differs from its last audit entry",
+      sql: `SELECT last.target_id, last.action, environments.config FROM
+              (SELECT DISTINCT ON (target_id) target_id, action, after FROM audit_entries
+                WHERE target_type = 'environment' ORDER BY target_id, seq DESC) AS last
+              FULL JOIN environments ON environments.id = last.target_id
+             WHERE (last.action = 'environment.deleted') <> (environments.id IS NULL)
+                OR last.target_id IS NULL
+                OR last.after #>> '{config,name}' <> environments.config ->> 'name'`,
     },
     {
       violation: "follow-ups were stored in another order than they were sent",

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Acknowledged, auditAfterKills } from "../../support/kill-audit.ts";
+import { type Acknowledged, auditAfterKills, type SettingChange } from "../../support/kill-audit.ts";
 import { type PostgresServer, startPostgresServer } from "../../support/postgres-server.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { FaultHarness, type Worker } from "./fault-harness.ts";
@@ -11,6 +11,8 @@ const RUNS_WITH_FOLLOW_UPS = 10;
 const FOLLOW_UPS_EACH = 2;
 const CANCELS = 10;
 const EVENTS = 20;
+/** Environments that are created and renamed. Every second one is then deleted. */
+const ENVIRONMENTS = 10;
 /** The longest pause before a kill. The other processes work meanwhile. */
 const PAUSE_MAX_MS = 1_200;
 const ANSWER_MS = 90_000;
@@ -29,6 +31,7 @@ const done = {
   followUps: [] as string[],
   cancelled: [] as string[],
   deliveryIds: [] as string[],
+  changes: [] as SettingChange[],
 } satisfies Acknowledged;
 
 beforeAll(async () => {
@@ -71,6 +74,7 @@ test(`${KILLS} kills lose, double, block and reorder nothing (seed ${seed})`, {
     RUNS_WITH_FOLLOW_UPS * FOLLOW_UPS_EACH,
   ]);
   expect([done.cancelled.length, done.deliveryIds.length]).toEqual([CANCELS, EVENTS]);
+  expect(done.changes).toHaveLength(2.5 * ENVIRONMENTS);
   await harness.check({ acknowledged: {} });
 });
 
@@ -103,7 +107,8 @@ function allRequests(): readonly (() => Promise<void>)[] {
     }
   });
   const events = Array.from({ length: EVENTS }, (_, index) => () => mention(index));
-  return [...creates, ...events];
+  const settings = Array.from({ length: ENVIRONMENTS }, (_, index) => () => changeSettings(index));
+  return [...creates, ...events, ...settings];
 }
 
 async function create(prompt: string): Promise<string> {
@@ -122,23 +127,43 @@ async function followUp(runId: string, index: number): Promise<void> {
   }
 }
 
-/** Repeats the request with its idempotency key until it is answered, as the client libraries do. */
+/** Creates an environment, renames it and, every second time, deletes it. Each request is repeated until its answer. */
+async function changeSettings(index: number): Promise<void> {
+  const [name, renamed] = [`environment ${index}`, `renamed ${index}`];
+  const { uid } = (await post("/agent/environments", { config: { name } }, `create-${index}`)) as {
+    uid: string;
+  };
+  done.changes.push({ action: "environment.created", value: name });
+  await send("PUT", `/agent/environments/${uid}`, { config: { name: renamed } }, `rename-${index}`);
+  done.changes.push({ action: "environment.updated", value: renamed });
+  if (index % 2 === 0) {
+    await send("DELETE", `/agent/environments/${uid}`, undefined, `delete-${index}`);
+    done.changes.push({ action: "environment.deleted", value: renamed });
+  }
+}
+
 function post(path: string, body: object, key: string): Promise<unknown> {
+  return send("POST", path, body, key);
+}
+
+/** Repeats the request with its idempotency key until it is answered, as the client libraries do. */
+function send(method: string, path: string, body: object | undefined, key: string): Promise<unknown> {
   const ask = async () => {
     const response = await fetch(`${api.url}/api/v1${path}`, {
-      method: "POST",
+      method,
       headers: {
         authorization: `Bearer ${api.apiKey}`,
-        "content-type": "application/json",
         "idempotency-key": key,
+        ...(body !== undefined && { "content-type": "application/json" }),
       },
-      body: JSON.stringify(body),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(10_000),
     });
     if (!response.ok) {
       throw new Error(`${path}: ${response.status} ${await response.text()}`);
     }
-    return { answer: (await response.json()) as unknown };
+    const text = await response.text();
+    return { answer: (text === "" ? {} : JSON.parse(text)) as unknown };
   };
   return waitFor(ask, { what: `an answer to ${path}`, timeoutMs: ANSWER_MS, everyMs: 200 }).then(
     ({ answer }) => answer,
