@@ -7,7 +7,7 @@ import type { Receiver } from "./receiver.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
 /** A message with many blocks and attachments can exceed Fastify's own limit of 1 MiB. */
-export const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 
 export interface WebhookDeps {
   readonly signingSecret: string;

@@ -144,7 +144,7 @@ describe("an envelope", () => {
 
     expect(await connection.acknowledgementOf(help)).toEqual({
       envelope_id: help,
-      payload: { response_type: "ephemeral", text: expect.stringContaining("/errand status") },
+      payload: { response_type: "ephemeral", text: expect.stringContaining("/errand") },
     });
     expect(await connection.acknowledgementOf(options)).toEqual({
       envelope_id: options,
