@@ -13,7 +13,7 @@ import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { PullRequests } from "../core/pull-requests/pull-requests.ts";
-import { RequestDefaultsService } from "../core/routing/request-defaults.ts";
+import { RequestDefaultsService } from "../core/routing/request-defaults-service.ts";
 import { runRules } from "../core/rules/run-rules.ts";
 import { RunService } from "../core/runs/run-service.ts";
 import { createGitTokens } from "../core/secrets/git-token.ts";

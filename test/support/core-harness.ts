@@ -7,7 +7,7 @@ import { OutboxDispatcher } from "../../src/core/outbox/outbox-dispatcher.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
-import { RequestDefaultsService } from "../../src/core/routing/request-defaults.ts";
+import { RequestDefaultsService } from "../../src/core/routing/request-defaults-service.ts";
 import { runRules } from "../../src/core/rules/run-rules.ts";
 import type { RunEvent } from "../../src/core/runs/events.ts";
 import type { NewRun } from "../../src/core/runs/new-run.ts";

@@ -38,6 +38,11 @@ export class BotIdentity {
     return this.#config.botName ?? (await this.#appSlug());
   }
 
+  /** The login of the App's own account. */
+  async login(): Promise<string> {
+    return `${await this.#appSlug()}[bot]`;
+  }
+
   /** Compares numeric ids only, because another account can take a name. */
   async isOurs(installation: string, comment: CommentOrigin): Promise<boolean> {
     if (comment.performed_via_github_app?.id === this.appId) {
@@ -55,7 +60,7 @@ export class BotIdentity {
     if (this.#userId !== undefined) {
       return this.#userId;
     }
-    const username = `${await this.#appSlug()}[bot]`;
+    const username = await this.login();
     const call = { route: "GET /users/{username}", parameters: { username }, answer: userAnswer };
     const { id } = await this.#client.call(installation, call);
     this.#userId = id;

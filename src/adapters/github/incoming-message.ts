@@ -28,6 +28,8 @@ export interface IncomingMessage {
   readonly codeLocation?: { readonly path: string; readonly line?: number; readonly diffHunk: string };
   /** Head of the pull request, if the event has it. */
   readonly commit?: string;
+  /** It is a review that requests changes. Then the login of the account that opened the pull request. */
+  readonly changesRequestedOf?: string;
 }
 
 export interface Account {
@@ -211,11 +213,14 @@ function ofPullRequest(payload: PullRequest): IncomingMessage {
 function ofReview(payload: Review, receivedAt: Date): IncomingMessage {
   const { action, review, pull_request } = payload;
   const updatedAt = action === "edited" ? receivedAt.toISOString() : review.submitted_at;
+  const opener = pull_request.user?.login;
+  const requestsChanges = action === "submitted" && review.state === "changes_requested";
   return {
     ...commonOf("review", payload, review),
     ...(updatedAt ? { updatedAt } : {}),
     subject: subjectOf("pull_request", pull_request),
     commit: pull_request.head.sha,
+    ...(requestsChanges && opener !== undefined ? { changesRequestedOf: opener } : {}),
   };
 }
 

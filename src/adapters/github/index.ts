@@ -62,8 +62,10 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       placeOf: reviewThreadOf,
       coAuthorOf,
     },
-    translate: async (event) =>
-      translate(event, { name: await identity.name(), appId: identity.appId, names }),
+    translate: async (event) => {
+      const [name, login] = [await identity.name(), await identity.login()];
+      return translate(event, { name, login, appId: identity.appId, names });
+    },
     authorize: (message) => authorize(message, { client, identity, names }),
     mayWrite: (message, repository) => mayWrite(message, repository, { client }),
     gather: (message, about) => gather(message, { ...about, client, names }),

@@ -23,11 +23,15 @@ const MAX_SUBJECT = 256;
 const CUT = "\n[cut]";
 /** GitHub sends a review and its comments one after the other. */
 const COLLECT_MS = 3_000;
+/** The text of a review whose words all stand in its inline comments. */
+const CHANGES_REQUESTED = "A review requests changes. Make the changes that its comments ask for.";
 const PARTS: ReadonlySet<ObjectKind> = new Set(["review", "review_comment"]);
 
 /** The name by which users address the bot, and the App by which it writes. */
 export interface Addressee {
   readonly name: string;
+  /** The App's account, which opens the pull requests of runs. No other account can have a login with these brackets. */
+  readonly login: string;
   readonly appId: number;
   /** Learns the name of the event's repository. */
   readonly names?: RepositoryNames;
@@ -107,14 +111,15 @@ function actorOf({ action, writer, sender }: IncomingMessage): Account | undefin
   return writer?.id === sender?.id ? sender : undefined;
 }
 
-function reasonToIgnore(incoming: IncomingMessage, { name, appId }: Addressee): string | undefined {
+function reasonToIgnore(incoming: IncomingMessage, addressee: Addressee): string | undefined {
+  const { name, appId } = addressee;
   if (incoming.viaAppId === appId) {
     return "It was written by this App.";
   }
   if (incoming.writer?.type === "Bot" && incoming.sender?.type !== "Bot") {
     return "It is the text of a bot, edited by a user.";
   }
-  if (!isAddressed(incoming, name)) {
+  if (!isAddressed(incoming, name) && !requestsOurChanges(incoming, addressee)) {
     return `It does not mention @${name}.`;
   }
   if (incoming.before && wasAddressed(incoming, name) && !isTextEdited(incoming)) {
@@ -125,6 +130,11 @@ function reasonToIgnore(incoming: IncomingMessage, { name, appId }: Addressee): 
 
 function isAddressed({ title = "", body }: IncomingMessage, name: string): boolean {
   return hasMention(title, name) || hasMention(body, name);
+}
+
+/** A review of a pull request of this App asks for work also without a mention. */
+function requestsOurChanges({ changesRequestedOf }: IncomingMessage, { login }: Addressee): boolean {
+  return changesRequestedOf?.toLowerCase() === login.toLowerCase();
 }
 
 function wasAddressed(incoming: IncomingMessage, name: string): boolean {
@@ -172,9 +182,10 @@ function dedupeKeyOf(incoming: IncomingMessage, installation: number): string {
   );
 }
 
-function textOf({ title, body }: IncomingMessage, name: string): string {
+function textOf({ changesRequestedOf, title, body }: IncomingMessage, name: string): string {
   const words = title !== undefined && !hasMention(body, name) ? `${title}\n\n${body}` : body;
-  return withoutMention(words, name);
+  const text = withoutMention(words, name);
+  return text === "" && changesRequestedOf !== undefined ? CHANGES_REQUESTED : text;
 }
 
 /** The text around the message. If the message is the issue itself, this is only the title. */

@@ -18,7 +18,7 @@ import {
 import { seenNotice } from "./message-results.ts";
 
 /** How long a request waits for the choice of its environment. */
-export const CHOICE_MS = 60 * 60_000;
+const CHOICE_MS = 60 * 60_000;
 
 const QUESTION =
   "Where should I work? Nothing says it: neither your message, nor a routing rule, nor a default. Choose an environment, " +

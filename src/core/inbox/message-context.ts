@@ -5,7 +5,7 @@ import type { Policy, Role } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { RequestDefaultsService } from "../routing/request-defaults.ts";
+import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
 import type { RuleBook } from "../rules/rule-book.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { RunService } from "../runs/run-service.ts";

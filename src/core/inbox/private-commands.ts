@@ -2,7 +2,7 @@ import type { Doctor } from "../doctor/doctor.ts";
 import { AppError } from "../errors.ts";
 import { isOperator, type Principal } from "../people/principal.ts";
 import { createSignInLink, type SignInLinkDeps } from "../people/sign-in-link.ts";
-import type { RequestDefaultsService } from "../routing/request-defaults.ts";
+import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
 import type { RunSource } from "../runs/sources.ts";
 import { STATE_PHRASES } from "../runs/states.ts";
 import type { Storage } from "../storage.ts";

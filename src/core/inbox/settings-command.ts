@@ -1,7 +1,8 @@
 import { AppError } from "../errors.ts";
 import { isOpenTo } from "../people/ownership.ts";
 import type { Principal } from "../people/principal.ts";
-import type { DefaultsScope, RequestDefaultsService } from "../routing/request-defaults.ts";
+import type { DefaultsScope } from "../routing/request-defaults.ts";
+import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
 import { isPlaced, withoutPlace } from "../routing/routed-config.ts";
 import type { RunConfig } from "../runs/run.ts";
 import type { RunService } from "../runs/run-service.ts";

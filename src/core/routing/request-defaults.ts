@@ -1,12 +1,6 @@
-import { auditContextOf } from "../audit/audit-log.ts";
-import type { PrincipalId, TeamId } from "../ids.ts";
-import type { Principal } from "../people/principal.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Digest } from "../ports/digest.ts";
+import type { PrincipalId } from "../ids.ts";
 import type { RunConfig } from "../runs/run.ts";
-import type { Storage } from "../storage.ts";
 import type { TeamRecord } from "../team-records/record-store.ts";
-import type { ConfigDefault } from "./routed-config.ts";
 
 /** What requests of a person, or those in a place, get that neither they nor a routing rule say. */
 export interface RequestDefaults extends TeamRecord {
@@ -20,67 +14,3 @@ export interface RequestDefaults extends TeamRecord {
 export type DefaultsScope =
   | { readonly principalId: PrincipalId }
   | { readonly adapter: string; readonly installation: string; readonly place: string };
-
-export interface RequestDefaultsDeps {
-  readonly storage: Pick<Storage, "atomically" | "requestDefaults">;
-  readonly digest: Digest;
-  readonly clock: Clock;
-}
-
-export class RequestDefaultsService {
-  readonly #deps: RequestDefaultsDeps;
-
-  constructor(deps: RequestDefaultsDeps) {
-    this.#deps = deps;
-  }
-
-  /** Those of the place precede those of the person, because a place is often about one repository. */
-  async listFor(
-    teamId: TeamId,
-    { person, place }: { readonly person: PrincipalId; readonly place?: DefaultsScope | undefined },
-  ): Promise<readonly ConfigDefault[]> {
-    const ofPlace = place === undefined ? {} : await this.get(teamId, place);
-    return [
-      { layer: "place_default", config: ofPlace },
-      { layer: "person_default", config: await this.get(teamId, { principalId: person }) },
-    ];
-  }
-
-  async get(teamId: TeamId, scope: DefaultsScope): Promise<RunConfig> {
-    const found = await this.#deps.storage.requestDefaults.find(teamId, this.#idOf(teamId, scope));
-    return found?.config ?? {};
-  }
-
-  /** Replaces the defaults of the scope. */
-  async set(editor: Principal, scope: DefaultsScope, config: RunConfig): Promise<void> {
-    const { clock, storage } = this.#deps;
-    const { id: editorId, teamId } = editor;
-    const at = clock.now();
-    const stamps = { createdAt: at, updatedAt: at };
-    const record = {
-      id: this.#idOf(teamId, scope),
-      teamId,
-      scope: textOf(scope),
-      config,
-      editorId,
-      ...stamps,
-    };
-    await storage.atomically(async ({ requestDefaults }) => {
-      if (!(await requestDefaults.replace(record))) {
-        await requestDefaults.add(record);
-      }
-    }, auditContextOf(editor));
-  }
-
-  /** Made of the scope, so that a scope has one record. */
-  #idOf(teamId: TeamId, scope: DefaultsScope): string {
-    const hash = this.#deps.digest(`${teamId} ${textOf(scope)}`);
-    return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  }
-}
-
-function textOf(scope: DefaultsScope): string {
-  return "principalId" in scope
-    ? `person ${scope.principalId}`
-    : ["place", scope.adapter, scope.installation, scope.place].map(encodeURIComponent).join(" ");
-}

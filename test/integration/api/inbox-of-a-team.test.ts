@@ -4,7 +4,7 @@ import { sha256 } from "../../../src/app/sha256.ts";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
 import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
-import { RequestDefaultsService } from "../../../src/core/routing/request-defaults.ts";
+import { RequestDefaultsService } from "../../../src/core/routing/request-defaults-service.ts";
 import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
 import { SILENT_LOG } from "../../support/logs.ts";

@@ -246,6 +246,35 @@ describe("other texts that address the bot", () => {
     expect(message.key).toMatch(/\/issues\/5$/);
   });
 
+  describe("a review without a mention that requests changes", () => {
+    function review(opener: string, words: { body: string | null; state?: string }): JsonRecord {
+      return payload("pull_request_review", "submitted", {
+        review: { id: 77, state: "changes_requested", user: WRITER, ...words },
+        pull_request: { number: 5, user: { id: 9, login: opener, type: "Bot" } },
+      });
+    }
+
+    test("is a message if the App opened the pull request", () => {
+      const message = messageOf("pull_request_review", review("errand[bot]", { body: "Rename it." }));
+
+      expect(message).toMatchObject({ addressed: "mention", text: "Rename it.", messageRef: "review/77" });
+    });
+
+    test("asks for what its inline comments say if it has no text", () => {
+      const message = messageOf("pull_request_review", review("Errand[bot]", { body: null }));
+
+      expect(message.text).toBe("A review requests changes. Make the changes that its comments ask for.");
+    });
+
+    test.each([
+      ["of another account's pull request", review("wendy", { body: "Rename it." })],
+      ["that only comments", review("errand[bot]", { body: "Nice.", state: "commented" })],
+      ["that approves", review("errand[bot]", { body: "Good.", state: "approved" })],
+    ])("is ignored, if it is one %s", (_which, body) => {
+      expect(reasonOf("pull_request_review", body)).toBe("It does not mention @errand.");
+    });
+  });
+
   test("a review comment and a reply to it are of the pull request's thread, and name their review thread and code", () => {
     const comment = {
       id: 50,

@@ -8,8 +8,15 @@ import { OpenStreams } from "../../../../src/api/events/open-streams.ts";
 const LIMITS = { heartbeatMs: 60_000, callerCheckMs: 60_000, streamBufferBytes: 1, streamStallMs: 1 };
 
 function open(streams: OpenStreams, id: string): EventStream {
-  const raw = new ServerResponse(new IncomingMessage(new Socket()));
-  const reply = { raw, hijack: () => undefined, getHeaders: () => ({}) };
+  const request = new IncomingMessage(new Socket());
+  const raw = new ServerResponse(request);
+  const reply = {
+    raw,
+    request: { raw: request },
+    header: () => undefined,
+    hijack: () => undefined,
+    getHeaders: () => ({}),
+  };
   return streams.open(
     { caller: { id, onAccessChange: () => () => undefined } } as unknown as FastifyRequest,
     reply as unknown as FastifyReply,
