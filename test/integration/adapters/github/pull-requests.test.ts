@@ -235,6 +235,8 @@ describe("refusals by GitHub", () => {
 });
 
 describe("a request in a pull request", () => {
+  const HEAD = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00";
+
   test("a request in a pull request is about its branch", async () => {
     const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-1" });
     const adapted = adapterOn(github);
@@ -256,7 +258,10 @@ describe("a request in a pull request", () => {
       await github.commentAs("wendy", pull.number, "@errand go on"),
     );
     const { id } = github.repo;
-    const own = { base: { repo: { default_branch: "main" } }, head: { ref: "main", repo: { id } } };
+    const own = {
+      base: { ref: "release", repo: { default_branch: "main" } },
+      head: { ref: "main", sha: HEAD, repo: { id } },
+    };
     const fetch = fetchWith(({ url }) => (/\/pulls\/\d+$/.test(url) ? Response.json(own) : undefined));
 
     expect(await adapterOn(github, { fetch }).adapter.authorize(message)).toMatchObject({
@@ -264,22 +269,22 @@ describe("a request in a pull request", () => {
     });
   });
 
-  test("of a fork has no branch of this repository", async () => {
+  test("a request in a fork's pull request has the head's commit, and no branch of this repository", async () => {
     const pull = await github.openPullRequest("wendy", { title: "P", body: "", branch: "feature-2" });
     const message = await inboundMessageOf(
       adapterOn(github),
       await github.commentAs("wendy", pull.number, "@errand go on"),
     );
     const fork = {
-      base: { repo: { default_branch: "main" } },
-      head: { ref: "main", repo: { id: 999_999 } },
+      base: { ref: "main", repo: { default_branch: "main" } },
+      head: { ref: "main", sha: HEAD, repo: { id: 999_999 } },
     };
     const fetch = fetchWith(({ url }) => (/\/pulls\/\d+$/.test(url) ? Response.json(fork) : undefined));
 
     const allowed = await adapterOn(github, { fetch }).adapter.authorize(message);
 
-    expect(allowed).toMatchObject({ allowed: true });
-    expect(allowed).not.toHaveProperty("provenance");
+    expect(allowed).toMatchObject({ allowed: true, provenance: { head: { commit: HEAD, base: "main" } } });
+    expect(allowed).not.toHaveProperty("provenance.head.branch");
   });
 });
 
