@@ -397,7 +397,7 @@ describe.skipIf(skipped !== undefined)(
       const before = await openProvider().prepare(first);
       await writeFile(join(before.workingDirectory, "file.txt"), "worked on\n");
       const checkpoint = await openProvider().checkpoint(first.runId);
-      const initialContents = async () => ({ checkpoint, files: [] });
+      const initialContents = async () => ({ stored: { checkpoint }, files: [] });
 
       const same = await openProvider().prepare(aPreparation(aRunId(), { initialContents, plan }));
       const more = { ...plan, repositories: [TOOLS, { owner: "other", name: "tools" }] };
