@@ -210,7 +210,7 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test("a repository of 150 MiB is stored and restored with the work of a turn", {
-      timeout: 180_000,
+      timeout: 400_000,
     }, async () => {
       await pushLargeRepository(repositories, root);
       const gitUrl = repositories.fileUrl;
