@@ -1,9 +1,15 @@
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { request } from "node:https";
 import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
+import { webhookRoutes } from "../../../src/adapters/github/routes.ts";
+import { createSlackAdapter } from "../../../src/adapters/slack/index.ts";
+import { WebhookArrivals } from "../../../src/adapters/webhook-arrivals.ts";
+import { systemClock } from "../../../src/app/system-clock.ts";
+import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type ApiHarness, type ApiHarnessOptions, startHarness } from "./api-harness.ts";
 
@@ -101,6 +107,83 @@ test("a client of HTTP/2 writes once per key, reads and loads files, over one co
   expect(JSON.parse(read.text).run_id).toBe(id);
   expect(page.headers["content-security-policy"]).toContain("default-src 'none'");
   expect(created.headers.connection).toBeUndefined();
+});
+
+test("signed webhooks of Slack and GitHub are stored unchanged over HTTP/2, and a changed body is refused", async () => {
+  const secret = "a signing secret";
+  const bodies: string[] = [];
+  const accept = async ({ body }: { readonly body: string }) => bodies.push(body) > 0;
+  const slack = createSlackAdapter(
+    { signingSecret: secret, botToken: "xoxb-1", apiUrl: "http://127.0.0.1:1/api/" },
+    {
+      ...{ accept, clock: systemClock, log: SILENT_LOG },
+      answerCommand: async () => "",
+      readBlob: async () => new Uint8Array(),
+    },
+  );
+  const github = webhookRoutes({
+    ...{ accept, log: SILENT_LOG },
+    arrivals: new WebhookArrivals(),
+    secrets: [secret],
+  });
+  const server = await start({ adapterRoutes: [slack.routes ?? expect.fail("no webhook"), github] });
+  const client = session(server);
+  const sha256 = (text: string) => createHmac("sha256", secret).update(text).digest("hex");
+  const post = { ":method": "POST", "content-type": "application/json" };
+  const message = { type: "app_mention", channel: "C1", ts: "1.0", user: "U1", text: "hällo 😀" };
+  const slackBody = JSON.stringify({
+    ...{ type: "event_callback", team_id: "T1", event_id: "Ev1" },
+    event: message,
+  });
+  const now = String(Math.floor(Date.now() / 1_000));
+  const slackHeaders = {
+    ...post,
+    "x-slack-request-timestamp": now,
+    "x-slack-signature": `v0=${sha256(`v0:${now}:${slackBody}`)}`,
+  };
+  const githubBody = JSON.stringify({ action: "created", repository: { id: 3 }, issue: { number: 7 } });
+  const githubHeaders = {
+    ...post,
+    "x-github-delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+    "x-github-event": "issue_comment",
+    "x-hub-signature-256": `sha256=${sha256(githubBody)}`,
+  };
+
+  const answers = [
+    await send(client, "/webhooks/slack", { ...slackHeaders, body: slackBody }),
+    await send(client, "/webhooks/github", { ...githubHeaders, body: githubBody }),
+    await send(client, "/webhooks/slack", { ...slackHeaders, body: `${slackBody} ` }),
+    await send(client, "/webhooks/github", { ...githubHeaders, body: `${githubBody} ` }),
+  ];
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 202, 401, 401]);
+  expect(bodies).toEqual([slackBody, githubBody]);
+});
+
+test("a browser signs in over HTTP/2, reads and writes with its cookie, and signs out", async () => {
+  const origin = "https://errand.example";
+  const server = await start({ publicUrl: () => origin });
+  const client = session(server);
+  const form = { ":method": "POST", "content-type": "application/x-www-form-urlencoded" };
+  const fromPage = { origin, "sec-fetch-site": "same-origin" };
+
+  const refused = await send(client, "/signin", { ...form, ...fromPage, body: "key=wrong" });
+  const signedIn = await send(client, "/signin", {
+    ...{ ...form, ...fromPage },
+    body: new URLSearchParams({ key: server.key, next: "/account" }).toString(),
+  });
+  const [cookie = ""] = String(signedIn.headers["set-cookie"]).split(";");
+  const read = await send(client, "/api/v1/agent/whoami", { cookie });
+  const created = await send(client, RUNS, { ...WRITE, ...fromPage, cookie });
+  const fromElsewhere = await send(client, RUNS, { ...WRITE, origin: "https://evil.test", cookie });
+  const signedOut = await send(client, "/signout", { ...form, ...fromPage, cookie, body: "" });
+  const afterwards = await send(client, "/api/v1/agent/whoami", { cookie });
+
+  expect(refused.status).toBe(401);
+  expect([signedIn.status, signedIn.headers.location]).toEqual([303, "/account"]);
+  expect(String(signedIn.headers["set-cookie"])).toMatch(/; HttpOnly; .*Secure/);
+  expect([read.status, created.status, fromElsewhere.status]).toEqual([200, 200, 403]);
+  expect([signedOut.status, afterwards.status]).toEqual([303, 401]);
 });
 
 test("seven event streams and further requests share one connection", async () => {
