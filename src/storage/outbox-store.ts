@@ -181,6 +181,10 @@ async function replaceOld(tx: Tx, threadId: string): Promise<void> {
     WHERE kept.id = held.newest_id AND kept.reservation IS NULL AND kept.tries = 0`;
 }
 
+/**
+ * In the order in which they are sent. A message that is not shown yet stands where its first notice stood, so that an
+ * answer is not shown before the card of its run.
+ */
 function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
   return tx.$queryRaw<WaitingRow[]>`
     SELECT d.id, d.uid::text, d.message_key AS "messageKey", d.notice, d.tries, d.earlier_tries AS "earlierTries",
@@ -188,7 +192,10 @@ function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
       t.adapter, t.installation, t.key
     FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
     LEFT JOIN receipts r ON r.thread_id = d.thread_id AND r.message_key = d.message_key
-    WHERE d.thread_id = ${threadId}::uuid AND d.state = 'waiting' ORDER BY d.id LIMIT ${WAITING_MAX}`;
+    WHERE d.thread_id = ${threadId}::uuid AND d.state = 'waiting'
+    ORDER BY CASE WHEN r.receipt IS NOT NULL OR d.message_key LIKE 'message:%' THEN d.id ELSE
+      (SELECT min(id) FROM outbox_deliveries WHERE thread_id = d.thread_id AND message_key = d.message_key) END
+    LIMIT ${WAITING_MAX}`;
 }
 
 /** A card that was given up may be shown nevertheless. The next card with its message key must look for it. */

@@ -50,6 +50,22 @@ export function describeOutboxPace(harness: () => StorageHarness): void {
       expect(await takeAndSend(harness(), thread.id, limits)).toBeUndefined();
     });
 
+    test("the newest card that nobody saw yet is shown in the place of the first one, before the answer", async () => {
+      const limits = only(POSTS);
+      const thread = await aThreadWith(harness(), [aReply("earlier")]);
+      expect(await takeAndSend(harness(), thread.id, limits)).toEqual(aReply("earlier"));
+      const card = (turn: number) => aCard(thread.run, { state: "INPROGRESS", turn });
+      await say(harness(), thread.run, [card(1)]);
+      expect(await takeAndSend(harness(), thread.id, limits)).toBeUndefined();
+
+      await say(harness(), thread.run, [aReply("the answer"), card(2)]);
+      await harness().passTime(10_100);
+      expect(await takeAndSend(harness(), thread.id, limits)).toEqual(card(2));
+      await harness().passTime(10_100);
+
+      expect(await takeAndSend(harness(), thread.id, limits)).toEqual(aReply("the answer"));
+    });
+
     test("a card and a sign that wait for the rate hold no message back, and the newest of them takes their time", async () => {
       const limits = only(EDITS, SIGNS);
       const { id, run } = await aThreadWith(harness(), []);

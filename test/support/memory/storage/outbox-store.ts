@@ -150,8 +150,16 @@ function replaceOld(tables: Tables, threadId: string): void {
   }
 }
 
-function waitingIn({ deliveries }: Tables, threadId: string): DeliveryRow[] {
-  return [...deliveries.values()].filter((row) => row.threadId === threadId && row.state === "waiting");
+/** A message that is not shown yet stands where its first notice stood. */
+function waitingIn({ deliveries, receipts }: Tables, threadId: string): DeliveryRow[] {
+  const rows = [...deliveries.values()].filter((row) => row.threadId === threadId);
+  const placeAmongRows = (row: DeliveryRow) =>
+    receipts.has(placeOf(row))
+      ? rows.indexOf(row)
+      : rows.findIndex(({ messageKey }) => messageKey === row.messageKey);
+  return rows
+    .filter(({ state }) => state === "waiting")
+    .toSorted((a, b) => placeAmongRows(a) - placeAmongRows(b));
 }
 
 /** A card that was given up may still have been posted. So the next card with its message key must look for it. */
