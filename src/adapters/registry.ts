@@ -19,6 +19,8 @@ export interface AdapterDeps {
   readBlob(id: string): Promise<Uint8Array>;
   /** Answers a command to its author alone. */
   answerCommand(command: PrivateCommand): Promise<string>;
+  /** The end of the text at a public address. */
+  readTail(url: string): Promise<string>;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -29,6 +29,7 @@ import { RepositoryMirrors } from "../git/repository-mirrors.ts";
 import { createTeamAuthorizer, type TeamAuthorizer } from "../git/team-authorizer.ts";
 import { createTeamPullRequests } from "../git/team-pull-requests.ts";
 import { Destinations } from "../network-policy/destinations.ts";
+import { createTailReader } from "../network-policy/tail-reader.ts";
 import { PostgresPubSub } from "../pubsub/postgres-pubsub.ts";
 import { PgBossQueue } from "../queue/pg-boss-queue.ts";
 import { JOB_INSERT } from "../queue/queue-settings.ts";
@@ -113,6 +114,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     ...{ clock, log },
     answerCommand: (command) => privateCommands.answer(command),
     readBlob: (id) => blobStore.get(id),
+    readTail: createTailReader({ destinations: new Destinations(config.agentAllow) }),
   });
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));

@@ -101,7 +101,7 @@ const ownVariableDocs = {
     group: "Networks",
     default: "(none)",
     description:
-      "Addresses, networks and host names that agents with network access and remote MCP servers may use besides public ones. Separated by commas.",
+      "Addresses, networks and host names that agents with network access, remote MCP servers and the logs of GitHub Actions may use besides public ones. Separated by commas.",
   },
   ERRAND_DATABASE_CONNECTIONS: {
     group: "Database",

@@ -11,6 +11,7 @@ export const APP_PERMISSIONS: Readonly<Record<string, Permission>> = {
   pull_requests: { access: "write", use: "replies in review threads; opening pull requests" },
   contents: { access: "write", use: "cloning and skills of private repositories; pushing" },
   checks: { access: "read", use: "failing checks of a pull request, as context" },
+  actions: { access: "read", use: "the ends of the logs of failing jobs, as context" },
   metadata: { access: "read", use: "checking at each message whether the author may write" },
 };
 

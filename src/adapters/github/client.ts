@@ -52,6 +52,23 @@ export class GithubClient {
   async list<Value>(installation: string, call: GithubCall<Value>): Promise<Answer<Value>> {
     return send(() => this.#app.getInstallationOctokit(Number(installation)), call);
   }
+
+  /** The address to which GitHub redirects this call. It is signed: for a minute it needs no token. */
+  async locationOf(
+    installation: string,
+    { parameters = {}, route }: Omit<GithubCall<unknown>, "answer">,
+  ): Promise<string> {
+    try {
+      const octokit = await this.#app.getInstallationOctokit(Number(installation));
+      const { headers, status } = await octokit.request(route, parameters);
+      if (status !== 302 || headers.location === undefined) {
+        throw movedError(status, route);
+      }
+      return headers.location;
+    } catch (error) {
+      throw toAppError(error, route);
+    }
+  }
 }
 
 /** GitHub's REST API with the token of a team, without the App. */

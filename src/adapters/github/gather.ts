@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
+import { type ReadTail, readJobLog } from "./job-logs.ts";
 import { parseMessageRef } from "./message-ref.ts";
 import { oneLine } from "./plain-text.ts";
 import { parseProvenance } from "./provenance.ts";
@@ -13,8 +14,12 @@ const COMMENT_LENGTH_MAX = 4_000;
 const COMMENTS_LENGTH_MAX = 48_000;
 const CHECKS_MAX = 10;
 const CHECK_LENGTH_MAX = 2_000;
+const LOGS_MAX = 3;
+/** The App whose checks are jobs of GitHub Actions. */
+const ACTIONS = "github-actions";
 const LINE_MAX = 256;
 const OWN_CARD = "<!-- errand:message-key=";
+const JOB_LOGS = "GET /repos/{owner}/{repo}/actions/jobs/{job}/logs";
 const FAILED: ReadonlySet<string> = new Set(["failure", "timed_out", "cancelled", "action_required"]);
 
 const account = z.object({ login: z.string() }).nullish();
@@ -33,15 +38,28 @@ const pullAnswer = z.object({
 const checksAnswer = z.object({
   check_runs: z.array(
     z.object({
+      id: z.number(),
       name: z.string(),
       conclusion: z.string().nullish(),
+      app: z.object({ slug: z.string().nullish() }).nullish(),
       output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
     }),
   ),
 });
 
+type CheckRun = z.infer<typeof checksAnswer>["check_runs"][number];
+
 /** What one call asks for, in the message's repository and installation. */
 type Ask = <Value>(call: GithubCall<Value>) => Promise<{ readonly value: Value; readonly lastPage: number }>;
+
+/** Reads the end of the log of a job of GitHub Actions. */
+type LogOf = (job: number) => Promise<string>;
+
+interface GatherDeps {
+  readonly client: GithubClient;
+  readonly names: RepositoryNames;
+  readonly readTail: ReadTail;
+}
 
 /** A part of the context. The reason stands in `unread` if GitHub does not give it. */
 interface Part {
@@ -50,16 +68,13 @@ interface Part {
 }
 
 /**
- * Reads what the event does not say about the issue or pull request: the last comments; of a pull request its branches and
- * failing checks; of a review its inline comments. The run's agent knows the earlier comments already.
+ * Reads what the event does not say about the issue or pull request: the last comments; of a pull request its branches,
+ * its failing checks and the ends of their logs; of a review its inline comments. The run's agent knows the earlier
+ * comments already.
  */
 export async function gather(
   message: InboundMessage,
-  {
-    client,
-    isFollowUp,
-    names,
-  }: GatherPurpose & { readonly client: GithubClient; readonly names: RepositoryNames },
+  { client, isFollowUp, names, readTail }: GatherPurpose & GatherDeps,
 ): Promise<GatheredContext> {
   const { object, repository } = parseProvenance(message.provenance);
   if (object === undefined) {
@@ -72,26 +87,48 @@ export async function gather(
     );
   const { number } = object;
   const { id, kind } = parseMessageRef(message.messageRef);
-  const parts: Part[] = [];
+  const parts: Promise<readonly GatheredContext[]>[] = [];
   if (!isFollowUp) {
     const except = kind === "issue_comment" ? id : undefined;
-    parts.push({ name: "the earlier comments", read: () => conversation(ask, { number, except }) });
+    parts.push(
+      readAll([{ name: "the earlier comments", read: () => conversation(ask, { number, except }) }]),
+    );
   }
   // The comments of a review come as messages of their own, and each says its place in the code.
   const isPart = isFollowUp && kind === "review_comment";
   if (object.in === "pull_request" && !isPart) {
-    const pull = ask({
-      route: "GET /repos/{owner}/{repo}/pulls/{number}",
-      parameters: { number },
-      answer: pullAnswer,
-    });
-    parts.push({ name: "the branches", read: async () => branches((await pull).value, number) });
-    parts.push({ name: "the checks", read: async () => failingChecks(ask, (await pull).value.head.sha) });
+    const logOf = async (job: number) => {
+      const address = await names.use(installation, repository.id, (named) =>
+        client.locationOf(installation, { route: JOB_LOGS, parameters: { ...named, job } }),
+      );
+      return readJobLog(readTail, address);
+    };
+    parts.push(pullRequest({ ask, logOf }, number));
   }
   if (kind === "review") {
-    parts.push({ name: "the review's inline comments", read: () => inlineComments(ask, { number, id }) });
+    const read = () => inlineComments(ask, { number, id });
+    parts.push(readAll([{ name: "the review's inline comments", read }]));
   }
-  return joined(await Promise.all(parts.map(readPart)));
+  return joined((await Promise.all(parts)).flat());
+}
+
+/** The branches, the failing checks and the ends of their logs. */
+async function pullRequest(
+  { ask, logOf }: { readonly ask: Ask; readonly logOf: LogOf },
+  number: number,
+): Promise<readonly GatheredContext[]> {
+  const route = "GET /repos/{owner}/{repo}/pulls/{number}";
+  const pull = ask({ route, parameters: { number }, answer: pullAnswer });
+  const failed = pull.then(({ value }) => failingChecks(ask, value.head.sha));
+  const parts = await readAll([
+    { name: "the branches", read: async () => branches((await pull).value, number) },
+    { name: "the checks", read: async () => checkTexts(await failed) },
+  ]);
+  return [...parts, ...(await readAll(logParts(await failed.catch(() => []), logOf)))];
+}
+
+function readAll(parts: readonly Part[]): Promise<readonly GatheredContext[]> {
+  return Promise.all(parts.map(readPart));
 }
 
 async function readPart({ name, read }: Part): Promise<GatheredContext> {
@@ -169,19 +206,31 @@ function branches({ base, draft, head }: z.infer<typeof pullAnswer>, number: num
 }
 
 /** An App without the permission `checks: read` gets no checks. */
-async function failingChecks(ask: Ask, ref: string): Promise<string> {
+async function failingChecks(ask: Ask, ref: string): Promise<readonly CheckRun[]> {
   const { value } = await ask({
     route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
     parameters: { ref, per_page: 100 },
     answer: checksAnswer,
   });
-  const failed = value.check_runs.filter(({ conclusion }) => FAILED.has(conclusion ?? ""));
-  const texts = failed.slice(0, CHECKS_MAX).map(({ conclusion, name, output }) => {
+  return value.check_runs.filter(({ conclusion }) => FAILED.has(conclusion ?? "")).slice(0, CHECKS_MAX);
+}
+
+function checkTexts(failed: readonly CheckRun[]): string {
+  const texts = failed.map(({ conclusion, name, output }) => {
     const words = [output?.title, output?.summary].filter((text) => text).join("\n");
     const end = shownText(words).slice(-CHECK_LENGTH_MAX);
     return `The check ${oneLine(name, LINE_MAX)} ended with ${conclusion}.${end === "" ? "" : `\n${end}`}`;
   });
   return texts.join("\n\n");
+}
+
+/** The id of a check of GitHub Actions is that of its job. A cancelled job says nothing about the code. */
+function logParts(failed: readonly CheckRun[], logOf: LogOf): readonly Part[] {
+  const jobs = failed.filter(({ app, conclusion }) => app?.slug === ACTIONS && conclusion !== "cancelled");
+  return jobs.slice(0, LOGS_MAX).map(({ id, name }) => ({
+    name: `the log of ${oneLine(name, LINE_MAX)}`,
+    read: async () => `The end of the log of ${oneLine(name, LINE_MAX)}:\n${await logOf(id)}`,
+  }));
 }
 
 async function inlineComments(

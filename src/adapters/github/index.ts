@@ -29,6 +29,8 @@ export { type GithubConfig, readGithubConfig } from "./config.ts";
 export interface GithubDeps {
   /** Stores an event in the inbox; false if this delivery is already stored. */
   accept(event: ReceivedEvent): Promise<boolean>;
+  /** The end of the text at a public address. */
+  readTail(url: string): Promise<string>;
   readonly log: Log;
   /** Used for every call to GitHub instead of the global one. */
   readonly fetch?: typeof globalThis.fetch;
@@ -68,7 +70,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     },
     authorize: (message) => authorize(message, { client, identity, names }),
     mayWrite: (message, repository) => mayWrite(message, repository, { client }),
-    gather: (message, about) => gather(message, { ...about, client, names }),
+    gather: (message, about) => gather(message, { ...about, client, names, readTail: deps.readTail }),
     deliver: async (delivery) => {
       const name = await identity.name();
       return deliver(delivery, { client, names, posts, trigger: `@${name}` });

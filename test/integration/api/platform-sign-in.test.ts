@@ -69,7 +69,10 @@ function ofSlack(): SignInProvider {
 function ofGithub(): SignInProvider {
   const { clientId, clientSecret, id: appId, privateKey, webhookSecret } = github.app;
   const config = { appId, privateKey, webhookSecrets: [webhookSecret], apiUrl: github.apiUrl };
-  const deps = { accept: async () => true, log: SILENT_LOG, fetch: loopbackOnlyFetch };
+  const deps = {
+    ...{ accept: async () => true, readTail: async () => "" },
+    ...{ log: SILENT_LOG, fetch: loopbackOnlyFetch },
+  };
   return required(createGithubAdapter({ ...config, oauth: { clientId, clientSecret } }, deps).signIn);
 }
 

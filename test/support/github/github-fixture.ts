@@ -59,6 +59,7 @@ const OTHER_BOT = "helper[bot]";
 /** As large as on GitHub today, so that a 32-bit column fails a test. */
 const FIRST_BIG_ID = 3_000_000_000;
 const APP_PERMISSIONS = {
+  actions: "read",
   checks: "write",
   contents: "write",
   issues: "write",

@@ -50,10 +50,11 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "thread-context.ts",
     "uploads.ts",
   ],
-  // The App's settings, references to several kinds of texts, what stands around them, scanning of Markdown, and access to repositories.
+  // The App's settings, references to several kinds of texts, what stands around them with the logs of jobs, scanning of Markdown, and access to repositories.
   github: [
     "app-settings.ts",
     "gather.ts",
+    "job-logs.ts",
     "markdown-parts.ts",
     "message-ref.ts",
     "plain-text.ts",

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
 import type { GatheredContext, InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import { type AnsweringServer, startAnsweringServer } from "../../../support/answering-server.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import { adapterOn, fetchWith, inboundMessageOf } from "./github-fixture.ts";
 
@@ -78,8 +79,13 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   },
   "/commits/c0ffee/check-runs": {
     check_runs: [
-      { name: "lint", conclusion: "success" },
-      { name: "tests", conclusion: "failure", output: { title: "1 failed", summary: "expected 1 to be 2" } },
+      { id: 1, name: "lint", conclusion: "success" },
+      {
+        id: 2,
+        name: "tests",
+        conclusion: "failure",
+        output: { title: "1 failed", summary: "expected 1 to be 2" },
+      },
     ],
   },
   "/pulls/9/reviews/5/comments": [
@@ -108,6 +114,83 @@ test("a review of a fork's pull request brings its inline comments, the branches
   expect(read?.context).not.toContain("lint");
   expect(read?.context).toContain("On a.ts:\n@@ -1 +1 @@\nWrong.");
 });
+
+/** A storage of logs on another host than the API, and an adapter that GitHub redirects to it. */
+async function withLogs(
+  logs: Readonly<Record<string, string>>,
+  use: (read: () => Promise<GatheredContext>, storage: AnsweringServer) => Promise<void>,
+): Promise<void> {
+  const { provenance, ...message } = await messageAfter();
+  const object = { kind: "issue_comment", id: 5, action: "created", in: "pull_request", number: 9 };
+  const checks = Object.keys(logs).map((name, index) => ({
+    ...{ id: index + 1, name, conclusion: "failure", app: { slug: "github-actions" } },
+  }));
+  const storage = await startAnsweringServer();
+  storage.answer = (response, { url }) => void response.end(Object.values(logs)[Number(url.slice(-1)) - 1]);
+  const fetch = fetchWith(({ url }) => {
+    const { pathname } = new URL(url);
+    const [, job] = /actions\/jobs\/(\d)\/logs$/.exec(pathname) ?? [];
+    if (job !== undefined) {
+      return new Response(null, { status: 302, headers: { location: `${storage.url}/signed?job=${job}` } });
+    }
+    if (pathname.endsWith("/check-runs")) {
+      return Response.json({ check_runs: checks });
+    }
+    return pathname.endsWith("/pulls/9") ? Response.json(ANSWERS["/pulls/9"]) : undefined;
+  });
+  const { adapter } = adapterOn(github, { fetch });
+  const asked = { ...message, provenance: { ...provenance, object } };
+  try {
+    await use(async () => (await adapter.gather?.(asked, { isFollowUp: true })) ?? {}, storage);
+  } finally {
+    await storage.stop();
+  }
+}
+
+const logLine = (text: string) => `2026-03-01T10:00:00.1234567Z ${text}\r\n`;
+
+test("the context has the ends of the logs of three failing jobs, without times and colours", () => {
+  const log = [
+    ...Array.from({ length: 80 }, (_, index) => logLine(`step-${index}.`)),
+    logLine("##[group]Run npm test"),
+    logLine("\u001b[31mexpected 1 to be 2\u001b[0m"),
+    logLine("##[error]Process completed with exit code 1."),
+    logLine("Post job cleanup."),
+  ].join("");
+
+  return withLogs({ unit: log, lint: log, types: log, docs: log }, async (read, storage) => {
+    const { context = "", unread } = await read();
+
+    expect(unread).toBeUndefined();
+    const [, end = ""] = context.split("The end of the log of unit:\n");
+    expect(end).toContain("Run npm test\nexpected 1 to be 2\n##[error]Process completed with exit code 1.");
+    expect(end).not.toMatch(/step-22\.|2026-03|cleanup/);
+    expect(end).toContain("step-23.");
+    expect(context).toContain("The end of the log of types:");
+    expect(context).not.toContain("The end of the log of docs:");
+    expect(storage.requests).toHaveLength(3);
+    // The storage is another host, which must not learn the token.
+    expect(storage.requests.every(({ headers }) => headers.authorization === undefined)).toBe(true);
+  });
+});
+
+test("of a long line of a log the context has the last 6,000 characters", () =>
+  withLogs({ unit: `${"a".repeat(100_000)}the end` }, async (read) => {
+    const { context = "" } = await read();
+
+    const [, end = ""] = context.split("The end of the log of unit:\n");
+    expect(end).toMatch(/^\[cut\]a+the end$/);
+    expect(end).toHaveLength("[cut]".length + 6_000);
+  }));
+
+test("a log that the storage does not give is named without its address", () =>
+  withLogs({ unit: "" }, async (read, storage) => {
+    storage.answer = (response) => void response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
+
+    const { unread } = await read();
+
+    expect(unread).toEqual(["I could not read the log of unit. The storage of GitHub's logs gave no log."]);
+  }));
 
 test("without the permission to read checks, the branches are still read", async () => {
   const { provenance, ...message } = await messageAfter();

@@ -4,9 +4,14 @@ import {
   type GithubDeps,
 } from "../../../../src/adapters/github/index.ts";
 import type { InboundMessage, InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
+import { parseAllowList } from "../../../../src/network-policy/allow-list.ts";
+import { Destinations } from "../../../../src/network-policy/destinations.ts";
+import { createTailReader } from "../../../../src/network-policy/tail-reader.ts";
 import type { EmulatedGithub, Written } from "../../../support/emulated-github.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
+
+const readTail = createTailReader({ destinations: new Destinations(parseAllowList("127.0.0.1")) });
 
 export type Accepted = Omit<InboxEvent, "id" | "receivedAt">;
 
@@ -15,7 +20,7 @@ export function adapterOn(github: EmulatedGithub, deps: Partial<GithubDeps> = {}
   const { id: appId, privateKey, webhookSecret } = github.app;
   return createGithubAdapter(
     { appId, privateKey, webhookSecrets: [webhookSecret], apiUrl: github.apiUrl },
-    { accept: async () => true, log: SILENT_LOG, fetch: loopbackOnlyFetch, ...deps },
+    { accept: async () => true, readTail, log: SILENT_LOG, fetch: loopbackOnlyFetch, ...deps },
   );
 }
 
