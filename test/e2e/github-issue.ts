@@ -112,15 +112,20 @@ export class GithubIssue {
     return bodies.filter((body) => CARD.exec(body)?.[1] === this.runId).map(stateIn);
   }
 
-  reactionsTo({ id }: Written): GithubComment["reactions"] {
-    const { github } = this.#fixture;
-    const all = github.comments(github.repo.fullName, this.number);
-    return all.find((comment) => comment.id === id)?.reactions ?? [];
-  }
-
   async untilCard(state: string, words = /(?:)/): Promise<GithubComment> {
     const shows = () => this.cards.find(({ body }) => stateIn(body) === state && words.test(body));
     return waitFor(shows, { what: `the comment to say ${state}, ${words}`, timeoutMs: WAIT_LIMIT_MS });
+  }
+
+  /** Reactions give way to messages. */
+  async untilReactions({ id }: Written, count: number): Promise<GithubComment["reactions"]> {
+    const { github } = this.#fixture;
+    const shown = () => {
+      const all = github.comments(github.repo.fullName, this.number);
+      const reactions = all.find((comment) => comment.id === id)?.reactions ?? [];
+      return reactions.length >= count ? reactions : undefined;
+    };
+    return waitFor(shown, { what: `${count} reactions`, timeoutMs: WAIT_LIMIT_MS });
   }
 
   async untilAnswers(count: number): Promise<string[]> {

@@ -15,6 +15,7 @@ import { deliver } from "./deliver.ts";
 import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
 import { reviewThreadOf } from "./message-ref.ts";
+import { PACE } from "./pace.ts";
 import { Posts } from "./posts.ts";
 import { coAuthorOf } from "./provenance.ts";
 import { openPullRequests } from "./pull-requests.ts";
@@ -62,6 +63,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
         return identity.trigger;
       },
       placeOf: reviewThreadOf,
+      pace: PACE,
       coAuthorOf,
     },
     translate: async (event) => {

@@ -27,8 +27,8 @@ afterAll(async () => {
   await github.stop();
 });
 
-function appOf(privateKey: string): App {
-  const LoopbackOctokit = Octokit.defaults({ baseUrl: github.apiUrl, request: { fetch: loopbackOnlyFetch } });
+function appOf(privateKey: string, baseUrl = github.apiUrl): App {
+  const LoopbackOctokit = Octokit.defaults({ baseUrl, request: { fetch: loopbackOnlyFetch } });
   return new App({ appId: github.app.id, privateKey, Octokit: LoopbackOctokit });
 }
 
@@ -240,6 +240,31 @@ describe("faults and the journal", () => {
     const calls = github.calls(method, path).slice(-4);
     expect(calls.map((call) => call.outcome)).toEqual(["secondary-limit", "429", "502", "201"]);
     expect(calls.at(-1)).toMatchObject({ actor: "errand[bot]", body: { body: "faulty" } });
+  });
+
+  test("the 81st write of the App in a minute is refused, and users write on", async () => {
+    const own = await startEmulatedGithub();
+    try {
+      const app = appOf(own.app.privateKey, own.apiUrl);
+      const ownBot = await app.getInstallationOctokit(own.app.installationId);
+      const { number } = await own.openIssue("wendy", { title: "Busy", body: "" });
+      const issue = { ...place, issue_number: number };
+      for (let count = 0; count < 80; count += 1) {
+        await ownBot.request(`POST ${COMMENTS}`, { ...issue, body: `${count}` });
+      }
+
+      const refused = ownBot.request(`POST ${COMMENTS}`, { ...issue, body: "one too many" });
+
+      await expect(refused).rejects.toMatchObject({
+        status: 403,
+        message: expect.stringContaining("secondary rate limit"),
+        response: { headers: { "retry-after": expect.stringMatching(/^\d+$/) } },
+      });
+      await ownBot.request(`GET ${COMMENTS}`, issue);
+      await own.commentAs("wendy", number, "I am no App.");
+    } finally {
+      await own.stop();
+    }
   });
 
   test("a dropped answer leaves the comment behind", async () => {

@@ -8,7 +8,8 @@ import {
 } from "../front-server.ts";
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
 import { GithubAppSettings } from "./github-app-settings.ts";
-import type { GithubFixture } from "./github-fixture.ts";
+import { GITHUB_APP, type GithubFixture } from "./github-fixture.ts";
+import { GithubLimits, limited } from "./github-limits.ts";
 import { GithubOauth } from "./github-oauth.ts";
 import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
@@ -33,6 +34,7 @@ export type GithubFault = { readonly method: string; readonly path: RegExp } & (
   | { readonly kind: "drop-after-write" }
 );
 
+const BOT = `${GITHUB_APP.slug}[bot]`;
 const MAX_BODY = 65_536;
 const SUBJECT =
   /^(\/repos\/[^/]+\/[^/]+\/(?:issues|issues\/comments|pulls\/comments)\/\d+)\/reactions(?:\/(\d+))?$/;
@@ -50,6 +52,7 @@ export class GithubApi {
   readonly reactions = new GithubReactions();
   readonly oauth: GithubOauth;
   readonly settings = new GithubAppSettings();
+  readonly #limits = new GithubLimits();
   readonly #world: GithubFixture;
   readonly #calls: GithubCall[] = [];
   readonly #edits = new Map<number, number>();
@@ -72,10 +75,12 @@ export class GithubApi {
 
   async answer(request: FrontRequest): Promise<FrontOutcome> {
     const fault = this.faults.take(request);
-    const answer = (fault && failureOf(fault)) ?? (await this.respond(request));
+    const actor = this.#actor(request);
+    const limit = actor === BOT ? this.#limits.refusal(request) : undefined;
+    const answer = (fault && failureOf(fault)) ?? limit ?? (await this.respond(request));
     const outcome = fault?.kind ?? String(answer.status);
     const { method, path } = request;
-    this.#calls.push({ method, path, actor: this.#actor(request), body: bodyOf(request), outcome });
+    this.#calls.push({ method, path, actor, body: bodyOf(request), outcome });
     return fault?.kind === "drop-after-write" ? "drop" : answer;
   }
 
@@ -267,10 +272,6 @@ function failureOf(fault: GithubFault): FrontAnswer | undefined {
     case "drop-after-write":
       return undefined;
   }
-}
-
-function limited(status: number, message: string, retryAfterSeconds: number): FrontAnswer {
-  return jsonAnswer(status, { message }, { "retry-after": String(retryAfterSeconds) });
 }
 
 function tooLong(request: FrontRequest): FrontAnswer | undefined {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { PACE } from "../../../../src/adapters/slack/pace.ts";
+import { PACE as GITHUB_PACE } from "../../../../src/adapters/github/pace.ts";
+import { PACE as SLACK_PACE } from "../../../../src/adapters/slack/pace.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { ThreadKey } from "../../../../src/core/ids.ts";
 import type { Notice } from "../../../../src/core/threads/notice.ts";
@@ -16,6 +17,7 @@ interface Write {
 }
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 let harness: CoreHarness;
 /** What the platform was asked to write, in order. */
@@ -25,7 +27,7 @@ beforeEach(() => {
   harness = new CoreHarness();
   writes = [];
   const { adapter, clock } = harness;
-  adapter.traits = { ...adapter.traits, pace: PACE, containerOf: (key) => key.split("/")[0] ?? "" };
+  adapter.traits = { ...adapter.traits, pace: SLACK_PACE, containerOf: (key) => key.split("/")[0] ?? "" };
   const deliver = adapter.deliver.bind(adapter);
   adapter.deliver = (delivery) => {
     const { notice, shownAt, thread } = delivery;
@@ -35,7 +37,7 @@ beforeEach(() => {
   };
 });
 
-describe("the pace of a platform", () => {
+describe("the pace of Slack", () => {
   test("when 1,000 runs end in one channel within 10 s, about one message a second is posted, and all arrive", async () => {
     await harness.start();
     const runs = Array.from({ length: 1_000 }, () => ({ run: aRun(), thread: threadIn("busy") }));
@@ -120,6 +122,50 @@ describe("the pace of a platform", () => {
     expect(shownIn(first)).toEqual([aReply("one"), aReply("two")]);
     expect(shownIn(second)).toEqual([aReply("three"), aReply("four")]);
     expect(writes.find(({ atMs }) => atMs >= 30_000)).toMatchObject({ atMs: 30_000, key: first.key });
+  });
+});
+
+describe("the pace of GitHub", () => {
+  beforeEach(() => {
+    const { adapter } = harness;
+    adapter.traits = { ...adapter.traits, pace: GITHUB_PACE };
+  });
+
+  test("when 350 runs end at once, at most 80 writes a minute and 500 an hour are made, the answers and ends first", async () => {
+    await harness.start();
+    const runs = Array.from({ length: 350 }, () => ({ run: aRun(), thread: aThread() }));
+    const [working, ...others] = runs;
+    if (working !== undefined) {
+      await say(working.thread, aCard(working.run, { state: "QUEUED" }));
+    }
+
+    for (const { run, thread } of others) {
+      await say(thread, aAnswer("Done."), aCard(run, { state: "SUCCEEDED" }));
+    }
+    if (working !== undefined) {
+      await say(working.thread, aCard(working.run, { state: "INPROGRESS" }));
+    }
+    await harness.clock.advance(2 * HOUR_MS);
+
+    expect(mostWithin(writes, MINUTE_MS)).toBeLessThanOrEqual(80);
+    expect(mostWithin(writes, HOUR_MS)).toBeLessThanOrEqual(500);
+    expect(writes).toHaveLength(2 * runs.length);
+    expect(writes.at(-1)).toMatchObject({ kind: "edit", key: working?.thread.key });
+  }, 120_000);
+
+  test("the progress of a card is shown at most once in 15 s, and its end at once", async () => {
+    await harness.start();
+    const { run, thread } = { run: aRun(), thread: aThread() };
+    await say(thread, aCard(run, { state: "QUEUED" }));
+    for (let second = 0; second < 40; second += 1) {
+      await say(thread, aCard(run, { state: "INPROGRESS", elapsedSeconds: second }));
+      await harness.clock.advance(1_000);
+    }
+    await say(thread, aCard(run, { state: "SUCCEEDED" }));
+    await harness.clock.advance(MINUTE_MS);
+
+    const edits = writes.filter(({ kind }) => kind === "edit").map(({ atMs }) => atMs);
+    expect(edits).toEqual([0, 15_000, 30_000, 40_000]);
   });
 });
 
