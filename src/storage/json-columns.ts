@@ -8,7 +8,13 @@ import type { PrincipalId, RunId } from "../core/ids.ts";
 import { type FollowUpFile, INPUT_KINDS } from "../core/inputs/run-input.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/people/share-link.ts";
-import { POLICY_ACTIONS, type PolicyMatch, RELATIONS, ROLES } from "../core/policies/policy.ts";
+import {
+  POLICY_ACTIONS,
+  type PolicyMatch,
+  RELATIONS,
+  REQUEST_KINDS,
+  ROLES,
+} from "../core/policies/policy.ts";
 import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/quotas/quota.ts";
 import type { RoutingMatch } from "../core/routing/routing-rule.ts";
 import {
@@ -239,6 +245,7 @@ export const POLICY_MATCH: z.ZodType<PolicyMatch> = z.looseObject({
   integrations: someTexts,
   installations: someTexts,
   places: someTexts,
+  requestKinds: z.exactOptional(z.array(z.enum(REQUEST_KINDS))),
   principals: z.exactOptional(z.array(principalId)),
   principalTypes: z.exactOptional(z.array(z.enum(PRINCIPAL_TYPES))),
   environments: someTexts,

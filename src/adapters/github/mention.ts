@@ -21,6 +21,12 @@ export function hasMention(markdown: string, name: string): boolean {
   return mentionsIn(visibleMarkdown(markdown), name).length > 0;
 }
 
+/** True when the text addresses the bot only by lines that begin with `/errand`. */
+export function isCommand(markdown: string, name: string): boolean {
+  const mentions = mentionsIn(visibleMarkdown(markdown), name);
+  return mentions.length > 0 && mentions.every(([words]) => !words.startsWith("@"));
+}
+
 /** The visible text without its mentions of `name`. */
 export function withoutMention(markdown: string, name: string): string {
   const visible = visibleMarkdown(markdown);

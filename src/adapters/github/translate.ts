@@ -1,5 +1,6 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { AppError } from "../../core/errors.ts";
+import type { RequestKind } from "../../core/policies/policy.ts";
 import type { Deletion, InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import {
@@ -10,7 +11,7 @@ import {
   readIncomingMessage,
   requireReadable,
 } from "./incoming-message.ts";
-import { hasMention, withoutMention } from "./mention.ts";
+import { hasMention, isCommand, withoutMention } from "./mention.ts";
 import { type MessageRef, messageRefOf, type ObjectKind } from "./message-ref.ts";
 import { oneLine, visibleText } from "./plain-text.ts";
 import { provenanceOf } from "./provenance.ts";
@@ -159,6 +160,7 @@ function messageOf(
     place: repository.fullName,
     dedupeKey: dedupeKeyOf(incoming, installation),
     addressed: "mention",
+    requestKind: requestKindOf(incoming, addressee.name),
     author: {
       subject: `github:${actor.id}`,
       displayName: actor.login,
@@ -173,6 +175,19 @@ function messageOf(
     permalink: incoming.permalink,
     provenance: provenanceOf(incoming, { actor, installation }),
   };
+}
+
+function requestKindOf(incoming: IncomingMessage, name: string): RequestKind {
+  if (!isAddressed(incoming, name)) {
+    return "changes_requested";
+  }
+  if (incoming.title !== undefined) {
+    return "description";
+  }
+  if (incoming.kind === "review") {
+    return "review";
+  }
+  return isCommand(incoming.body, name) ? "command" : "mention";
 }
 
 /** The content is signed and the delivery id is not. So a replayed body has the same key under any delivery id. */

@@ -111,8 +111,14 @@ async function actionRequestOf(
   teamId: TeamId,
   request: EvaluatePolicyRequest,
 ): Promise<ActionRequest> {
-  const { principal_uid: uid, environment_id: environmentId, source = "API", ...about } = request;
-  const action = { ...about, source, environmentId } as ActionRequest;
+  const {
+    principal_uid: uid,
+    environment_id: environmentId,
+    request_kind: requestKind,
+    source = "API",
+    ...about
+  } = request;
+  const action = { ...about, source, environmentId, requestKind } as ActionRequest;
   if (uid === undefined) {
     return action;
   }

@@ -9,6 +9,7 @@ import {
   POLICY_EFFECTS,
   type Policy,
   RELATIONS,
+  REQUEST_KINDS,
   ROLES,
 } from "../../core/policies/policy.ts";
 import {
@@ -70,6 +71,14 @@ const PolicyRole = z
       "`outside` (without any permission). A caller of the API has none of these; the guest of a share link is a " +
       "`guest`. `administrator`: an administrator of the team, wherever the request comes from.",
   );
+const PolicyRequestKind = z
+  .enum(REQUEST_KINDS)
+  .describe(
+    "How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. " +
+      "`description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. " +
+      "Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), " +
+      "`failing_checks` and `merge_conflict` (of such a pull request).",
+  );
 const PolicyRelation = z.enum(RELATIONS);
 
 /** Strict, unlike other bodies: ignoring a misspelt condition would allow or forbid more than intended. */
@@ -83,6 +92,9 @@ const PolicyMatch = z
           "policy that denies or requires approval for `API` also applies to these three.",
       ),
     ...placeConditions,
+    request_kinds: oneOf(PolicyRequestKind)
+      .optional()
+      .describe("How messages on GitHub ask for work. Other requests have no kind."),
     principals: oneOf(z.uuid()).optional().describe("The uids of the principals that act."),
     principal_types: oneOf(z.enum(PRINCIPAL_TYPES))
       .optional()
@@ -178,6 +190,7 @@ export const EvaluatePolicyRequest = z
     integration: MatchedText.optional().describe("The integration of the request."),
     installation: MatchedText.optional().describe("The workspace, organisation or account."),
     place: MatchedText.optional().describe("The channel or repository."),
+    request_kind: PolicyRequestKind.optional().describe("How a message asks for work."),
     environment_id: MatchedText.optional().describe("The environment of the run."),
     agent: MatchedText.optional().describe("The agent of the run."),
     roles: oneOf(PolicyRole).optional().describe("The roles of the caller."),
@@ -244,21 +257,27 @@ function consideredItem({ policy: { id, name, effect }, mismatch }: Considered) 
 }
 
 /** Conditions that have another name in the API. */
-const NAMES: Partial<Record<Condition, keyof PolicyMatch>> = { principalTypes: "principal_types" };
+const NAMES: Partial<Record<Condition, keyof PolicyMatch>> = {
+  principalTypes: "principal_types",
+  requestKinds: "request_kinds",
+};
 
-function matchOf({ principal_types: principalTypes, principals, ...match }: PolicyMatch): Match {
+function matchOf(request: PolicyMatch): Match {
+  const { principal_types: principalTypes, principals, request_kinds: requestKinds, ...match } = request;
   return {
     ...match,
     ...(principals === undefined
       ? {}
       : { principals: principals.map((uid) => uid.toLowerCase() as PrincipalId) }),
     ...(principalTypes === undefined ? {} : { principalTypes }),
+    ...(requestKinds === undefined ? {} : { requestKinds }),
   };
 }
 
-function matchItem({ principalTypes, ...match }: Match): PolicyMatch {
+function matchItem({ principalTypes, requestKinds, ...match }: Match): PolicyMatch {
   const types = principalTypes === undefined ? {} : { principal_types: [...principalTypes] };
-  return { ...match, ...types } as PolicyMatch;
+  const kinds = requestKinds === undefined ? {} : { request_kinds: [...requestKinds] };
+  return { ...match, ...types, ...kinds } as PolicyMatch;
 }
 
 interface EffectAndMatch {

@@ -2,7 +2,7 @@ import { cleaned } from "../clean-text.ts";
 import { AppError, Misconfigured, StorageUnavailable, TooMany } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { isOutsider } from "../policies/evaluate-policies.ts";
-import type { Role } from "../policies/policy.ts";
+import { type Role, UNADDRESSED_KINDS } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type {
@@ -247,7 +247,7 @@ export class InboxProcessor {
         if (isForbidden(error)) {
           const { message: reason, options } = error;
           const text = await this.#textOf(current, { reason, policyName: options.policyName });
-          return isOutsider(requestOriginOf(current))
+          return isOutsider(requestOriginOf(current)) || !isAddressed(current)
             ? this.#refuse(current, text)
             : this.#replyRefused(current, text);
         }
@@ -382,8 +382,12 @@ function apologyIn(context: MessageContext, reason: string) {
 }
 
 /** An author who did not address the bot gets no public refusal, and a program gets no answer. */
-function isAnswered({ message: { addressed, author } }: Pick<MessageContext, "message">): boolean {
-  return addressed !== "reply" && author.isBot !== true;
+function isAnswered({ message }: Pick<MessageContext, "message">): boolean {
+  return message.addressed !== "reply" && message.author.isBot !== true && isAddressed({ message });
+}
+
+function isAddressed({ message: { requestKind } }: Pick<MessageContext, "message">): boolean {
+  return !UNADDRESSED_KINDS.some((kind) => kind === requestKind);
 }
 
 /** What a policy or a quota forbids is posted even to a member who did not address the bot. */

@@ -84,12 +84,12 @@ export interface ChosenWhere extends Omit<WhereChoice, "kind"> {
 /** Where the message comes from, as policies and routing rules match it. */
 export function requestOriginOf({
   adapter,
-  message: { installation, place },
+  message: { installation, place, requestKind },
   roles,
 }: Pick<AuthorizedContext, "adapter" | "message" | "roles">): RequestOrigin {
   const { source } = adapter.traits;
   const where = { integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
-  return { source, ...where, roles };
+  return { source, ...where, ...(requestKind === undefined ? {} : { requestKind }), roles };
 }
 
 /** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */

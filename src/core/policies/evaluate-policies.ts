@@ -56,6 +56,7 @@ const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
   integrations: ({ integrations }, { integration }) => isAmong(integrations, integration),
   installations: ({ installations }, { installation }) => isAmong(installations, installation),
   places: ({ places }, { place }) => matchesOneGlob(places, place),
+  requestKinds: ({ requestKinds }, { requestKind }) => isAmong(requestKinds, requestKind),
   principals: ({ principals }, { principalId }) => isAmong(principals, principalId),
   principalTypes: ({ principalTypes }, { principalType }) => isAmong(principalTypes, principalType),
   environments: ({ environments }, { environmentId }) => isAmong(environments, environmentId),
@@ -69,7 +70,14 @@ const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
 };
 const OTHER_CONDITIONS = Object.keys(CHECKS) as readonly (keyof typeof CHECKS)[];
 /** The conditions that can be checked before a message has an author and a run. */
-const CONDITIONS_ON_MESSAGES = ["sources", "integrations", "installations", "places", "roles"] as const;
+const CONDITIONS_ON_MESSAGES = [
+  "sources",
+  "integrations",
+  "installations",
+  "places",
+  "requestKinds",
+  "roles",
+] as const;
 
 /**
  * The first policy that matches decides. `policies` are those of the team, in order; the built-in ones follow them. A

@@ -37,6 +37,27 @@ export const OUTSIDER_ROLES = [
   "outside",
 ] as const satisfies readonly Role[];
 
+/**
+ * How a message asks for work. With the last three nobody named the bot: a review requested changes of a pull request of
+ * a run, its checks fail, or it has a merge conflict.
+ */
+export const REQUEST_KINDS = [
+  "mention",
+  "command",
+  "description",
+  "review",
+  "changes_requested",
+  "failing_checks",
+  "merge_conflict",
+] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
+/** Nobody waits for an answer to these. */
+export const UNADDRESSED_KINDS = [
+  "changes_requested",
+  "failing_checks",
+  "merge_conflict",
+] as const satisfies readonly RequestKind[];
+
 /** Whether the run is the caller's own: the caller created, requested or executes it. */
 export const RELATIONS = ["own", "others"] as const;
 export type Relation = (typeof RELATIONS)[number];
@@ -68,6 +89,8 @@ export interface PolicyMatch {
   readonly installations?: readonly string[] | undefined;
   /** Globs on the place: the channel or repository in which the request is made, as its adapter names it. */
   readonly places?: readonly string[] | undefined;
+  /** Only messages of integrations that tell them apart have one. */
+  readonly requestKinds?: readonly RequestKind[] | undefined;
   readonly principals?: readonly PrincipalId[] | undefined;
   readonly principalTypes?: readonly PrincipalType[] | undefined;
   readonly environments?: readonly string[] | undefined;

@@ -1,4 +1,4 @@
-import type { Role } from "../policies/policy.ts";
+import type { RequestKind, Role } from "../policies/policy.ts";
 import type { RunSource } from "./sources.ts";
 
 /** Where a request, a follow-up or another action comes from. */
@@ -12,6 +12,8 @@ export interface RequestOrigin {
    * rules match it.
    */
   readonly place?: string;
+  /** Undefined: the adapter does not tell them apart. */
+  readonly requestKind?: RequestKind;
   /** What the adapter proved about the caller. */
   readonly roles?: readonly Role[];
 }

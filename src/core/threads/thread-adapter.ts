@@ -1,6 +1,6 @@
 import type { RunId, ThreadKey } from "../ids.ts";
 import type { RequestFile } from "../inputs/run-input.ts";
-import type { Role } from "../policies/policy.ts";
+import type { RequestKind, Role } from "../policies/policy.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
 import type { PaceLimit } from "./pace-limit.ts";
@@ -114,6 +114,8 @@ export interface InboundMessage extends ThreadAddress {
   readonly dedupeKey: string;
   /** `mention`: names the bot. `direct`: the bot is the only other member. `reply`: in a thread that may have a run. */
   readonly addressed: "mention" | "direct" | "reply";
+  /** What the author did to ask for work, if policies can tell it apart. */
+  readonly requestKind?: RequestKind;
   readonly author: Author;
   /** The subjects of other people whom the text mentions together with the bot. */
   readonly mentions?: readonly string[];

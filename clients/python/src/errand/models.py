@@ -4551,6 +4551,24 @@ The action on a run. `steer` is a follow-up with the delivery `interrupt` or `st
 """
 
 
+PolicyMatchRequestKind = TypeAliasType(
+    "PolicyMatchRequestKind",
+    Literal[
+        "mention",
+        "command",
+        "description",
+        "review",
+        "changes_requested",
+        "failing_checks",
+        "merge_conflict",
+    ]
+    | str,
+)
+"""
+How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+"""
+
+
 PolicyMatchPrincipalType = TypeAliasType(
     "PolicyMatchPrincipalType", Literal["user", "service_account"] | str
 )
@@ -4603,6 +4621,10 @@ class PolicyMatch(Model):
     places: list[str] | None = None
     """
     Channels or repositories, as the integration names them. `*` matches any characters.
+    """
+    request_kinds: list[PolicyMatchRequestKind] | None = None
+    """
+    How messages on GitHub ask for work. Other requests have no kind.
     """
     principals: list[str] | None = None
     """
@@ -4777,6 +4799,22 @@ class EvaluatePolicyRequest(Model):
     place: str | None = None
     """
     The channel or repository.
+    """
+    request_kind: (
+        Literal[
+            "mention",
+            "command",
+            "description",
+            "review",
+            "changes_requested",
+            "failing_checks",
+            "merge_conflict",
+        ]
+        | str
+        | None
+    ) = None
+    """
+    How a message asks for work.
     """
     environment_id: str | None = None
     """

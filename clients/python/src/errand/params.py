@@ -868,6 +868,20 @@ The action on a run. `steer` is a follow-up with the delivery `interrupt` or `st
 """
 
 
+PolicyMatchRequestKind: TypeAlias = Literal[
+    "mention",
+    "command",
+    "description",
+    "review",
+    "changes_requested",
+    "failing_checks",
+    "merge_conflict",
+]
+"""
+How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+"""
+
+
 PolicyMatchPrincipalType: TypeAlias = Literal["user", "service_account"]
 """
 An entry of `PolicyMatchPrincipalTypes`.
@@ -914,6 +928,10 @@ class PolicyMatch(TypedDict):
     places: NotRequired[list[str]]
     """
     Channels or repositories, as the integration names them. `*` matches any characters.
+    """
+    request_kinds: NotRequired[list[PolicyMatchRequestKind]]
+    """
+    How messages on GitHub ask for work. Other requests have no kind.
     """
     principals: NotRequired[list[str]]
     """
@@ -1025,6 +1043,20 @@ class EvaluatePolicyRequest(TypedDict):
     place: NotRequired[str]
     """
     The channel or repository.
+    """
+    request_kind: NotRequired[
+        Literal[
+            "mention",
+            "command",
+            "description",
+            "review",
+            "changes_requested",
+            "failing_checks",
+            "merge_conflict",
+        ]
+    ]
+    """
+    How a message asks for work.
     """
     environment_id: NotRequired[str]
     """

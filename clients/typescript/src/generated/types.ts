@@ -4841,6 +4841,11 @@ export type ListNoticesResponse = {
 export type PolicyMatchAction = 'create' | 'follow_up' | 'steer' | 'cancel' | 'answer' | 'approve';
 
 /**
+ * How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+ */
+export type PolicyMatchRequestKind = 'mention' | 'command' | 'description' | 'review' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
+
+/**
  * An entry of `PolicyMatchPrincipalTypes`.
  */
 export type PolicyMatchPrincipalType = 'user' | 'service_account';
@@ -4874,6 +4879,10 @@ export type PolicyMatch = {
      * Channels or repositories, as the integration names them. `*` matches any characters.
      */
     places?: Array<string>;
+    /**
+     * How messages on GitHub ask for work. Other requests have no kind.
+     */
+    request_kinds?: Array<PolicyMatchRequestKind>;
     /**
      * The uids of the principals that act.
      */
@@ -5029,6 +5038,10 @@ export type EvaluatePolicyRequest = {
      * The channel or repository.
      */
     place?: string;
+    /**
+     * How a message asks for work.
+     */
+    request_kind?: 'mention' | 'command' | 'description' | 'review' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
     /**
      * The environment of the run.
      */

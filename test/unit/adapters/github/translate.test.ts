@@ -257,7 +257,8 @@ describe("other texts that address the bot", () => {
     test("is a message if the App opened the pull request", () => {
       const message = messageOf("pull_request_review", review("errand[bot]", { body: "Rename it." }));
 
-      expect(message).toMatchObject({ addressed: "mention", text: "Rename it.", messageRef: "review/77" });
+      expect(message).toMatchObject({ text: "Rename it.", messageRef: "review/77" });
+      expect(message.requestKind).toBe("changes_requested");
     });
 
     test("asks for what its inline comments say if it has no text", () => {
@@ -273,6 +274,23 @@ describe("other texts that address the bot", () => {
     ])("is ignored, if it is one %s", (_which, body) => {
       expect(reasonOf("pull_request_review", body)).toBe("It does not mention @errand.");
     });
+  });
+
+  test.each([
+    ["mention", "issue_comment", commentPayload("/errand help\n@errand fix it")],
+    ["command", "issue_comment", commentPayload("/errand fix it")],
+    [
+      "description",
+      "issues",
+      payload("issues", "opened", { issue: { body: "@errand fix it", user: WRITER } }),
+    ],
+    [
+      "review",
+      "pull_request_review",
+      payload("pull_request_review", "submitted", { review: { body: "@errand fix it", user: WRITER } }),
+    ],
+  ])("policies know it as the kind %s", (kind, name, body) => {
+    expect(messageOf(name, body).requestKind).toBe(kind);
   });
 
   test("a review comment and a reply to it are of the pull request's thread, and name their review thread and code", () => {

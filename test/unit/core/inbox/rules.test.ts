@@ -71,6 +71,24 @@ describe("a message that a policy forbids", () => {
     expect(harness.agents.prompts).toEqual(["Fix it"]);
   });
 
+  test("a policy switches one way to ask off in one repository", async () => {
+    await forbid({ match: { places: ["acme/web"], requestKinds: ["command"] } });
+
+    expect(await harness.receive({ place: "acme/web", requestKind: "command" })).toBe("refused");
+    expect(await harness.receive({ place: "acme/web", requestKind: "mention" })).toBe("run_created");
+    expect(await harness.receive({ place: "acme/api", requestKind: "command" })).toBe("follow_up");
+
+    expect(harness.repliesShown()).toEqual(["Ask in #requests."]);
+  });
+
+  test("a request in which nobody named the bot is refused without an answer", async () => {
+    await forbid({ match: { requestKinds: ["changes_requested"] } });
+
+    expect(await harness.receive({ requestKind: "changes_requested" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual([]);
+  });
+
   test("a forbidden stop has no effect, by message or by button", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.receive({});

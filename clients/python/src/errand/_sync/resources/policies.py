@@ -149,6 +149,16 @@ class Policies:
         integration: str | Omit = OMIT,
         installation: str | Omit = OMIT,
         place: str | Omit = OMIT,
+        request_kind: Literal[
+            "mention",
+            "command",
+            "description",
+            "review",
+            "changes_requested",
+            "failing_checks",
+            "merge_conflict",
+        ]
+        | Omit = OMIT,
         environment_id: str | Omit = OMIT,
         agent: str | Omit = OMIT,
         roles: Sequence[Literal["write", "read", "member", "guest", "external", "bot", "outside", "administrator"]]
@@ -170,6 +180,7 @@ class Policies:
             integration: The integration of the request.
             installation: The workspace, organisation or account.
             place: The channel or repository.
+            request_kind: How a message asks for work.
             environment_id: The environment of the run.
             agent: The agent of the run.
             roles: The roles of the caller.
@@ -189,6 +200,7 @@ class Policies:
                 "integration": integration,
                 "installation": installation,
                 "place": place,
+                "request_kind": request_kind,
                 "environment_id": environment_id,
                 "agent": agent,
                 "roles": roles,
