@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { KeyHolder } from "../../core/people/api-key.ts";
 import { IdentityService } from "../../core/people/identity-service.ts";
 import type { Principal } from "../../core/people/principal.ts";
+import { isUnrestricted } from "../../core/people/sign-in-holder.ts";
 import type { SignInLink } from "../../core/people/sign-in-link.ts";
 import type { Storage } from "../../core/storage.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
@@ -105,10 +106,15 @@ export function signInLinkPages(deps: ApiDeps, auth: AuthDeps): (app: FastifyIns
 
 type JoinableLink = SignInLink & { readonly subject: string };
 
-/** A principal joins an account of another one of the same team. */
-function mayJoin(link: SignInLink, { principal }: Pick<KeyHolder, "principal">): link is JoinableLink {
+/**
+ * A principal joins an account of another one of the same team. The account may then do all that the principal may, so a
+ * sign-in by an API key that allows less must not give it that.
+ */
+function mayJoin(link: SignInLink, holder: KeyHolder): link is JoinableLink {
+  const { principal } = holder;
   const isOther = link.principalId !== principal.id && link.teamId === principal.teamId;
-  return link.subject !== undefined && isOther && principal.type === "user" && !principal.disabled;
+  const isPerson = principal.type === "user" && !principal.disabled;
+  return link.subject !== undefined && isOther && isPerson && isUnrestricted(holder);
 }
 
 interface Joining {

@@ -1,4 +1,4 @@
-import { type ApiKey, isAlive, type KeyHolder, type Scope } from "./api-key.ts";
+import { type ApiKey, hasScope, isAlive, type KeyHolder, type Scope } from "./api-key.ts";
 import type { Principal } from "./principal.ts";
 import type { SignIn } from "./sign-in.ts";
 
@@ -19,6 +19,14 @@ export function holderOfSignIn({ key, principal, signIn }: KnownSignIn, now: Dat
   }
   const isOfLivingKey = key !== undefined && isAlive({ key, principal }, now);
   return isOfLivingKey ? { principal, scopes: key.scopes, key, signIn } : undefined;
+}
+
+/** Whether the holder may do all that a sign-in without a key allows, and not only until its key expires. */
+export function isUnrestricted(holder: KeyHolder): boolean {
+  return (
+    holder.key?.expiresAt === undefined &&
+    scopesOfRole(holder.principal).every((scope) => hasScope(holder, scope))
+  );
 }
 
 /** What a principal may do that signed in without a key. */

@@ -187,4 +187,36 @@ describe("joining an account", () => {
     expect(page.text).toContain("Sign in as grace");
     expect(await ownerOf("grace-in-chat")).toBe(third.id);
   });
+
+  test("a sign-in by a key that allows less than its principal, or that expires, joins no account", async () => {
+    const keys = [
+      { scopes: ["runs:read"] },
+      { scopes: ["runs:write", "settings:read"] },
+      { scopes: ["admin"], expires_in_days: 1 },
+    ];
+
+    for (const [index, limits] of keys.entries()) {
+      const created = await call(harness, `${API}/keys`, { body: { name: "limited", ...limits } });
+      const cookie = await signedInBy(created.body.key);
+      const { token, uid, url } = await aLink(`limited-${index}`);
+
+      const page = await call(harness, url.replace(PUBLIC_URL, ""), { key: null, headers: { cookie } });
+
+      expect(page.text).toContain(`Sign in as limited-${index}`);
+      expect((await join(token, { ...OWN, cookie })).status).toBe(410);
+      expect(await ownerOf(`limited-${index}`)).toBe(uid);
+    }
+  });
+
+  test("a sign-in by a key that allows all that its principal may do joins an account", async () => {
+    const cookie = await signedInBy(harness.key);
+    const { token, uid } = await aLink("of-the-administrator");
+
+    expect((await join(token, { ...OWN, cookie })).status).toBe(200);
+    expect(await ownerOf("of-the-administrator")).not.toBe(uid);
+  });
+
+  async function signedInBy(key: string): Promise<string> {
+    return cookieOf(await call(harness, "/signin", { body: { key }, key: null }));
+  }
 });
