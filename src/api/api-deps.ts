@@ -24,7 +24,7 @@ export interface ApiDeps {
   readonly doctor: Pick<Doctor, "examine">;
   readonly storage: Storage;
   readonly capacity: Pick<Capacity, "look">;
-  readonly principals: Pick<PrincipalCache, "getMany">;
+  readonly principals: Pick<PrincipalCache, "getMany" | "listTeam">;
   readonly blobs: Pick<BlobStore, "put" | "read">;
   readonly secrets: SecretBox;
   readonly webhookClient: Pick<WebhookClient, "problemOf">;

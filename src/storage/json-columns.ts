@@ -214,6 +214,7 @@ export const FOLLOW_UP_FILES: z.ZodType<readonly FollowUpFile[]> = z.array(
 export const WAITING_FOLLOW_UP: z.ZodType<WaitingFollowUp> = z.looseObject({
   followUpId: z.string(),
   reason: z.string(),
+  authorIds: z.exactOptional(z.array(principalId)),
   since: time,
 } satisfies MembersOf<WaitingFollowUp>);
 

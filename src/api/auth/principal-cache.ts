@@ -1,11 +1,11 @@
-import type { PrincipalId } from "../../core/ids.ts";
+import type { PrincipalId, TeamId } from "../../core/ids.ts";
 import type { PeopleStore } from "../../core/people/people-stores.ts";
 import type { Principal } from "../../core/people/principal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
 
 export interface PrincipalCacheDeps {
-  readonly people: Pick<PeopleStore, "getMany">;
+  readonly people: Pick<PeopleStore, "getMany" | "list">;
   readonly pubsub: PubSub;
   readonly clock: Clock;
 }
@@ -19,10 +19,16 @@ interface CacheEntry {
   readonly untilMs: number;
 }
 
+interface TeamEntry {
+  readonly members: Promise<readonly Principal[]>;
+  readonly untilMs: number;
+}
+
 /** The principals whose names are shown. The cache saves queries and is never used for authorisation. */
 export class PrincipalCache {
   readonly #deps: PrincipalCacheDeps;
   readonly #entries = new Map<PrincipalId, CacheEntry>();
+  readonly #teams = new Map<TeamId, TeamEntry>();
   #changes = 0;
 
   constructor(deps: PrincipalCacheDeps) {
@@ -48,6 +54,19 @@ export class PrincipalCache {
     return people;
   }
 
+  /** Returns the principals of the team. */
+  listTeam(teamId: TeamId): Promise<readonly Principal[]> {
+    const nowMs = this.#deps.clock.now().getTime();
+    const known = this.#teams.get(teamId);
+    if (known !== undefined && known.untilMs > nowMs) {
+      return known.members;
+    }
+    const entry = { members: this.#deps.people.list(teamId), untilMs: nowMs + LIFETIME_MS };
+    this.#teams.set(teamId, entry);
+    entry.members.catch(() => this.#teams.get(teamId) === entry && this.#teams.delete(teamId));
+    return entry.members;
+  }
+
   async #read(ids: readonly PrincipalId[], nowMs: number): Promise<readonly Principal[]> {
     const changes = this.#changes;
     const people = await this.#deps.people.getMany(ids);
@@ -67,5 +86,6 @@ export class PrincipalCache {
   #forget(): void {
     this.#changes += 1;
     this.#entries.clear();
+    this.#teams.clear();
   }
 }

@@ -9,7 +9,7 @@ import { RunItem } from "../schemas/run-item.ts";
 import { RunUpdate } from "../schemas/run-requests.ts";
 import { SUCCESS } from "../schemas/success.ts";
 import { RunParams, requireRunId } from "./ids.ts";
-import { runItem } from "./run-items.ts";
+import { readerOf, runItem } from "./run-items.ts";
 
 const PATH = "/agent/runs/:runId";
 const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
@@ -49,7 +49,7 @@ export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
         runId: id,
         perform: async (storage) => {
           const run = await deps.runs.within(storage).update(id, viewer, details);
-          return runItem({ ...deps, storage }, run);
+          return runItem({ ...deps, storage }, run, readerOf(request));
         },
       });
     });

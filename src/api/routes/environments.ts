@@ -16,7 +16,7 @@ import {
   ListEnvironmentsResponse,
   ReplaceEnvironmentRequest,
 } from "../schemas/environment.ts";
-import { creatorInfo } from "../schemas/run-item.ts";
+import { creatorInfo } from "../schemas/run-creator.ts";
 import { type ItemContext, textId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 

@@ -1,15 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Viewer } from "../../core/people/principal.ts";
 import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
 import { itemForGuest } from "../auth/guest-view.ts";
 import { Cursors } from "../http/cursor.ts";
 import { filtersOf, ListRunsQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
 import { RunParams, requireRunId } from "./ids.ts";
-import { runItem, runItemsOf } from "./run-items.ts";
+import { type Reader, readerOf, runItem, runItemsOf } from "./run-items.ts";
 
 /** The second root is the deprecated one, for existing clients. */
 const ADDRESSES = [
@@ -32,7 +30,7 @@ export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
         response: { 200: ListRunsResponse, ...problems(400, 401, 503) },
       };
       app.get(root, { schema: listSchema, config }, async (request) =>
-        listRuns(deps, cursors, request.query, viewerOf(request)),
+        listRuns(deps, cursors, request.query, readerOf(request)),
       );
       const getSchema = {
         ...common,
@@ -43,7 +41,7 @@ export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
       };
       const getConfig = deprecated ? config : ({ ...config, acceptsGuest: "any" } as const);
       app.get(`${root}/:runId`, { schema: getSchema, config: getConfig }, async (request) =>
-        getRun(deps, request.params.runId, viewerOf(request)),
+        getRun(deps, request.params.runId, readerOf(request)),
       );
     }
   };
@@ -53,8 +51,9 @@ async function listRuns(
   deps: ApiDeps,
   cursors: Cursors,
   query: ListRunsQuery,
-  viewer: Viewer,
+  reader: Reader,
 ): Promise<ListRunsResponse> {
+  const { viewer } = reader;
   const filters = filtersOf(query);
   const listing = { viewer, filters: filters ?? {}, sort: query.sort_by, order: query.sort_order };
   const after = query.cursor === undefined ? {} : { after: cursors.decode(query.cursor, listing) };
@@ -62,7 +61,7 @@ async function listRuns(
     return { runs: [], page_info: { has_next_page: false } };
   }
   const page = await deps.runs.list({ ...listing, ...after, limit: query.limit });
-  return { runs: await runItemsOf(deps, page.runs), page_info: pageInfoOf(page, listing, cursors) };
+  return { runs: await runItemsOf(deps, page.runs, reader), page_info: pageInfoOf(page, listing, cursors) };
 }
 
 function pageInfoOf(
@@ -76,8 +75,9 @@ function pageInfoOf(
   return { has_next_page: true, next_cursor: cursors.encode(next, listing) };
 }
 
-async function getRun(deps: ApiDeps, id: string, viewer: Viewer): Promise<RunItem> {
+async function getRun(deps: ApiDeps, id: string, reader: Reader): Promise<RunItem> {
+  const { viewer } = reader;
   const run = await deps.runs.get({ id: requireRunId(id) }, viewer);
-  const item = await runItem(deps, run);
+  const item = await runItem(deps, run, reader);
   return viewer.onlyRunId === undefined ? item : itemForGuest(item);
 }

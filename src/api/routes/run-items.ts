@@ -1,46 +1,81 @@
+import type { FastifyRequest } from "fastify";
+import type { RunId } from "../../core/ids.ts";
+import type { Viewer } from "../../core/people/principal.ts";
+import { type Deciders, waitsForDecision } from "../../core/runs/deciders.ts";
+import type { RequestOrigin } from "../../core/runs/request-origin.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { findResult } from "../../core/runs/run-result.ts";
 import { waitingFor } from "../../core/runs/waiting-for.ts";
 import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { sourceOf } from "../http/request-source.ts";
 import { type RunItem, type RunItemContext, runItemOf } from "../schemas/run-item.ts";
 
 type RunItemDeps = Pick<ApiDeps, "capacity" | "clock" | "principals" | "runs" | "storage">;
 type ContextOf = (run: Run) => RunItemContext;
 
+/** Who reads, and from where. */
+export interface Reader {
+  readonly viewer: Viewer;
+  readonly from: RequestOrigin;
+}
+
+export function readerOf(request: FastifyRequest): Reader {
+  return { viewer: viewerOf(request), from: { source: sourceOf(request) } };
+}
+
 /** Converts the runs of a list to the format of the API, without the results, which can be long. */
-export async function runItemsOf(deps: RunItemDeps, runs: readonly Run[]): Promise<RunItem[]> {
-  const contextOf = await contextsOf(deps, runs);
+export async function runItemsOf(
+  deps: RunItemDeps,
+  runs: readonly Run[],
+  reader: Reader,
+): Promise<RunItem[]> {
+  const contextOf = await contextsOf(deps, runs, reader);
   return runs.map((run) => runItemOf(run, contextOf(run)));
 }
 
-export async function runItem(deps: RunItemDeps, run: Run): Promise<RunItem> {
+export async function runItem(deps: RunItemDeps, run: Run, reader: Reader): Promise<RunItem> {
   const [contextOf, result] = await Promise.all([
-    contextsOf(deps, [run]),
+    contextsOf(deps, [run], reader),
     findResult(deps.storage.runs, run),
   ]);
   return runItemOf(run, { ...contextOf(run), result });
 }
 
 /** Reads the principals, the artifacts and the capacity for all runs at once. */
-async function contextsOf(
-  { capacity, clock, principals, runs, storage: { files } }: RunItemDeps,
-  shown: readonly Run[],
-): Promise<ContextOf> {
+async function contextsOf(deps: RunItemDeps, shown: readonly Run[], reader: Reader): Promise<ContextOf> {
+  const { capacity, clock, principals, runs, storage } = deps;
   const ids = shown.flatMap(({ creatorId, executorId = creatorId }) => [creatorId, executorId]);
   const people = await principals.getMany(new Set(ids));
   const idsWithArtifacts = shown
     .filter(({ artifactTypes }) => artifactTypes !== undefined)
     .map(({ id }) => id);
-  const artifactsByRun = Map.groupBy(await files.artifactsOf(idsWithArtifacts), ({ runId }) => runId);
+  const artifactsByRun = Map.groupBy(await storage.files.artifactsOf(idsWithArtifacts), ({ runId }) => runId);
   const isQueued = shown.some(({ state }) => state === "QUEUED");
   const availabilityOf = isQueued ? await capacity.look() : () => undefined;
+  const decidersByRun = await readDeciders(deps, shown, reader);
   const now = clock.now();
   return (run) => ({
     creator: people.get(run.creatorId),
     executor: people.get(run.executorId ?? run.creatorId),
     waitingFor: waitingFor(run, availabilityOf(run.config.worker_host), now),
+    deciders: decidersByRun.get(run.id),
     sessionLink: runs.sessionLink(run),
     artifacts: artifactsByRun.get(run.id) ?? [],
     now,
   });
+}
+
+/** Guests are not told what their run waits for. */
+async function readDeciders(
+  { principals, runs }: RunItemDeps,
+  shown: readonly Run[],
+  { from, viewer }: Reader,
+): Promise<ReadonlyMap<RunId, Deciders>> {
+  const waiting = shown.filter(waitsForDecision);
+  if (waiting.length === 0 || viewer.onlyRunId !== undefined) {
+    return new Map();
+  }
+  const decidersOf = await runs.deciders(viewer, from, (teamId) => principals.listTeam(teamId));
+  return new Map(await Promise.all(waiting.map(async (run) => [run.id, await decidersOf(run)] as const)));
 }

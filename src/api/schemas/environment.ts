@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../../core/environments/environment.ts";
 import { ENVIRONMENT_SORTS } from "../../core/environments/environment-service.ts";
-import { RunCreatorInfo, Scope } from "./run-item.ts";
+import { RunCreatorInfo } from "./run-creator.ts";
+import { Scope } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 

@@ -4,7 +4,8 @@ import { isWaitingForApproval } from "../../core/runs/approval.ts";
 import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/runs/run.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
 import { limitInQuery } from "./list-runs.ts";
-import { creatorInfo, PageInfo, RunCreatorInfo, RunSourceType } from "./run-item.ts";
+import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
+import { PageInfo, RunSourceType } from "./run-item.ts";
 import { FollowupMessage } from "./run-requests.ts";
 import { Timestamp } from "./text.ts";
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { PERMISSION_KINDS } from "../../core/agents/agent-runner.ts";
 import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
-import type { PrincipalId } from "../../core/ids.ts";
 import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { Principal } from "../../core/people/principal.ts";
+import type { Deciders } from "../../core/runs/deciders.ts";
 import type { ConfigLayer, Run, RunConfig } from "../../core/runs/run.ts";
 import type { RunResult } from "../../core/runs/run-result.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
@@ -13,6 +13,7 @@ import type { Skill } from "../../core/skills/skill.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
 import { ArtifactItem, artifactItemOf } from "./artifact.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
+import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
 import { RunState } from "./run-requests.ts";
 import { Timestamp } from "./text.ts";
@@ -46,20 +47,6 @@ const RunStatusMessage = z
         reason: "agent_process_failed",
       },
     ],
-  });
-
-export const RunCreatorInfo = z
-  .object({
-    uid: z.string().describe("The principal's id."),
-    type: z.enum(["user", "service_account"]).describe("`user`: a person. `service_account`: a program."),
-    display_name: z.string().optional().describe("The name shown on the pages."),
-    email: z.string().optional().describe("The email address, if known."),
-    photo_url: z.string().optional().describe("The URL of a picture, if known."),
-  })
-  .meta({
-    id: "RunCreatorInfo",
-    description: "A principal: the creator or the executor of a run.",
-    examples: [RUN_ITEM_EXAMPLE.creator],
   });
 
 export const Scope = z
@@ -242,6 +229,7 @@ export interface RunItemContext {
   readonly creator: Principal | undefined;
   readonly executor: Principal | undefined;
   readonly waitingFor: WaitingFor | undefined;
+  readonly deciders?: Deciders | undefined;
   /** Not read for lists. */
   readonly result?: RunResult | undefined;
   readonly sessionLink: string;
@@ -251,7 +239,7 @@ export interface RunItemContext {
 
 /** Converts a run to the format of the API. Absent optional members are left out; only `started_at` may be null. */
 export function runItemOf(run: Run, context: RunItemContext): RunItem {
-  const { artifacts, creator, executor, now, result, sessionLink, waitingFor } = context;
+  const { artifacts, creator, deciders, executor, now, result, sessionLink, waitingFor } = context;
   return {
     run_id: run.id,
     task_id: run.id,
@@ -274,7 +262,7 @@ export function runItemOf(run: Run, context: RunItemContext): RunItem {
     // Workers execute all runs, wherever the request came from.
     execution_location: "REMOTE",
     ...(artifacts.length === 0 ? {} : { artifacts: artifacts.map(artifactItemOf) }),
-    ...(waitingFor === undefined ? {} : { waiting_for: waitingForItem(waitingFor) }),
+    ...(waitingFor === undefined ? {} : { waiting_for: waitingForItem(waitingFor, deciders) }),
     ...(result === undefined ? {} : { result: resultItem(result) }),
     ...optionalMembers(run, now),
   };
@@ -381,18 +369,6 @@ function statusOf({
     ...(retryable === undefined ? {} : { retryable }),
     ...(reason === undefined ? {} : { reason }),
     ...(remedy === undefined ? {} : { remedy }),
-  };
-}
-
-/** The id is present even if the principal was deleted. */
-export function creatorInfo(uid: PrincipalId, creator: Principal | undefined): RunItem["creator"] {
-  const { type = "user", displayName, email, photoUrl } = creator ?? {};
-  return {
-    uid,
-    type,
-    ...(displayName === undefined ? {} : { display_name: displayName }),
-    ...(email === undefined ? {} : { email }),
-    ...(photoUrl === undefined ? {} : { photo_url: photoUrl }),
   };
 }
 

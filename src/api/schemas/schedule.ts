@@ -9,8 +9,9 @@ import type { NewSchedule } from "../../core/schedules/schedule-service.ts";
 import { requireId } from "../routes/ids.ts";
 import { EnvironmentConfigSchema, environmentConfigJson } from "./environment.ts";
 import { AmbientAgentConfig, checkSkills } from "./run-config.ts";
+import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { CONFIG_EXAMPLE } from "./run-examples.ts";
-import { creatorInfo, RunCreatorInfo, Scope } from "./run-item.ts";
+import { Scope } from "./run-item.ts";
 import { Metadata, Mode } from "./run-requests.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { Deciders } from "../../core/runs/deciders.ts";
 import { WAIT_REASONS, type WaitingFor } from "../../core/runs/waiting-for.ts";
+import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { Timestamp } from "./text.ts";
 
 export const RunWaitingFor = z
@@ -12,6 +14,14 @@ export const RunWaitingFor = z
       ),
     message: z.string().describe("A text for people."),
     since: Timestamp.describe("When the run got its present state."),
+    may_decide: z
+      .boolean()
+      .optional()
+      .describe("Whether the policies let the caller answer or approve. Only if a person has to."),
+    deciders: z
+      .array(RunCreatorInfo)
+      .optional()
+      .describe("Members who may answer or approve, at most five. Absent if the caller may."),
   })
   .meta({
     id: "RunWaitingFor",
@@ -20,6 +30,15 @@ export const RunWaitingFor = z
   });
 export type RunWaitingFor = z.output<typeof RunWaitingFor>;
 
-export function waitingForItem({ since, ...waits }: WaitingFor): RunWaitingFor {
-  return { ...waits, since: since.toISOString() };
+export function waitingForItem({ since, ...waits }: WaitingFor, deciders?: Deciders): RunWaitingFor {
+  return { ...waits, since: since.toISOString(), ...decidersMember(deciders) };
+}
+
+function decidersMember(deciders: Deciders | undefined): Pick<RunWaitingFor, "deciders" | "may_decide"> {
+  if (deciders === undefined) {
+    return {};
+  }
+  const { mayDecide, people } = deciders;
+  const named = people.map((member) => creatorInfo(member.id, member));
+  return { may_decide: mayDecide, ...(mayDecide ? {} : { deciders: named }) };
 }

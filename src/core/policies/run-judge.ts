@@ -1,4 +1,5 @@
 import type { Environment } from "../environments/environment.ts";
+import type { TeamId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { RunRules } from "../rules/run-rules.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
@@ -22,23 +23,34 @@ export type RunJudge = (action: PolicyAction, run: JudgedRun) => Verdict;
 
 /** Reads everything that a verdict needs, so that it can be made within a change of the run. */
 export async function runJudge(deps: RunJudgeDeps, actor: Actor, from: RequestOrigin): Promise<RunJudge> {
-  const policies = await deps.policies.of(actor.teamId);
+  return (await runJudges(deps, actor.teamId, from))(actor);
+}
+
+/** The same for every principal of the team. */
+export async function runJudges(
+  deps: RunJudgeDeps,
+  teamId: TeamId,
+  from: RequestOrigin,
+): Promise<(actor: Actor) => RunJudge> {
+  const policies = await deps.policies.of(teamId);
   const asksForRepositories = policies.some(({ match }) => match.repositories !== undefined);
-  const environments = asksForRepositories ? await deps.environments.list(actor.teamId) : [];
-  const { groups, id: principalId, type: principalType } = actor;
-  const who = { principalId, principalType, groups, roles: rolesOf(actor, from) };
-  return (action, run) => {
-    const { agent, config } = run;
-    return evaluatePolicies(policies, {
-      ...from,
-      ...who,
-      action,
-      agent,
-      environmentId: config.environment_id,
-      model: config.harness?.model_id ?? config.model_id,
-      repositories: repositoriesOf(run, environments),
-      relation: relationOf(actor, run),
-    });
+  const environments = asksForRepositories ? await deps.environments.list(teamId) : [];
+  return (actor) => {
+    const { groups, id: principalId, type: principalType } = actor;
+    const who = { principalId, principalType, groups, roles: rolesOf(actor, from) };
+    return (action, run) => {
+      const { agent, config } = run;
+      return evaluatePolicies(policies, {
+        ...from,
+        ...who,
+        action,
+        agent,
+        environmentId: config.environment_id,
+        model: config.harness?.model_id ?? config.model_id,
+        repositories: repositoriesOf(run, environments),
+        relation: relationOf(actor, run),
+      });
+    };
   };
 }
 

@@ -1,5 +1,6 @@
 import type { PrincipalId } from "../ids.ts";
 import type { FollowUpFile, RunInput } from "../inputs/run-input.ts";
+import type { Viewer } from "../people/principal.ts";
 import type { Verdict } from "../policies/evaluate-policies.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
@@ -79,6 +80,31 @@ export function inputOf({
 }): ApprovalInput {
   const text = context === undefined ? message : `${message}\n\n${context}`;
   return { followUpId: id, text, attachments: files.map(({ fileName: name, sha256 }) => ({ name, sha256 })) };
+}
+
+/** Whose words an approval is about. */
+export interface ApprovedWords {
+  readonly authorIds: readonly PrincipalId[];
+  /** Whether they are the request of the run, so that they are also words of its creator, executor and requester. */
+  readonly isRequest: boolean;
+}
+
+/**
+ * Why a principal may not approve words of this run. Nobody approves words of their own, except an administrator. A
+ * member in whose name another principal requested the run never approves anything of it.
+ */
+export function objectionTo(
+  { administrator, id }: Pick<Viewer, "administrator" | "id">,
+  { creatorId, executorId, requesterId }: Pick<Run, "creatorId" | "executorId" | "requesterId">,
+  { authorIds, isRequest }: ApprovedWords,
+): string | undefined {
+  if (requesterId !== undefined && creatorId === id) {
+    return "The member in whose name a run was requested does not approve it.";
+  }
+  const authors = isRequest ? [creatorId, executorId, requesterId, ...authorIds] : authorIds;
+  return !administrator && authors.includes(id)
+    ? "Nobody but an administrator approves their own words."
+    : undefined;
 }
 
 /** Whether the run may not start or restart before it is approved. */

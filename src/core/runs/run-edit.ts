@@ -513,10 +513,10 @@ export class RunEdit {
     if (first?.approval === undefined) {
       return undefined;
     }
-    const { reason } = first.approval;
+    const { authorIds = [], reason } = first.approval;
     const before = this.subject.run.waitingFollowUp;
     const since = before?.followUpId === first.id ? before.since : this.#tools.now;
-    return { followUpId: first.id, reason, since };
+    return { followUpId: first.id, reason, authorIds: [...new Set([first.authorId, ...authorIds])], since };
   }
 
   #stamps(to: RunState): Partial<RunProgress> {

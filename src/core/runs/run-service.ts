@@ -32,7 +32,14 @@ import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import { requireSandbox } from "../workers/require-sandbox.ts";
-import { type ApprovalTools, hashed, inputsOfRequest, newApproval, requiredApproval } from "./approval.ts";
+import {
+  type ApprovalTools,
+  hashed,
+  inputsOfRequest,
+  newApproval,
+  objectionTo,
+  requiredApproval,
+} from "./approval.ts";
 import { decideRewrite, decideWithdrawal } from "./change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "./change-request.ts";
 import {
@@ -52,6 +59,7 @@ import {
   type FollowUpInput,
   requireOption,
 } from "./decide-follow-up.ts";
+import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
 import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
 import { homeRepositoryOf } from "./home-repository.ts";
 import { inheritConfig } from "./inherit-config.ts";
@@ -473,6 +481,12 @@ export class RunService {
     });
   }
 
+  /** Says who may give the answer or the approval that a run waits for, when the viewer and others act from there. */
+  async deciders(viewer: Viewer, from: RequestOrigin, members: ListMembers): Promise<DecidersOf> {
+    const { policies, storage } = this.#deps;
+    return decidersFor({ policies, environments: storage.environments, members }, viewer, from);
+  }
+
   async get(key: RunKey, viewer: Viewer): Promise<Run> {
     return requireVisible(await this.#deps.storage.runs.find(key), viewer);
   }
@@ -682,18 +696,15 @@ export class RunService {
   }
 }
 
-/**
- * Nobody approves words of their own, except an administrator. A member in whose name another principal requested the
- * run never approves anything of it.
- */
 function requireOthersWords(run: Run, { approval, followUp }: ApprovalTarget, viewer: Viewer): void {
-  const { creatorId, executorId, requesterId } = run;
-  if (requesterId !== undefined && creatorId === viewer.id) {
-    throw new AppError("not_authorized", "The member in whose name a run was requested does not approve it.");
-  }
-  const ofRun = followUp === undefined ? [creatorId, executorId, requesterId] : [followUp.authorId];
-  if (!viewer.administrator && [...ofRun, ...(approval.authorIds ?? [])].includes(viewer.id)) {
-    throw new AppError("not_authorized", "Nobody but an administrator approves their own words.");
+  const { authorIds = [] } = approval;
+  const words =
+    followUp === undefined
+      ? { authorIds, isRequest: true }
+      : { authorIds: [followUp.authorId, ...authorIds], isRequest: false };
+  const objection = objectionTo(viewer, run, words);
+  if (objection !== undefined) {
+    throw new AppError("not_authorized", objection);
   }
 }
 

@@ -234,6 +234,8 @@ export interface RunProgress {
 export interface WaitingFollowUp {
   readonly followUpId: string;
   readonly reason: string;
+  /** The principals whose words they are. Absent in rows of earlier versions. */
+  readonly authorIds?: readonly PrincipalId[];
   readonly since: Date;
 }
 

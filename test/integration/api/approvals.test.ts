@@ -58,6 +58,31 @@ describe("a run that waits for approval", () => {
     expect(await turn(id)).toEqual(["and drop the tables"]);
   });
 
+  test("the run says who may approve it, to those who may not", async () => {
+    await require({ match: { principals: [annUid], actions: ["create"] } });
+    await allow({ match: { principals: [benUid], actions: ["approve"] } });
+    const id = await createRun(harness, { prompt: "Deploy" }, { key: ann });
+    const read = async (key?: string) =>
+      (await call(harness, `${RUNS}/${id}`, key === undefined ? {} : { key })).body;
+    const listed = (
+      await call(harness, `${RUNS}?state=BLOCKED&q=Deploy&creator=${annUid}&limit=1`, { key: ann })
+    ).body;
+
+    const [own, forBen, forAdministrator] = [await read(ann), await read(ben), await read()];
+
+    expect(own.waiting_for).toMatchObject({ reason: "approval", may_decide: false });
+    expect(own.waiting_for.deciders[0]).toEqual({ uid: benUid, type: "user", display_name: "ben" });
+    expect(listed.runs[0].waiting_for).toEqual(own.waiting_for);
+    expect([forBen.waiting_for, forAdministrator.waiting_for]).toEqual(
+      Array(2).fill({
+        reason: "approval",
+        message: expect.any(String),
+        since: expect.any(String),
+        may_decide: true,
+      }),
+    );
+  });
+
   test("an edit and a withdrawal before the decision change the hash", async () => {
     await require({ match: { principals: [annUid] } });
     const id = await createRun(harness, { prompt: "Deploy" }, { key: ann });

@@ -186,6 +186,33 @@ class AmbientAgentConfig(Model):
     """
 
 
+class RunCreatorInfo(Model):
+    """
+    A principal: the creator or the executor of a run.
+    """
+
+    uid: str
+    """
+    The principal's id.
+    """
+    type: Literal["user", "service_account"] | str
+    """
+    `user`: a person. `service_account`: a program.
+    """
+    display_name: str | None = None
+    """
+    The name shown on the pages.
+    """
+    email: str | None = None
+    """
+    The email address, if known.
+    """
+    photo_url: str | None = None
+    """
+    The URL of a picture, if known.
+    """
+
+
 class RunWaitingFor(Model):
     """
     What the run waits for before it can start or continue.
@@ -202,6 +229,14 @@ class RunWaitingFor(Model):
     since: datetime
     """
     When the run got its present state.
+    """
+    may_decide: bool | None = None
+    """
+    Whether the policies let the caller answer or approve. Only if a person has to.
+    """
+    deciders: list[RunCreatorInfo] | None = None
+    """
+    Members who may answer or approve, at most five. Absent if the caller may.
     """
 
 
@@ -1037,33 +1072,6 @@ class RunStatusMessage(Model):
     remedy: str | None = None
     """
     What you can do about it.
-    """
-
-
-class RunCreatorInfo(Model):
-    """
-    A principal: the creator or the executor of a run.
-    """
-
-    uid: str
-    """
-    The principal's id.
-    """
-    type: Literal["user", "service_account"] | str
-    """
-    `user`: a person. `service_account`: a program.
-    """
-    display_name: str | None = None
-    """
-    The name shown on the pages.
-    """
-    email: str | None = None
-    """
-    The email address, if known.
-    """
-    photo_url: str | None = None
-    """
-    The URL of a picture, if known.
     """
 
 

@@ -189,6 +189,32 @@ export type AmbientAgentConfig = {
 };
 
 /**
+ * A principal: the creator or the executor of a run.
+ */
+export type RunCreatorInfo = {
+    /**
+     * The principal's id.
+     */
+    uid: string;
+    /**
+     * `user`: a person. `service_account`: a program.
+     */
+    type: 'user' | 'service_account';
+    /**
+     * The name shown on the pages.
+     */
+    display_name?: string;
+    /**
+     * The email address, if known.
+     */
+    email?: string;
+    /**
+     * The URL of a picture, if known.
+     */
+    photo_url?: string;
+};
+
+/**
  * What the run waits for before it can start or continue.
  */
 export type RunWaitingFor = {
@@ -204,6 +230,14 @@ export type RunWaitingFor = {
      * When the run got its present state.
      */
     since: string;
+    /**
+     * Whether the policies let the caller answer or approve. Only if a person has to.
+     */
+    may_decide?: boolean;
+    /**
+     * Members who may answer or approve, at most five. Absent if the caller may.
+     */
+    deciders?: Array<RunCreatorInfo>;
 };
 
 /**
@@ -926,32 +960,6 @@ export type RunStatusMessage = {
      * What you can do about it.
      */
     remedy?: string;
-};
-
-/**
- * A principal: the creator or the executor of a run.
- */
-export type RunCreatorInfo = {
-    /**
-     * The principal's id.
-     */
-    uid: string;
-    /**
-     * `user`: a person. `service_account`: a program.
-     */
-    type: 'user' | 'service_account';
-    /**
-     * The name shown on the pages.
-     */
-    display_name?: string;
-    /**
-     * The email address, if known.
-     */
-    email?: string;
-    /**
-     * The URL of a picture, if known.
-     */
-    photo_url?: string;
 };
 
 /**

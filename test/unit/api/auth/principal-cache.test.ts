@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PrincipalCache } from "../../../../src/api/auth/principal-cache.ts";
-import type { PrincipalId } from "../../../../src/core/ids.ts";
+import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
@@ -30,7 +30,12 @@ function aHarness(...people: Principal[]) {
     beforeAnswer();
     return found;
   };
-  const known = new PrincipalCache({ people: { getMany }, pubsub, clock });
+  let lists = 0;
+  const list = async (teamId: TeamId) => {
+    lists += 1;
+    return [...stored.values()].filter((principal) => principal.teamId === teamId);
+  };
+  const known = new PrincipalCache({ people: { getMany, list }, pubsub, clock });
   const nameOf = async (id: PrincipalId) => (await known.getMany(new Set([id]))).get(id)?.displayName;
   const rename = (principal: Principal, displayName: string) => {
     stored.set(principal.id, { ...principal, displayName });
@@ -38,7 +43,7 @@ function aHarness(...people: Principal[]) {
   const meanwhile = (work: () => void) => {
     beforeAnswer = work;
   };
-  return { asked, clock, known, meanwhile, nameOf, rename, publishChange };
+  return { asked, countLists: () => lists, clock, known, meanwhile, nameOf, rename, publishChange };
 }
 
 describe("principal cache", () => {
@@ -66,6 +71,20 @@ describe("principal cache", () => {
     rename(ada, "Countess");
     await clock.advance(5_000);
     expect(await nameOf(ada.id)).toBe("Countess");
+  });
+
+  test("the members of a team are read once, and again after a notification or a short time", async () => {
+    const ada = aPrincipal();
+    const { clock, countLists, known, publishChange } = aHarness(ada);
+
+    const [members] = await Promise.all([known.listTeam(ada.teamId), known.listTeam(ada.teamId)]);
+    expect([members, countLists()]).toEqual([[ada], 1]);
+    publishChange();
+    await known.listTeam(ada.teamId);
+    expect(countLists()).toBe(2);
+    await clock.advance(5_000);
+    await known.listTeam(ada.teamId);
+    expect(countLists()).toBe(3);
   });
 
   test("principals are not cached if a notification arrives during the query", async () => {
