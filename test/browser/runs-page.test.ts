@@ -22,13 +22,24 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     return page;
   }
 
-  async function createRun(prompt: string, more: object = {}): Promise<string> {
-    const response = await fetch(`${harness.service.url}/api/v1/agent/runs`, {
+  async function post(path: string, body: object, key = harness.service.apiKey) {
+    const response = await fetch(`${harness.service.url}/api/v1/agent/${path}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${harness.service.apiKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ prompt, ...more }),
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
     });
-    return ((await response.json()) as { run_id: string }).run_id;
+    return (await response.json()) as { readonly [member: string]: string };
+  }
+
+  async function createRun(prompt: string, more: object = {}): Promise<string> {
+    return (await post("runs", { prompt, ...more })).run_id ?? "";
+  }
+
+  /** A member of the team with a key. */
+  async function addMember(name: string): Promise<{ readonly uid: string; readonly key: string }> {
+    const { uid = "" } = await post("principals", { type: "user", display_name: name });
+    const { key = "" } = await post("keys", { name, scopes: ["runs:write"], principal_uid: uid });
+    return { uid, key };
   }
 
   function row(page: Page, title: string) {
@@ -66,6 +77,36 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     await row(page, "A live run").getByText("Needs you").waitFor();
     await page.waitForFunction('document.title.startsWith("(1)")');
     expect(await row(page, "A live run").getByRole("link", { name: "Answer" }).count()).toBe(1);
+  });
+
+  test("a run that waits for an approval needs those who may approve, and says so to everyone else", async () => {
+    const [ann, dana] = [await addMember("Ann Lee"), await addMember("Dana Fischer")];
+    const ofAnn = { actions: ["create"], principals: [ann.uid] };
+    const byDana = { actions: ["approve"], principals: [dana.uid] };
+    await post("policies", { name: "Ask Dana", priority: 1, effect: "require_approval", match: ofAnn });
+    await post("policies", { name: "Dana approves", priority: 2, effect: "allow", match: byDana });
+    const { run_id: id } = await post("runs", { prompt: "say approved", title: "A guarded run" }, ann.key);
+    const [annContext, danaContext] = [
+      await harness.open({ key: ann.key }),
+      await harness.open({ key: dana.key }),
+    ];
+    const [annPage, danaPage] = [await annContext.newPage(), await danaContext.newPage()];
+
+    await annPage.goto(`${harness.service.url}/`);
+    await row(annPage, "A guarded run").getByText("Needs Dana +1").waitFor();
+    const isAsked = await row(annPage, "A guarded run").getByRole("link", { name: "Review" }).count();
+    await annPage.goto(`${harness.service.url}/runs/${id}`);
+    await annPage.getByText(/^Dana Fischer or .+ must decide\.$/).waitFor();
+    const buttons = await annPage.getByRole("button", { name: "Approve" }).count();
+    await danaPage.goto(`${harness.service.url}/`);
+    await row(danaPage, "A guarded run").getByText("Needs you").waitFor();
+    await row(danaPage, "A guarded run").getByRole("link", { name: "Review" }).click();
+    await danaPage.getByRole("button", { name: "Approve" }).click();
+    await annPage.getByText("Done", { exact: true }).first().waitFor();
+
+    expect([isAsked, buttons]).toEqual([0, 0]);
+    expect(await annPage.title()).not.toContain("(!)");
+    await Promise.all([annContext.close(), danaContext.close()]);
   });
 
   test("filters stand in the address, and a result of none says so", async () => {

@@ -1,4 +1,5 @@
-import type { RunState } from "@errand/client";
+import type { RunItem, RunState } from "@errand/client";
+import { decidersText, needsWord } from "./deciders.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 interface Look {
@@ -14,7 +15,7 @@ export const STATES: Readonly<Record<RunState, Look>> = {
   PENDING: { word: "Preparing", icon: "statePreparing", tone: "" },
   CLAIMED: { word: "Starting", icon: "stateStarting", tone: "" },
   INPROGRESS: { word: "Working", icon: "stateWorking", tone: "work" },
-  BLOCKED: { word: "Needs you", icon: "stateNeeds", tone: "needs" },
+  BLOCKED: { word: "Needs a person", icon: "stateNeeds", tone: "needs" },
   SUCCEEDED: { word: "Done", icon: "stateDone", tone: "done" },
   FAILED: { word: "Failed", icon: "stateFailed", tone: "fail" },
   ERROR: { word: "Error", icon: "stateError", tone: "error" },
@@ -28,21 +29,32 @@ export function hasEnded(state: RunState): boolean {
   return ENDED.has(state);
 }
 
-/** The state in words, with an icon and a colour. `pill`: on a ground of its colour. `wordHidden`: only for screen readers. */
+/** How the reader reads the state of this run, such as `Needs you` or `Needs Dana`. */
+export function stateWord(state: RunState, run: Pick<RunItem, "waiting_for">): string {
+  return state === "BLOCKED" ? needsWord(run) : STATES[state].word;
+}
+
+/** The state in words, with an icon and a colour. `pill`: on a ground of its colour. */
 export function State({
   state,
+  run,
   pill = false,
-  wordHidden = false,
 }: {
   readonly state: RunState;
+  readonly run: Pick<RunItem, "waiting_for">;
   readonly pill?: boolean;
-  readonly wordHidden?: boolean;
 }) {
-  const { word, icon, tone } = STATES[state];
+  const { icon, tone } = STATES[state];
+  const names = state === "BLOCKED" ? decidersText(run) : "";
   return (
-    <span className={`state ${tone} ${pill ? "pill" : ""}`}>
+    <span
+      className={`state ${tone} ${pill ? "pill" : ""}`}
+      title={names === "" ? undefined : `${names} may decide.`}
+    >
       <Icon name={icon} className={icon === "stateWorking" ? "turning" : ""} />
-      <span className={wordHidden ? "sr" : ""}>{word}</span>
+      <span className="one" dir="auto">
+        {stateWord(state, run)}
+      </span>
     </span>
   );
 }

@@ -1,28 +1,32 @@
-import type { RunState } from "@errand/client";
+import type { RunItem, RunState } from "@errand/client";
 import { useEffect, useRef } from "react";
-import { hasEnded, STATES } from "../parts/state.tsx";
+import { needsReader } from "../parts/deciders.ts";
+import { hasEnded, STATES, stateWord } from "../parts/state.tsx";
 import done from "./marks/done.svg";
 import error from "./marks/error.svg";
 import fail from "./marks/fail.svg";
 import needs from "./marks/needs.svg";
+import { withVisibleMarks } from "./text/marks.ts";
 
 /** The icons of a tab, by the class of the state. */
 const ICONS: Readonly<Record<string, string>> = { needs, done, fail, error };
 
-/** Shows in the title and the icon of the tab that the run needs a person or has ended, and notifies a hidden tab. */
-export function useAttention(title: string | undefined, state: RunState | undefined): void {
-  const before = useRef<RunState>(undefined);
+/** Shows in the title and the icon of the tab that the run needs the reader or has ended, and notifies a hidden tab. */
+export function useAttention(run: RunItem | undefined, state: RunState | undefined): void {
+  const before = useRef<string>(undefined);
+  const title = run && withVisibleMarks(run.title);
+  const word = run && state && stateWord(state, run);
+  const isNeeded = run !== undefined && state === "BLOCKED" && needsReader(run);
   useEffect(() => {
-    if (title === undefined || state === undefined) {
+    if (title === undefined || state === undefined || word === undefined) {
       return;
     }
-    const { tone, word } = STATES[state];
-    document.title = `${state === "BLOCKED" ? "(!) " : ""}${word}: ${title} · Errand`;
-    const isNews = before.current !== undefined && before.current !== state;
-    const needsLook = state === "BLOCKED" || hasEnded(state);
-    before.current = state;
+    document.title = `${isNeeded ? "(!) " : ""}${word}: ${title} · Errand`;
+    const isNews = before.current !== undefined && before.current !== word;
+    const needsLook = isNeeded || hasEnded(state);
+    before.current = word;
     const isHidden = document.visibilityState !== "visible";
-    showIcon(state === "BLOCKED" || (needsLook && isHidden) ? ICONS[tone] : undefined);
+    showIcon(isNeeded || (needsLook && isHidden) ? ICONS[STATES[state].tone] : undefined);
     if (
       isNews &&
       needsLook &&
@@ -33,16 +37,15 @@ export function useAttention(title: string | undefined, state: RunState | undefi
       const notification = new Notification(`${word}: ${title}`, { tag: window.location.pathname });
       notification.onclick = () => window.focus();
     }
-  }, [title, state]);
+  }, [title, state, word, isNeeded]);
   useEffect(() => {
-    const onVisible = () =>
-      document.visibilityState === "visible" && state !== "BLOCKED" && showIcon(undefined);
+    const onVisible = () => document.visibilityState === "visible" && !isNeeded && showIcon(undefined);
     document.addEventListener("visibilitychange", onVisible);
     return () => {
       document.removeEventListener("visibilitychange", onVisible);
       showIcon(undefined);
     };
-  }, [state]);
+  }, [isNeeded]);
 }
 
 /** Asks whether notifications may be shown. Browsers allow this only after a click. */

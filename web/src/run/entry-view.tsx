@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { AgentAvatar, Avatar } from "../parts/avatar.tsx";
+import { decidersText } from "../parts/deciders.ts";
 import { bytes, clockTime, duration, exactTime, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -290,6 +291,7 @@ function Question({ entry }: { readonly entry: QuestionEntry }) {
   const call = entry.callId === undefined ? undefined : log.find(toolKey(entry.turn, entry.callId));
   const view = call?.kind === "tool" ? viewOf(call) : undefined;
   const isOpen = !hasEnded && run?.permission?.permission_id === entry.permissionId;
+  const mayAnswer = run?.waiting_for?.may_decide !== false;
   const primary = options.find(({ kind }) => kind.startsWith("allow"));
   const refusal = options.find(({ kind }) => kind.startsWith("reject"));
   return (
@@ -315,7 +317,7 @@ function Question({ entry }: { readonly entry: QuestionEntry }) {
           <PlainText text={view.input} label="Input" />
         )}
         {answer.error && <Problem error={answer.error} />}
-        {isOpen && !isGuest ? (
+        {isOpen && !isGuest && mayAnswer ? (
           <div className="ask-options">
             {options.map((option) => (
               <button
@@ -337,7 +339,7 @@ function Question({ entry }: { readonly entry: QuestionEntry }) {
         ) : (
           <p className="sm muted">
             {isOpen
-              ? "A member of the team must answer."
+              ? `${(run && decidersText(run)) || "A member of the team"} must answer.`
               : hasEnded
                 ? "Nobody answered before the run ended."
                 : "The answer is on its way to the agent."}
@@ -384,6 +386,8 @@ function Approval({ entry }: { readonly entry: ApprovalEntry }) {
     );
   }
   const isOpen = approval !== undefined && approval.decided === undefined;
+  const waiting = run?.waiting_for?.reason === "approval" ? run.waiting_for : undefined;
+  const names = run && waiting && decidersText(run);
   return (
     <section
       className="ask inset"
@@ -410,7 +414,7 @@ function Approval({ entry }: { readonly entry: ApprovalEntry }) {
           </div>
         ))}
         {decide.error && <Problem error={decide.error} />}
-        {isOpen && !isGuest ? (
+        {isOpen && !isGuest && waiting?.may_decide !== false ? (
           <>
             <label className="field">
               <span className="label">Comment (optional)</span>
@@ -441,7 +445,7 @@ function Approval({ entry }: { readonly entry: ApprovalEntry }) {
             </p>
           </>
         ) : (
-          <p className="sm muted">It waits for a person who may approve it.</p>
+          <p className="sm muted">{names || "A person who may approve it"} must decide.</p>
         )}
       </div>
     </section>

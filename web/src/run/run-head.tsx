@@ -62,7 +62,7 @@ export function RunHead({
           {withVisibleMarks(run.title)}
         </h1>
         <span className="run-state">
-          <State state={state} pill />
+          <State state={state} run={run} pill />
         </span>
         <div className="run-acts">
           <Actions run={run} state={state} onCopy={onCopy} />

@@ -20,7 +20,6 @@ import { RunAside, RunStrip } from "./run-aside.tsx";
 import { type RunContext, RunContextProvider } from "./run-context.tsx";
 import { useRunLog } from "./run-events.ts";
 import { GUEST_TABS, RunHead, TABS, type Tab } from "./run-head.tsx";
-import { withVisibleMarks } from "./text/marks.ts";
 import { markdownOf } from "./to-markdown.ts";
 
 const ChangesTab = lazy(async () => ({ default: (await import("./changes-tab.tsx")).ChangesTab }));
@@ -80,7 +79,7 @@ function OpenRun({
   const isLogNewer = run === undefined || (facts.stateAt ?? "") >= run.updated_at;
   const state = (isLogNewer ? facts.state : undefined) ?? run?.state;
   const ended = state !== undefined && hasEnded(state);
-  useAttention(run && withVisibleMarks(run.title), state);
+  useAttention(run, state);
   // biome-ignore lint/correctness/useExhaustiveDependencies: A new state or turn changes the run, its follow-ups and its changes.
   useEffect(() => {
     if (view.isLoaded) {

@@ -7,6 +7,7 @@ import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "reac
 import { PageHead } from "../frame/page-head.tsx";
 import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { Avatar } from "../parts/avatar.tsx";
+import { needsReader } from "../parts/deciders.ts";
 import { money, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
@@ -62,7 +63,8 @@ function RunsOf({
   const list = useRef<HTMLDivElement>(null);
   useListKeys(list);
   const active = running.data ?? [];
-  const needs = active.filter(({ state }) => state === "BLOCKED");
+  const needs = active.filter(needsReader);
+  const waiting = active.filter((run) => run.state === "BLOCKED" && !needsReader(run));
   const others = active.filter(({ state }) => state !== "BLOCKED" && !hasEnded(state));
   const old = wantsEnded ? (ended.data ?? []) : [];
   const today = old.filter(({ updated_at }) => isToday(updated_at));
@@ -79,7 +81,11 @@ function RunsOf({
       <PageHead
         title={title}
         needs={needs.length}
-        text={isLoading ? "" : summary(needs.length, others.length, old.length, ended.hasNextPage)}
+        text={
+          isLoading
+            ? ""
+            : summary(needs.length, waiting.length + others.length, old.length, ended.hasNextPage)
+        }
       />
       <Views search={search} />
       <Filters search={search} />
@@ -90,6 +96,7 @@ function RunsOf({
       {isEmpty && <NothingMatches search={search} />}
       <div ref={list}>
         <Group name="Needs you" runs={needs} me={me} />
+        <Group name="Needs somebody else" runs={waiting} me={me} />
         <Group name="Running" runs={others} me={me} />
         <Group name="Ended today" runs={today} me={me} />
         <Group name="Earlier" runs={earlier} me={me} />
@@ -167,7 +174,7 @@ function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
   return (
     <div className="run-row">
       <div className="run-state">
-        <State state={state} />
+        <State state={state} run={run} />
       </div>
       <div className="run-what">
         <Link className="run-title one" to="/runs/$id" params={{ id: run_id }} title={title} dir="auto">
@@ -203,9 +210,9 @@ function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
       </div>
       <div className="run-cell run-cost r">{money(run.request_usage?.inference_cost_usd)}</div>
       <div className="run-cell run-time r">
-        {state === "BLOCKED" ? (
+        {run.waiting_for?.may_decide === true ? (
           <Link className="btn run-act" to="/runs/$id" params={{ id: run_id }}>
-            {run.waiting_for?.reason === "approval" ? "Review" : "Answer"}
+            {run.waiting_for.reason === "approval" ? "Review" : "Answer"}
           </Link>
         ) : isOver ? (
           <Ago time={run.updated_at} />
@@ -226,7 +233,7 @@ function secondLine({ agent, permission, result, state, status_message, waiting_
       </>
     );
   }
-  if (waiting_for !== undefined && !hasEnded(state)) {
+  if (waiting_for !== undefined && (waiting_for.reason === "approval" || !hasEnded(state))) {
     return waiting_for.message;
   }
   if (status_message !== undefined) {

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { needsReader } from "../parts/deciders.ts";
 import { RUNNING_STATES } from "../parts/state.tsx";
 import { client } from "../server/client.ts";
 import type { RunsView } from "./runs-search.ts";
@@ -17,6 +18,6 @@ export function useViewCounts(): Readonly<Partial<Record<RunsView, string>>> {
   }
   const { runs, page_info } = data;
   const more = page_info.has_next_page ? "+" : "";
-  const needs = runs.filter(({ state }) => state === "BLOCKED").length;
+  const needs = runs.filter(needsReader).length;
   return { needs: `${needs}${needs === 0 ? "" : more}`, running: `${runs.length}${more}` };
 }

@@ -131,7 +131,7 @@ function AgentTest({
         </span>
         {run.data && (
           <Link to="/runs/$id" params={{ id: run.data.run_id }}>
-            <State state={run.data.state} />
+            <State state={run.data.state} run={run.data} />
           </Link>
         )}
         <button
