@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
 import type { Check } from "../core/doctor/check.ts";
 import type { PrivateCommand } from "../core/inbox/private-commands.ts";
+import type { InstallationGuide } from "../core/people/installation-guide.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -58,20 +59,37 @@ export interface AdapterReading {
   readonly problems: readonly string[];
   /** Undefined: the adapter is off. */
   readonly create: ((deps: AdapterDeps) => Promise<RunningAdapter>) | undefined;
+  /** How an operator connects the platform with the server at this address, whether or not the adapter is on. */
+  readonly guide: (publicUrl: string) => Promise<InstallationGuide>;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** One entry per adapter. The code of an adapter is loaded only if it is on. */
+/** One entry per adapter. The code of an adapter is loaded only if it is on, and its guide when it is read. */
 const ADAPTERS: readonly ((env: Env) => AdapterReading)[] = [
-  (env) =>
-    reading(readSlackConfig(env), async (config, deps) =>
-      (await import("./slack/index.ts")).createSlackAdapter(config, deps),
-    ),
-  (env) =>
-    reading(readGithubConfig(env), async (config, deps) =>
-      (await import("./github/index.ts")).createGithubAdapter(config, deps),
-    ),
+  (env) => {
+    const { config, problems } = readSlackConfig(env);
+    return {
+      problems,
+      create: config && (async (deps) => (await import("./slack/index.ts")).createSlackAdapter(config, deps)),
+      guide: async (publicUrl) =>
+        (await import("./slack/app-manifest.ts")).slackGuide(publicUrl, config !== undefined),
+    };
+  },
+  (env) => {
+    const { config, problems } = readGithubConfig(env);
+    const apiUrl = githubApiUrlOf(env, "https://github.com");
+    return {
+      problems,
+      create:
+        config && (async (deps) => (await import("./github/index.ts")).createGithubAdapter(config, deps)),
+      guide: async (publicUrl) =>
+        (await import("./github/app-settings.ts")).githubGuide(publicUrl, {
+          apiUrl,
+          enabled: config !== undefined,
+        }),
+    };
+  },
 ];
 
 /** The address of the API for the pull requests of the git host. */
@@ -85,11 +103,4 @@ export const adapterVariableDocs = { ...slackVariableDocs, ...githubVariableDocs
 /** Reads the variables of all adapters. */
 export function readAdapters(env: Env): readonly AdapterReading[] {
   return ADAPTERS.map((read) => read(env));
-}
-
-function reading<Config>(
-  { config, problems }: { readonly config?: Config | undefined; readonly problems: readonly string[] },
-  create: (config: Config, deps: AdapterDeps) => Promise<RunningAdapter>,
-): AdapterReading {
-  return { problems, create: config === undefined ? undefined : (deps) => create(config, deps) };
 }

@@ -200,6 +200,8 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     skills: deps.skills,
     catalogue: deps.agents.view,
     doctor: deps.doctor,
+    installationGuides: () =>
+      Promise.all(bootstrap.config.guides.map((guide) => guide(bootstrap.publicUrl()))),
     storage,
     capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),

@@ -130,6 +130,8 @@ export interface Config {
   readonly logLevel: string;
   /** The adapters that are configured. */
   readonly adapters: readonly NonNullable<AdapterReading["create"]>[];
+  /** Of all adapters, whether or not they are configured. */
+  readonly guides: readonly AdapterReading["guide"][];
   /** The values of all variables that hold secrets. They must never be shown. */
   readonly secrets: readonly string[];
 }
@@ -157,10 +159,15 @@ export function readConfig(environment: Env): Config {
     throw new StartupError(problems.join("\n"));
   }
   const switchedOn = adapters.flatMap(({ create }) => create ?? []);
-  return Object.freeze({ ...configOf(parsed.data, env), adapters: switchedOn, secrets: secretsIn(env) });
+  return Object.freeze({
+    ...configOf(parsed.data, env),
+    adapters: switchedOn,
+    guides: adapters.map(({ guide }) => guide),
+    secrets: secretsIn(env),
+  });
 }
 
-function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "secrets"> {
+function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guides" | "secrets"> {
   const { ERRAND_TLS_CERT: certFile, ERRAND_TLS_KEY: keyFile } = values;
   return {
     role: values.ERRAND_ROLE,

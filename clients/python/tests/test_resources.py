@@ -358,6 +358,7 @@ def test_threads_inbox_notices_and_installations_are_listed_and_unknown_ones_are
     assert list(client.inbox.list(run_id=run_id)) == []
     assert list(client.notices.list(run_id=run_id)) == []
     assert list(client.installations.list()) == []
+    assert [guide.title for guide in client.installations.guides().guides] == ["Slack", "GitHub"]
     with pytest.raises(NotFoundError):
         client.threads.update(UNKNOWN, verbosity="quiet")
     with pytest.raises(NotFoundError):

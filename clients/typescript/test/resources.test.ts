@@ -503,6 +503,10 @@ describe("the server", () => {
     expect((await client.inbox.list({ run_id })).events).toEqual([]);
     expect((await client.notices.list({ run_id })).notices).toEqual([]);
     expect((await client.installations.list()).installations).toEqual([]);
+    expect((await client.installations.guides()).guides.map(({ title }) => title)).toEqual([
+      "Slack",
+      "GitHub",
+    ]);
     await expect(client.threads.update(UNKNOWN, { verbosity: "quiet" })).rejects.toBeInstanceOf(
       NotFoundError,
     );

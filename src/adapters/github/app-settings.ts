@@ -1,4 +1,7 @@
-/** What the App needs. The README has the same. */
+import { isLoopbackUrl } from "../../core/doctor/checks.ts";
+import type { GuideLink, GuideStep, InstallationGuide } from "../../core/people/installation-guide.ts";
+
+/** What the App needs, and the guide that creates it. docs/guides/github.md has the same tables. */
 
 interface Permission {
   readonly access: "read" | "write";
@@ -15,10 +18,118 @@ export const APP_PERMISSIONS: Readonly<Record<string, Permission>> = {
   metadata: { access: "read", use: "checking at each message whether the author may write" },
 };
 
-export const APP_EVENTS = [
-  "issues",
-  "issue_comment",
-  "pull_request",
-  "pull_request_review",
-  "pull_request_review_comment",
-] as const;
+const EVENT_USES = {
+  issues: "a new issue that mentions the App",
+  issue_comment: "comments on issues and pull requests",
+  pull_request: "a new pull request that mentions the App",
+  pull_request_review: "reviews",
+  pull_request_review_comment: "comments on lines of a pull request",
+};
+
+export const APP_EVENTS = Object.keys(EVENT_USES) as readonly (keyof typeof EVENT_USES)[];
+
+export interface GithubGuideOptions {
+  readonly enabled: boolean;
+  /** The address of the API. */
+  readonly apiUrl: string;
+}
+
+export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideOptions): InstallationGuide {
+  return {
+    adapter: "github",
+    title: "GitHub",
+    enabled,
+    ways: [
+      {
+        title: "A GitHub App of your own",
+        summary: `GitHub sends events to ${publicUrl}/webhooks/github. You choose the repositories.`,
+        ...(isLoopbackUrl(publicUrl) && {
+          obstacle: `GitHub cannot reach ${publicUrl}. Set ERRAND_PUBLIC_URL to an address that it reaches, for example of a reverse proxy or a tunnel, and restart.`,
+        }),
+        steps: [
+          createStep(publicUrl, apiUrl),
+          {
+            title: "Generate a private key",
+            text: "On the App's page: Private keys → Generate a private key. The browser downloads a file. The command writes it in one line, for files that cannot hold line breaks.",
+            snippets: [
+              { title: "Command for one line", text: "awk '{printf \"%s\\\\n\", $0}' *.private-key.pem" },
+            ],
+          },
+          {
+            title: "Set the variables and restart Errand",
+            text: "All processes of Errand need them: API processes receive events, and workers answer them.",
+            variables: [
+              { name: "GITHUB_APP_ID", source: "About → App ID, a number" },
+              { name: "GITHUB_APP_PRIVATE_KEY", source: "the content of the downloaded file" },
+              { name: "GITHUB_WEBHOOK_SECRET", source: "the webhook secret of the first step" },
+            ],
+          },
+          {
+            title: "Install the App",
+            text: "On the App's page: Install App. Choose the account and its repositories. The first installation is enabled; enable each further one under Integrations.",
+          },
+          {
+            title: "Try it",
+            text: "Write a comment on an issue that mentions the App by its name in addresses. It answers with 👀 and a comment.",
+            snippets: [{ title: "Comment", text: "@your-app say hello" }],
+          },
+          {
+            title: "Let people sign in with GitHub (optional)",
+            text: "People who may write to a repository of the App can then sign in to these pages.",
+            variables: [
+              { name: "GITHUB_CLIENT_ID", source: "About → Client ID" },
+              { name: "GITHUB_CLIENT_SECRET", source: "Client secrets → Generate a new client secret" },
+            ],
+          },
+        ],
+      },
+    ],
+    needs: [
+      ...Object.entries(APP_PERMISSIONS).map(
+        ([name, permission]) => ({ kind: "permission", name, ...permission }) as const,
+      ),
+      ...Object.entries(EVENT_USES).map(([name, use]) => ({ kind: "event", name, use }) as const),
+    ],
+  };
+}
+
+function createStep(publicUrl: string, apiUrl: string): GuideStep {
+  return {
+    title: "Create the App",
+    text: "The form has the permissions, the events and the address already. Enter a name that is free on GitHub, because people mention the App by it, and a webhook secret that the command makes.",
+    links: registrationLinks(publicUrl, apiUrl),
+    snippets: [
+      { title: "Webhook URL", text: `${publicUrl}/webhooks/github` },
+      { title: "Command that makes a secret", text: "openssl rand -hex 32" },
+    ],
+  };
+}
+
+/** https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-using-url-parameters */
+function registrationLinks(publicUrl: string, apiUrl: string): readonly GuideLink[] {
+  const parameters = new URLSearchParams({
+    url: publicUrl,
+    "callback_urls[]": `${publicUrl}/signin/github/callback`,
+    public: "false",
+    webhook_active: "true",
+    webhook_url: `${publicUrl}/webhooks/github`,
+    ...Object.fromEntries(Object.entries(APP_PERMISSIONS).map(([name, { access }]) => [name, access])),
+  });
+  for (const event of APP_EVENTS) {
+    parameters.append("events[]", event);
+  }
+  const host = webAddressOf(apiUrl);
+  return [
+    { title: "Create it for my account", url: `${host}/settings/apps/new?${parameters}` },
+    {
+      title: "Create it for an organization",
+      url: `${host}/organizations/{input}/settings/apps/new?${parameters}`,
+      input: "Organization",
+    },
+  ];
+}
+
+function webAddressOf(apiUrl: string): string {
+  const { hostname, origin } = new URL(apiUrl);
+  return hostname === "api.github.com" ? "https://github.com" : origin;
+}

@@ -1,18 +1,185 @@
-/** What the app needs in its workspace. The README's manifest has the same. */
+import type { AppsManifestCreateArguments } from "@slack/web-api";
+import { stringify } from "yaml";
+import type { GuideStep, InstallationGuide } from "../../core/people/installation-guide.ts";
+
+/** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
+
+type Manifest = Extract<AppsManifestCreateArguments["manifest"], object>;
+type BotScope = NonNullable<NonNullable<NonNullable<Manifest["oauth_config"]>["scopes"]>["bot"]>[number];
+type BotEvent = NonNullable<
+  NonNullable<NonNullable<Manifest["settings"]>["event_subscriptions"]>["bot_events"]
+>[number];
 
 /** The scopes of the bot, each with its use. */
 export const BOT_SCOPES: Readonly<Record<string, string>> = {
   "app_mentions:read": "receiving mentions",
-  "channels:history": "replies in threads of public channels",
-  "groups:history": "replies in threads of private channels",
+  "channels:history": "reading threads of public channels",
+  "groups:history": "reading threads of private channels",
   "im:history": "direct conversations with the bot",
   "im:write": "opening the direct conversation of a command",
-  "mpim:history": "replies in group conversations",
-  "chat:write": "cards and answers",
+  "mpim:history": "reading threads of group conversations",
+  "chat:write": "the card, answers and questions",
   commands: "the command /errand",
   "files:read": "downloading the files of a request",
-  "files:write": "uploading the files of a turn",
-  "reactions:read": "stopping a run by a reaction",
-  "reactions:write": "signs on requests",
+  "files:write": "uploading the files of a turn, when a person presses Files",
+  "reactions:read": "❌ on a request, which stops its run",
+  "reactions:write": "👀, ✅, ❌ and 🛑 on requests",
   "users:read": "checking that an author is a full member of the workspace",
+} satisfies Partial<Record<BotScope, string>>;
+
+/** The events that the app subscribes to, each with its use. */
+const BOT_EVENTS = {
+  app_mention: "mentions of the bot",
+  "message.channels": "replies in threads of public channels",
+  "message.groups": "replies in threads of private channels",
+  "message.im": "direct conversations with the bot",
+  "message.mpim": "replies in group conversations",
+  reaction_added: "❌ on a request",
+} satisfies Partial<Record<BotEvent, string>>;
+
+type Transport = "http" | "socket";
+
+/** The manifest of an app for the server at this address. */
+function appManifest(publicUrl: string, transport: Transport): Manifest {
+  const address = `${publicUrl}/webhooks/slack`;
+  const url = transport === "http" ? { url: address } : {};
+  const requestUrl = transport === "http" ? { request_url: address } : {};
+  return {
+    display_information: { name: "Errand", description: "Runs a coding agent for you" },
+    features: {
+      bot_user: { display_name: "errand", always_online: true },
+      app_home: { messages_tab_enabled: true, messages_tab_read_only_enabled: false },
+      slash_commands: [
+        {
+          command: "/errand",
+          description: "Starts a run, or shows your runs",
+          usage_hint: "<task> | runs | settings | link | doctor | help",
+          ...url,
+        },
+      ],
+    },
+    oauth_config: {
+      // Slack takes only https.
+      ...(isHttps(publicUrl) && { redirect_urls: [`${publicUrl}/signin/slack/callback`] }),
+      scopes: { bot: Object.keys(BOT_SCOPES) as BotScope[] },
+    },
+    settings: {
+      event_subscriptions: { ...requestUrl, bot_events: Object.keys(BOT_EVENTS) as BotEvent[] },
+      interactivity: { is_enabled: true, ...requestUrl },
+      ...(transport === "socket" && { socket_mode_enabled: true }),
+    },
+  };
+}
+
+export function manifestText(publicUrl: string, transport: Transport): string {
+  return stringify(appManifest(publicUrl, transport), { lineWidth: 0 });
+}
+
+export function slackGuide(publicUrl: string, enabled: boolean): InstallationGuide {
+  return {
+    adapter: "slack",
+    title: "Slack",
+    enabled,
+    ways: [
+      {
+        title: "With a public address",
+        summary: `Slack sends events to ${publicUrl}/webhooks/slack.`,
+        ...(!isHttps(publicUrl) && {
+          obstacle: `Slack sends events only to an https address that it reaches. The address of this server is ${publicUrl}. Set ERRAND_PUBLIC_URL to a public address and restart, or use Socket Mode.`,
+        }),
+        steps: [
+          createStep(publicUrl, "http"),
+          INSTALL_STEP,
+          variablesStep([
+            { name: "SLACK_SIGNING_SECRET", source: "Basic Information → App Credentials → Signing Secret" },
+            BOT_TOKEN,
+          ]),
+          {
+            title: "Confirm the address",
+            text: "After the restart, open Event Subscriptions in the app's settings. If the request URL is not verified, press Retry beside it.",
+          },
+          TRY_STEP,
+          SIGN_IN_STEP,
+        ],
+      },
+      {
+        title: "Without a public address (Socket Mode)",
+        summary: "Errand opens a connection to Slack. Slack needs no address of this server.",
+        steps: [
+          createStep(publicUrl, "socket"),
+          {
+            title: "Create the token of the connection",
+            text: "In the app's settings: Basic Information → App-Level Tokens → Generate Token and Scopes, with the scope connections:write.",
+          },
+          INSTALL_STEP,
+          variablesStep([
+            {
+              name: "SLACK_APP_TOKEN",
+              source: "Basic Information → App-Level Tokens. It begins with xapp-",
+            },
+            BOT_TOKEN,
+          ]),
+          TRY_STEP,
+        ],
+      },
+    ],
+    needs: [
+      ...Object.entries(BOT_SCOPES).map(([name, use]) => ({ kind: "scope", name, use }) as const),
+      ...Object.entries(BOT_EVENTS).map(([name, use]) => ({ kind: "event", name, use }) as const),
+    ],
+  };
+}
+
+const BOT_TOKEN = {
+  name: "SLACK_BOT_TOKEN",
+  source: "OAuth & Permissions → Bot User OAuth Token. It begins with xoxb-",
 };
+
+const INSTALL_STEP: GuideStep = {
+  title: "Install it",
+  text: "In the app's settings, choose Install App → Install to Workspace, and allow the scopes.",
+  links: [{ title: "Your Slack apps", url: "https://api.slack.com/apps" }],
+};
+
+const TRY_STEP: GuideStep = {
+  title: "Try it",
+  text: "In a channel, invite the bot and mention it. It answers with 👀 and a card.",
+  snippets: [
+    { title: "Invitation", text: "/invite @errand" },
+    { title: "Request", text: "@errand say hello" },
+  ],
+};
+
+const SIGN_IN_STEP: GuideStep = {
+  title: "Let people sign in with Slack (optional)",
+  text: "Members of the workspace can then sign in to these pages.",
+  variables: [
+    { name: "SLACK_CLIENT_ID", source: "Basic Information → App Credentials → Client ID" },
+    { name: "SLACK_CLIENT_SECRET", source: "Basic Information → App Credentials → Client Secret" },
+  ],
+};
+
+function createStep(publicUrl: string, transport: Transport): GuideStep {
+  const parameters = new URLSearchParams({
+    new_app: "1",
+    manifest_json: JSON.stringify(appManifest(publicUrl, transport)),
+  });
+  return {
+    title: "Create the app",
+    text: "Choose your workspace in Slack's form and confirm the manifest. If the form is empty, choose From a manifest and paste it.",
+    links: [{ title: "Create the app from the manifest", url: `https://api.slack.com/apps?${parameters}` }],
+    snippets: [{ title: "Manifest", text: manifestText(publicUrl, transport) }],
+  };
+}
+
+function variablesStep(variables: NonNullable<GuideStep["variables"]>): GuideStep {
+  return {
+    title: "Set the variables and restart Errand",
+    text: "All processes of Errand need them: API processes receive events, and workers answer them.",
+    variables,
+  };
+}
+
+function isHttps(url: string): boolean {
+  return url.startsWith("https://");
+}

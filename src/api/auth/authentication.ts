@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import { hasScope, type KeyHolder, type Scope, viewerWith } from "../../core/people/api-key.ts";
-import type { Principal, Viewer } from "../../core/people/principal.ts";
+import { isOperator, type Principal, type Viewer } from "../../core/people/principal.ts";
 import { guestOf } from "../../core/people/share-link.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import { callerNetwork } from "../http/caller-network.ts";
@@ -105,6 +105,12 @@ export function principalOf(request: FastifyRequest): Principal {
 /** Returns what the caller can see. A key without the scope `admin` sees no more than a member. */
 export function viewerOf(request: FastifyRequest): Viewer {
   return callerOf(request).viewer;
+}
+
+export function requireOperator(request: FastifyRequest): void {
+  if (!isOperator(viewerOf(request))) {
+    throw new AppError("not_authorized", "Only operators of the server may do this.");
+  }
 }
 
 /** Returns who is signed in to the pages with this browser. */

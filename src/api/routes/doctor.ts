@@ -1,8 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { AppError } from "../../core/errors.ts";
-import { isOperator } from "../../core/people/principal.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
+import { requireOperator } from "../auth/authentication.ts";
 import { DoctorResponse, doctorResponse } from "../schemas/doctor.ts";
 import { problems } from "../schemas/problem.ts";
 
@@ -19,9 +17,7 @@ export function doctorRoutes({ doctor }: Pick<ApiDeps, "doctor">): FastifyPlugin
   const config = { scope: "admin" } as const;
   return async (app) => {
     app.get("/agent/doctor", { schema: GET, config }, async (request) => {
-      if (!isOperator(viewerOf(request))) {
-        throw new AppError("not_authorized", "Only operators of the server may do this.");
-      }
+      requireOperator(request);
       return doctorResponse(await doctor.examine());
     });
   };

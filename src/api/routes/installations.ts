@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { TeamId } from "../../core/ids.ts";
 import { type InstallationChanges, InstallationService } from "../../core/people/installation-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
+import { requireOperator, viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import {
   InstallationItem,
@@ -11,6 +11,7 @@ import {
   ListInstallationsResponse,
   UpdateInstallationRequest,
 } from "../schemas/installation.ts";
+import { installationGuideItem, ListInstallationGuidesResponse } from "../schemas/installation-guide.ts";
 import { problems } from "../schemas/problem.ts";
 import { requireId } from "./ids.ts";
 
@@ -24,6 +25,13 @@ const LIST = {
   tags,
   response: { 200: ListInstallationsResponse, ...problems(401, 403, 503) },
 };
+const GUIDES = {
+  operationId: "listInstallationGuides",
+  summary: "List the steps that connect external platforms",
+  description: "For operators. The steps contain the addresses of this server.",
+  tags,
+  response: { 200: ListInstallationGuidesResponse, ...problems(401, 403, 503) },
+};
 const UPDATE = {
   operationId: "updateInstallation",
   summary: "Rename an installation, enable or disable it, assign it to another team, or accept it",
@@ -34,7 +42,7 @@ const UPDATE = {
 };
 
 export function installationRoutes(
-  { storage: wholeStorage }: Pick<ApiDeps, "storage">,
+  { installationGuides, storage: wholeStorage }: Pick<ApiDeps, "installationGuides" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const installations = new InstallationService(wholeStorage);
@@ -44,6 +52,11 @@ export function installationRoutes(
     app.get("/agent/installations", { schema: LIST, config: reading }, async (request) => ({
       installations: (await installations.list(viewerOf(request))).map(installationItem),
     }));
+    const guidesConfig = { scope: "admin" } as const;
+    app.get("/agent/installations/guides", { schema: GUIDES, config: guidesConfig }, async (request) => {
+      requireOperator(request);
+      return { guides: (await installationGuides()).map(installationGuideItem) };
+    });
     const path = "/agent/installations/:installationId";
     app.patch(path, { schema: UPDATE, config: writing }, async (request, reply) => {
       const viewer = viewerOf(request);

@@ -1,19 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import { Gauge, Registry } from "prom-client";
-import { AppError } from "../../core/errors.ts";
-import { isOperator } from "../../core/people/principal.ts";
 import type { LiveWorker } from "../../core/workers/worker.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
+import { requireOperator } from "../auth/authentication.ts";
 
 /** For operators: what the live workers last reported, in the format of Prometheus. */
 export function metricsRoutes({ storage: { workers } }: Pick<ApiDeps, "storage">): FastifyPluginAsync {
   const config = { scope: "admin" } as const;
   return async (app) => {
     app.get("/metrics", { schema: { hide: true }, config }, async (request, reply) => {
-      if (!isOperator(viewerOf(request))) {
-        throw new AppError("not_authorized", "Only operators of the server may do this.");
-      }
+      requireOperator(request);
       const registry = workerMetrics(await workers.listLive());
       return reply.type(registry.contentType).send(await registry.metrics());
     });

@@ -186,13 +186,17 @@ export function deadNoticesCheck({ noticeLog }: Pick<Storage, "noticeLog">): Che
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
+/** Whether only this machine reaches the address. */
+export function isLoopbackUrl(url: string): boolean {
+  return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
+}
+
 export function publicUrlCheck(publicUrl: () => string, adapters: readonly string[]): Check {
   return {
     name: "public_url",
     async run() {
       const url = publicUrl();
-      const isLoopback = URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
-      if (!isLoopback) {
+      if (!isLoopbackUrl(url)) {
         return ok(`Links lead to ${url}.`);
       }
       if (adapters.length === 0) {

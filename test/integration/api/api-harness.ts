@@ -16,6 +16,7 @@ import { EnvironmentService } from "../../../src/core/environments/environment-s
 import type { IdempotencyStore } from "../../../src/core/idempotency/idempotency-store.ts";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
 import type { Scope } from "../../../src/core/people/api-key.ts";
+import type { InstallationGuide } from "../../../src/core/people/installation-guide.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Clock } from "../../../src/core/ports/clock.ts";
 import type { PubSub } from "../../../src/core/ports/pubsub.ts";
@@ -60,6 +61,8 @@ export interface ApiHarnessOptions {
   readonly signInProviders?: ApiDeps["signInProviders"];
   readonly publicUrl?: () => string;
   readonly ready?: () => Promise<string | undefined>;
+  /** Default: none. */
+  readonly guides?: readonly InstallationGuide[];
   /** The checks of the doctor. Default: none. */
   readonly checks?: readonly Check[];
   readonly answers?: (answers: IdempotencyStore) => IdempotencyStore;
@@ -201,6 +204,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       programs: { isThere: async ({ isDemo }) => isDemo },
     }),
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
+    installationGuides: async () => options.guides ?? [],
     principals: new PrincipalCache({ people: storage.people, pubsub: usedPubsub, clock }),
     capacity: new Capacity({ workers: storage.workers, clock }),
     storage: {

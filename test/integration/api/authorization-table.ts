@@ -242,6 +242,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   },
   "DELETE /agent/identity-links/:linkId": administration,
   "GET /agent/installations": settings.read,
+  "GET /agent/installations/guides": { needs: "operator" },
   "PATCH /agent/installations/:installationId": {
     ...administration,
     body: () => ({ enabled: false }),

@@ -292,7 +292,8 @@ describe("reading the environment", () => {
   test.each(["", " ", "\t\n"])("every variable counts %j as not set", (blank) => {
     const env = { ERRAND_PORT: blank, ERRAND_API_KEY: blank, SLACK_BOT_TOKEN: blank, GITHUB_APP_ID: blank };
 
-    expect(readConfig(env)).toEqual(readConfig({}));
+    // Guides are functions, which are never equal.
+    expect({ ...readConfig(env), guides: [] }).toEqual({ ...readConfig({}), guides: [] });
   });
 
   test("one error reports invalid values, conflicts and the problems of adapters", () => {

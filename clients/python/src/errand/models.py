@@ -4259,6 +4259,166 @@ class UpdateInstallationRequest(Model):
     """
 
 
+class GuideLink(Model):
+    """
+    A link to the platform.
+    """
+
+    title: str
+    """
+    The text of the link.
+    """
+    url: str
+    """
+    The address. It contains `{input}` if `input` is present.
+    """
+    input: str | None = None
+    """
+    The label of a text that the reader enters for `{input}`.
+    """
+
+
+class GuideSnippet(Model):
+    """
+    A text to copy.
+    """
+
+    title: str
+    """
+    What the text is.
+    """
+    text: str
+    """
+    The text to copy.
+    """
+
+
+class GuideVariable(Model):
+    """
+    An environment variable of the server.
+    """
+
+    name: str
+    """
+    The name of the variable.
+    """
+    source: str
+    """
+    Where the platform shows the value.
+    """
+
+
+class GuideStep(Model):
+    """
+    One step.
+    """
+
+    title: str
+    """
+    The heading of the step.
+    """
+    text: str
+    """
+    What to do.
+    """
+    links: list[GuideLink] | None = None
+    """
+    Where to do it.
+    """
+    snippets: list[GuideSnippet] | None = None
+    """
+    Texts to copy.
+    """
+    variables: list[GuideVariable] | None = None
+    """
+    Variables to set.
+    """
+
+
+class GuideWay(Model):
+    """
+    One way to connect a platform.
+    """
+
+    title: str
+    """
+    The heading of the way.
+    """
+    summary: str
+    """
+    How events reach the server.
+    """
+    obstacle: str | None = None
+    """
+    Why this way does not work with the present address of the server, and what to change.
+    """
+    steps: list[GuideStep]
+    """
+    In their order.
+    """
+
+
+class GuideNeed(Model):
+    """
+    A scope, permission or event that the server asks for.
+    """
+
+    kind: Literal["scope", "permission", "event"] | str
+    """
+    What the platform calls it.
+    """
+    name: str
+    """
+    The platform's name for it.
+    """
+    access: Literal["read", "write"] | str | None = None
+    """
+    The access that a permission gives.
+    """
+    use: str
+    """
+    What the server does with it.
+    """
+
+
+class InstallationGuide(Model):
+    """
+    How to connect an external platform with this server.
+    """
+
+    adapter: str
+    """
+    The adapter. The names of its checks in the doctor begin with this name and `_`.
+    """
+    title: str
+    """
+    The name of the platform.
+    """
+    enabled: bool
+    """
+    Whether the variables of the adapter are set.
+    """
+    ways: list[GuideWay]
+    """
+    Follow the steps of one of them.
+    """
+    needs: list[GuideNeed]
+    """
+    What the server asks for on the platform.
+    """
+
+
+class ListInstallationGuidesResponse(Model):
+    """
+    How to connect external platforms with this server.
+    """
+
+    guides: list[InstallationGuide]
+    """
+    One per platform that the server knows.
+    """
+
+
 class CreateNamedAgentRequestHarness(Model):
     """
     The agent program that does the work of its runs.

@@ -4382,6 +4382,158 @@ export type UpdateInstallationRequest = {
 };
 
 /**
+ * A link to the platform.
+ */
+export type GuideLink = {
+    /**
+     * The text of the link.
+     */
+    title: string;
+    /**
+     * The address. It contains `{input}` if `input` is present.
+     */
+    url: string;
+    /**
+     * The label of a text that the reader enters for `{input}`.
+     */
+    input?: string;
+};
+
+/**
+ * A text to copy.
+ */
+export type GuideSnippet = {
+    /**
+     * What the text is.
+     */
+    title: string;
+    /**
+     * The text to copy.
+     */
+    text: string;
+};
+
+/**
+ * An environment variable of the server.
+ */
+export type GuideVariable = {
+    /**
+     * The name of the variable.
+     */
+    name: string;
+    /**
+     * Where the platform shows the value.
+     */
+    source: string;
+};
+
+/**
+ * One step.
+ */
+export type GuideStep = {
+    /**
+     * The heading of the step.
+     */
+    title: string;
+    /**
+     * What to do.
+     */
+    text: string;
+    /**
+     * Where to do it.
+     */
+    links?: Array<GuideLink>;
+    /**
+     * Texts to copy.
+     */
+    snippets?: Array<GuideSnippet>;
+    /**
+     * Variables to set.
+     */
+    variables?: Array<GuideVariable>;
+};
+
+/**
+ * One way to connect a platform.
+ */
+export type GuideWay = {
+    /**
+     * The heading of the way.
+     */
+    title: string;
+    /**
+     * How events reach the server.
+     */
+    summary: string;
+    /**
+     * Why this way does not work with the present address of the server, and what to change.
+     */
+    obstacle?: string;
+    /**
+     * In their order.
+     */
+    steps: Array<GuideStep>;
+};
+
+/**
+ * A scope, permission or event that the server asks for.
+ */
+export type GuideNeed = {
+    /**
+     * What the platform calls it.
+     */
+    kind: 'scope' | 'permission' | 'event';
+    /**
+     * The platform's name for it.
+     */
+    name: string;
+    /**
+     * The access that a permission gives.
+     */
+    access?: 'read' | 'write';
+    /**
+     * What the server does with it.
+     */
+    use: string;
+};
+
+/**
+ * How to connect an external platform with this server.
+ */
+export type InstallationGuide = {
+    /**
+     * The adapter. The names of its checks in the doctor begin with this name and `_`.
+     */
+    adapter: string;
+    /**
+     * The name of the platform.
+     */
+    title: string;
+    /**
+     * Whether the variables of the adapter are set.
+     */
+    enabled: boolean;
+    /**
+     * Follow the steps of one of them.
+     */
+    ways: Array<GuideWay>;
+    /**
+     * What the server asks for on the platform.
+     */
+    needs: Array<GuideNeed>;
+};
+
+/**
+ * How to connect external platforms with this server.
+ */
+export type ListInstallationGuidesResponse = {
+    /**
+     * One per platform that the server knows.
+     */
+    guides: Array<InstallationGuide>;
+};
+
+/**
  * An MCP server of the team.
  */
 export type McpServer = {

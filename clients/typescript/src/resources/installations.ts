@@ -1,6 +1,7 @@
 import type { ApiClient } from "../api-client.ts";
 import type {
   Installation,
+  ListInstallationGuidesResponse,
   ListInstallationsResponse,
   UpdateInstallationRequest,
 } from "../generated/types.ts";
@@ -23,6 +24,11 @@ export class Installations {
       (page: ListInstallationsResponse) => page.installations,
       options,
     );
+  }
+
+  /** Gets the steps that connect Slack, GitHub and the like with the server. Only for operators. */
+  guides(options?: RequestOptions): ApiPromise<ListInstallationGuidesResponse> {
+    return this.#client.get("/agent/installations/guides", options);
   }
 
   /** Renames an installation, enables or disables it, or assigns it to another team. */

@@ -113,6 +113,7 @@ class AsyncInboxWithRawResponse:
 class AsyncInstallationsWithRawResponse:
     def __init__(self, installations: AsyncInstallations) -> None:
         self.list = raw_page(installations.list)
+        self.guides = raw(installations.guides)
         self.update = raw(installations.update)
 
 
@@ -389,6 +390,7 @@ class AsyncInboxWithStreamingResponse:
 class AsyncInstallationsWithStreamingResponse:
     def __init__(self, installations: AsyncInstallations) -> None:
         self.list = streaming_page(installations.list)
+        self.guides = streaming(installations.guides)
         self.update = streaming(installations.update)
 
 

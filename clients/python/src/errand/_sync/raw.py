@@ -113,6 +113,7 @@ class InboxWithRawResponse:
 class InstallationsWithRawResponse:
     def __init__(self, installations: Installations) -> None:
         self.list = raw_page(installations.list)
+        self.guides = raw(installations.guides)
         self.update = raw(installations.update)
 
 
@@ -389,6 +390,7 @@ class InboxWithStreamingResponse:
 class InstallationsWithStreamingResponse:
     def __init__(self, installations: Installations) -> None:
         self.list = streaming_page(installations.list)
+        self.guides = streaming(installations.guides)
         self.update = streaming(installations.update)
 
 

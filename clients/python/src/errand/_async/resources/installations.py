@@ -41,6 +41,12 @@ class AsyncInstallations:
             models.ListInstallationsResponse, "installations", "/agent/installations", options=options
         )
 
+    async def guides(self, **options: Unpack[RequestOptions]) -> models.ListInstallationGuidesResponse:
+        """Gets the steps that connect Slack, GitHub and the like with the server. Only for operators."""
+        return await self._client._request(
+            models.ListInstallationGuidesResponse, "GET", "/agent/installations/guides", options=options
+        )
+
     async def update(
         self,
         installation_id: str,

@@ -42,6 +42,12 @@ class Installations:
             models.ListInstallationsResponse, "installations", "/agent/installations", options=options
         )
 
+    def guides(self, **options: Unpack[RequestOptions]) -> models.ListInstallationGuidesResponse:
+        """Gets the steps that connect Slack, GitHub and the like with the server. Only for operators."""
+        return self._client._request(
+            models.ListInstallationGuidesResponse, "GET", "/agent/installations/guides", options=options
+        )
+
     def update(
         self,
         installation_id: str,
