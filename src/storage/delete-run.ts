@@ -20,6 +20,9 @@ export async function deleteRun(tx: Tx, { checkpoint, checkpointDelta, id }: Run
   await tx.artifact.deleteMany({ where: { runId: id } });
   await tx.repositoryChange.deleteMany({ where: { runId: id } });
   await tx.runInput.deleteMany({ where: { runId: id } });
+  await tx.$executeRaw`
+    INSERT INTO deleted_run_uses (id, team_id, api_key_id, cost_usd, created_at)
+    SELECT id, team_id, api_key_id, cost_usd, created_at FROM runs WHERE id = ${id}::uuid`;
   await tx.run.delete({ where: { id } });
   await deleteUnusedBlobs(
     tx,

@@ -76,17 +76,24 @@ async function usesOf(
 
 function useSql({ name, scope }: Quota, teamId: TeamId, { apiKeyId, at }: QuotaCount): Prisma.Sql {
   const { day, month } = quotaPeriods(at);
-  const ofTeam = sql`FROM runs WHERE team_id = ${teamId}::uuid`;
   switch (name) {
     case "queued_runs":
-      return sql`SELECT count(*) ${ofTeam} AND state = 'QUEUED'`;
+      return sql`SELECT count(*) FROM runs WHERE team_id = ${teamId}::uuid AND state = 'QUEUED'`;
     case "runs_per_day": {
-      const ofKey = scope === "key" ? sql`AND api_key_id = ${apiKeyId ?? null}::uuid` : Prisma.empty;
-      return sql`SELECT count(*) ${ofTeam} AND created_at >= ${day} ${ofKey}`;
+      const ofKey = scope === "key" ? sql`WHERE api_key_id = ${apiKeyId ?? null}::uuid` : Prisma.empty;
+      return sql`SELECT count(*) FROM ${createdSince(teamId, day)} ${ofKey}`;
     }
     case "cost_usd_per_month":
-      return sql`SELECT coalesce(sum(cost_usd), 0) ${ofTeam} AND created_at >= ${month}`;
+      return sql`SELECT coalesce(sum(cost_usd), 0) FROM ${createdSince(teamId, month)}`;
     default:
       return name satisfies never;
   }
+}
+
+/** Deleted runs count too: otherwise a caller could use more by deleting runs. */
+function createdSince(teamId: TeamId, start: Date): Prisma.Sql {
+  const ofPeriod = sql`WHERE team_id = ${teamId}::uuid AND created_at >= ${start}`;
+  return sql`(
+    SELECT api_key_id, cost_usd FROM runs ${ofPeriod}
+    UNION ALL SELECT api_key_id, cost_usd FROM deleted_run_uses ${ofPeriod}) AS created`;
 }

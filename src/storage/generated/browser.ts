@@ -23,6 +23,11 @@ export * from './enums.ts';
  */
 export type Team = Prisma.TeamModel
 /**
+ * Model DeletedRunUse
+ * What a deleted run counts for the quotas of its team, until its month has ended.
+ */
+export type DeletedRunUse = Prisma.DeletedRunUseModel
+/**
  * Model Principal
  * A user or a service account of one team.
  */

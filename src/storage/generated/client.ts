@@ -47,6 +47,11 @@ export { Prisma }
  */
 export type Team = Prisma.TeamModel
 /**
+ * Model DeletedRunUse
+ * What a deleted run counts for the quotas of its team, until its month has ended.
+ */
+export type DeletedRunUse = Prisma.DeletedRunUseModel
+/**
  * Model Principal
  * A user or a service account of one team.
  */

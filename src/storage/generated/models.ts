@@ -9,6 +9,7 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/Team.ts'
+export type * from './models/DeletedRunUse.ts'
 export type * from './models/Principal.ts'
 export type * from './models/NamedAgent.ts'
 export type * from './models/Identity.ts'

@@ -95,6 +95,24 @@ export function describeQuotas(harness: () => StorageHarness): void {
       await expect(aRunOf(harness(), teamId, NEXT_MONTH)).resolves.toMatchObject({ teamId });
     });
 
+    test("a deleted run counts for its day, its key and its month", async () => {
+      const quotas: readonly Quota[] = [PER_DAY, PER_DAY_AND_KEY, COST, QUEUED];
+      const teamId = await aTeamWith(harness(), quotas);
+      const apiKeyId = await aKeyOf(harness());
+      const { id } = await aRunOf(harness(), teamId, EVENING, apiKeyId);
+      await harness().storage.runs.change(id, ({ run }) =>
+        aChange(run, { progress: { ...run, state: "CANCELLED", costUsd: 1.5 } }),
+      );
+
+      await harness().storage.runs.remove(id, () => undefined);
+
+      const usedAt = async (at: Date) =>
+        (await harness().storage.quotas.list(teamId, { at, apiKeyId })).map(({ used }) => used);
+      expect(await usedAt(EVENING)).toEqual([1, 1, 1.5, 0]);
+      expect(await usedAt(NEXT_DAY)).toEqual([0, 0, 1.5, 0]);
+      expect(await usedAt(NEXT_MONTH)).toEqual([0, 0, 0, 0]);
+    });
+
     test("concurrent requests never exceed a quota", async () => {
       const teamId = await aTeamWith(harness(), [{ ...PER_DAY, limit: 5 }]);
       const other = await aTeam(harness());

@@ -62,3 +62,15 @@ test("old notices go once they are no longer to be sent", async () => {
 
   expect(await keysOf("SELECT state AS key FROM outbox_deliveries ORDER BY 1")).toEqual(["sent", "waiting"]);
 });
+
+test("what deleted runs counted for quotas goes when their month has ended", async () => {
+  await rows(`
+    INSERT INTO deleted_run_uses (id, team_id, created_at)
+    SELECT gen_random_uuid(), gen_random_uuid(), date_trunc('month', now(), 'UTC') + number * interval '1 minute'
+    FROM generate_series(-2, 1) AS number`);
+
+  expect(await pruneHistory(database, 400 * DAY_MS)).toBe(2);
+  const isCurrent =
+    "SELECT (created_at >= date_trunc('month', now(), 'UTC'))::text AS key FROM deleted_run_uses";
+  expect(await keysOf(isCurrent)).toEqual(["true", "true"]);
+});

@@ -398,6 +398,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   Team: 'Team',
+  DeletedRunUse: 'DeletedRunUse',
   Principal: 'Principal',
   NamedAgent: 'NamedAgent',
   Identity: 'Identity',
@@ -451,7 +452,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
+    modelProps: "team" | "deletedRunUse" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -526,6 +527,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TeamCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TeamCountAggregateOutputType> | number
+        }
+      }
+    }
+    DeletedRunUse: {
+      payload: Prisma.$DeletedRunUsePayload<ExtArgs>
+      fields: Prisma.DeletedRunUseFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DeletedRunUseFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DeletedRunUseFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>
+        }
+        findFirst: {
+          args: Prisma.DeletedRunUseFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DeletedRunUseFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>
+        }
+        findMany: {
+          args: Prisma.DeletedRunUseFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>[]
+        }
+        create: {
+          args: Prisma.DeletedRunUseCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>
+        }
+        createMany: {
+          args: Prisma.DeletedRunUseCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DeletedRunUseCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>[]
+        }
+        delete: {
+          args: Prisma.DeletedRunUseDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>
+        }
+        update: {
+          args: Prisma.DeletedRunUseUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>
+        }
+        deleteMany: {
+          args: Prisma.DeletedRunUseDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DeletedRunUseUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DeletedRunUseUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>[]
+        }
+        upsert: {
+          args: Prisma.DeletedRunUseUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedRunUsePayload>
+        }
+        aggregate: {
+          args: Prisma.DeletedRunUseAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDeletedRunUse>
+        }
+        groupBy: {
+          args: Prisma.DeletedRunUseGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedRunUseGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DeletedRunUseCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedRunUseCountAggregateOutputType> | number
         }
       }
     }
@@ -3392,6 +3467,17 @@ export const TeamScalarFieldEnum = {
 export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]
 
 
+export const DeletedRunUseScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  apiKeyId: 'apiKeyId',
+  costUsd: 'costUsd',
+  createdAt: 'createdAt'
+} as const
+
+export type DeletedRunUseScalarFieldEnum = (typeof DeletedRunUseScalarFieldEnum)[keyof typeof DeletedRunUseScalarFieldEnum]
+
+
 export const PrincipalScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -4133,6 +4219,20 @@ export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaM
 
 
 /**
+ * Reference to a field of type 'Decimal'
+ */
+export type DecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal'>
+    
+
+
+/**
+ * Reference to a field of type 'Decimal[]'
+ */
+export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal[]'>
+    
+
+
+/**
  * Reference to a field of type 'Boolean'
  */
 export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
@@ -4164,20 +4264,6 @@ export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 
  * Reference to a field of type 'BigInt[]'
  */
 export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
-    
-
-
-/**
- * Reference to a field of type 'Decimal'
- */
-export type DecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal'>
-    
-
-
-/**
- * Reference to a field of type 'Decimal[]'
- */
-export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Decimal[]'>
     
 
 
@@ -4360,6 +4446,7 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   team?: Prisma.TeamOmit
+  deletedRunUse?: Prisma.DeletedRunUseOmit
   principal?: Prisma.PrincipalOmit
   namedAgent?: Prisma.NamedAgentOmit
   identity?: Prisma.IdentityOmit

@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   Team: 'Team',
+  DeletedRunUse: 'DeletedRunUse',
   Principal: 'Principal',
   NamedAgent: 'NamedAgent',
   Identity: 'Identity',
@@ -118,6 +119,17 @@ export const TeamScalarFieldEnum = {
 } as const
 
 export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]
+
+
+export const DeletedRunUseScalarFieldEnum = {
+  id: 'id',
+  teamId: 'teamId',
+  apiKeyId: 'apiKeyId',
+  costUsd: 'costUsd',
+  createdAt: 'createdAt'
+} as const
+
+export type DeletedRunUseScalarFieldEnum = (typeof DeletedRunUseScalarFieldEnum)[keyof typeof DeletedRunUseScalarFieldEnum]
 
 
 export const PrincipalScalarFieldEnum = {

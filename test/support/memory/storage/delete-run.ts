@@ -5,6 +5,10 @@ import { ENDPOINTS } from "./webhooks/webhook-table.ts";
 
 /** The log of all runs keeps the entries of deleted runs, and no reader sees them. */
 export function deleteRun(tables: Tables, id: RunId): void {
+  const row = tables.runs.get(id);
+  if (row !== undefined) {
+    tables.deletedRuns.set(id, row);
+  }
   deleteWhere(tables.followUps, ({ runId }) => runId === id);
   deleteWhere(tables.artifacts, ({ runId }) => runId === id);
   deleteWhere(tables.shareLinks, ({ runId }) => runId === id);

@@ -23,9 +23,17 @@ export class InMemoryQuotaStore implements QuotaStore {
   }
 }
 
-export function quotaUses({ quotas, runs }: Tables, teamId: TeamId, count: QuotaCount): readonly QuotaUse[] {
-  const ofTeam = [...runs.values()].filter(({ run }) => run.teamId === teamId);
-  return (quotas.get(teamId) ?? []).map((quota) => ({ ...quota, used: useOf(quota, ofTeam, count) }));
+export function quotaUses(
+  { deletedRuns, quotas, runs }: Tables,
+  teamId: TeamId,
+  count: QuotaCount,
+): readonly QuotaUse[] {
+  const ofTeam = (rows: Iterable<RunRow>) => [...rows].filter(({ run }) => run.teamId === teamId);
+  const [current, deleted] = [ofTeam(runs.values()), ofTeam(deletedRuns.values())];
+  return (quotas.get(teamId) ?? []).map((quota) => {
+    const counted = quota.name === "queued_runs" ? current : [...current, ...deleted];
+    return { ...quota, used: useOf(quota, counted, count) };
+  });
 }
 
 function useOf({ name, scope }: Quota, runs: readonly RunRow[], { apiKeyId, at }: QuotaCount): number {

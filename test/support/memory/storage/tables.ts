@@ -99,6 +99,8 @@ export interface Tables {
   readonly paces: Map<string, PaceState>;
   readonly teams: Map<TeamId, Team>;
   readonly quotas: Map<TeamId, readonly Quota[]>;
+  /** Deleted runs, which still count for the quotas of their teams. */
+  readonly deletedRuns: Map<RunId, RunRow>;
   readonly principals: Map<PrincipalId, Principal>;
   /** By team and subject. */
   readonly identities: Map<string, IdentityLink>;
@@ -139,6 +141,7 @@ export function emptyTables(): Tables {
     paces: new Map(),
     teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", sharing: "off", createdAt: new Date(0) }]]),
     quotas: new Map(),
+    deletedRuns: new Map(),
     principals: new Map(),
     identities: new Map(),
     keys: new Map(),
@@ -173,6 +176,7 @@ export function copyOf(tables: Tables): Tables {
     paces: new Map(tables.paces),
     teams: new Map(tables.teams),
     quotas: new Map(tables.quotas),
+    deletedRuns: new Map(tables.deletedRuns),
     principals: new Map(tables.principals),
     identities: new Map(tables.identities),
     keys: new Map(tables.keys),
