@@ -20,7 +20,7 @@ import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { pruneHistory } from "../storage/history.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
-import { whileStored } from "../storage/stored-workspaces.ts";
+import { expireCheckpoints, whileStored } from "../storage/stored-workspaces.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
 import { removeDeletedRuns } from "../workspace/deleted-runs.ts";
 import { LocalDisk } from "../workspace/local-disk.ts";
@@ -88,6 +88,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
       adapters: new Map(Array.from(deps.adapters, ([name, { adapter }]) => [name, adapter])),
       blobs: files,
       eventBodyMs: config.eventBodyMs,
+      checkpoints: { prune: () => expireCheckpoints(deps.database, config.checkpointsMs) },
       history: { prune: () => pruneHistory(deps.database, config.historyMs) },
       deletedRuns: { prune: () => removeDeletedRuns(dataDir, existsIn(storage)) },
       queue,

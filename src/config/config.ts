@@ -103,6 +103,8 @@ export interface Config {
   readonly disk: DiskLimits;
   /** How long the body of an event of an integration is kept after its result. */
   readonly eventBodyMs: number;
+  /** How long the checkpoint of an ended run is kept, before only its work is kept. */
+  readonly checkpointsMs: number;
   /** How long processed events and sent notices are kept. */
   readonly historyMs: number;
   readonly concurrency: number;
@@ -185,6 +187,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     work: runSettingsOf(values),
     disk: diskLimitsOf(values),
     eventBodyMs: values.ERRAND_EVENT_BODY_DAYS * DAY_MS,
+    checkpointsMs: values.ERRAND_CHECKPOINT_DAYS * DAY_MS,
     historyMs: values.ERRAND_HISTORY_DAYS * DAY_MS,
     concurrency: values.ERRAND_CONCURRENCY,
     workerHost: values.ERRAND_WORKER_HOST,

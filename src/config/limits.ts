@@ -17,6 +17,7 @@ export const workVariables = {
   ERRAND_RUN_MINUTES: minutes(360),
   ERRAND_MAX_LOG_MIB: wholeNumber(1, 65_536).default(256),
   ERRAND_CHECKPOINT_MINUTES: minutes(5),
+  ERRAND_CHECKPOINT_DAYS: wholeNumber(1, 3_650).default(30),
   ERRAND_EVENT_BODY_DAYS: wholeNumber(1, 3_650).default(7),
   ERRAND_HISTORY_DAYS: wholeNumber(30, 3_650).default(400),
   ERRAND_PULL_REQUESTS: z.enum(PULL_REQUEST_SETTINGS).default("draft"),
@@ -49,6 +50,12 @@ export const limitVariableDocs = {
     default: "5",
     description:
       "How often Errand stores the changed files within a turn. If a worker is lost, its run loses at most the work of this time.",
+  },
+  ERRAND_CHECKPOINT_DAYS: {
+    group: "Limits",
+    default: "30",
+    description:
+      "How many days after its end the whole workspace of a run is kept. After that, only the work is kept: commits, changes, and new files that git does not ignore.",
   },
   ERRAND_EVENT_BODY_DAYS: {
     group: "Limits",

@@ -1,6 +1,5 @@
-import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import type { BlobStore } from "../core/ports/blob-store.ts";
+import { BlobGone, type BlobStore } from "../core/ports/blob-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Database, Tx } from "./database.ts";
 
@@ -40,7 +39,7 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
 }
 
 export function raiseGone(): never {
-  throw new AppError("internal_error", "A stored file is gone.", { retryable: false });
+  throw new BlobGone();
 }
 
 /** Much longer than any change needs between storing a blob and referencing it. */
@@ -52,6 +51,7 @@ function prune(client: Pick<Tx, "$executeRaw">): Promise<number> {
     DELETE FROM blobs WHERE created_at < now() - ${UNNAMED_MINUTES}::int * interval '1 minute'
       AND NOT EXISTS (SELECT FROM runs WHERE checkpoint = blobs.id::text)
       AND NOT EXISTS (SELECT FROM runs WHERE checkpoint_delta = blobs.id::text)
+      AND NOT EXISTS (SELECT FROM runs WHERE work_checkpoint = blobs.id::text)
       AND NOT EXISTS (SELECT FROM run_inputs WHERE blob_id = blobs.id)
       AND NOT EXISTS (SELECT FROM artifacts WHERE blob_id = blobs.id)
       AND NOT EXISTS (SELECT FROM repository_changes WHERE blob_id = blobs.id)`;

@@ -6,7 +6,8 @@ import { lockFanOut } from "./webhooks/webhook-log.ts";
  * Deletes a run that the caller has locked. The order of the locks is that of other changes: the run, its threads, then
  * the rows beside them.
  */
-export async function deleteRun(tx: Tx, { checkpoint, checkpointDelta, id }: Run): Promise<void> {
+export async function deleteRun(tx: Tx, run: Run): Promise<void> {
+  const { checkpoint, checkpointDelta, id, workCheckpoint } = run;
   const blobIds = await blobsOf(tx, id);
   await deleteThreadTraces(tx, id);
   await deleteWebhookTraces(tx, id);
@@ -26,7 +27,7 @@ export async function deleteRun(tx: Tx, { checkpoint, checkpointDelta, id }: Run
   await tx.run.delete({ where: { id } });
   await deleteUnusedBlobs(
     tx,
-    [...blobIds, checkpoint, checkpointDelta].filter((blobId) => blobId !== undefined),
+    [...blobIds, checkpoint, checkpointDelta, workCheckpoint].filter((blobId) => blobId !== undefined),
   );
 }
 

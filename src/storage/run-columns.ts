@@ -115,6 +115,7 @@ const PROGRESS: Columns<RunProgress> = {
   disk: { type: "text" },
   agentVersion: { type: "text" },
   checkpoint: { type: "text" },
+  workCheckpoint: { type: "text" },
   checkpointDelta: { type: "text" },
   checkpointAt: { type: "timestamptz" },
   checkpointGaps: { type: "text" },

@@ -25,3 +25,24 @@ export function whileStored(
     return true;
   });
 }
+
+/** The rows of one statement, so that none holds locks for long. */
+const BATCH = 1_000;
+const SECOND_MS = 1_000;
+
+/**
+ * Replaces the checkpoints of runs that ended longer ago by their work alone. The blobs are pruned afterwards. Ids of blobs
+ * are ordered by time: work that is older than the checkpoint belongs to another one. Returns how many.
+ */
+export async function expireCheckpoints(database: Statements, keptMs: number): Promise<number> {
+  const values = [BATCH, Math.ceil(keptMs / SECOND_MS)];
+  return (await database.rows({ text: EXPIRE, values })).length;
+}
+
+const EXPIRE = `
+  UPDATE runs SET checkpoint = work_checkpoint, checkpoint_delta = NULL WHERE id IN (
+    SELECT id FROM runs
+    WHERE work_checkpoint > checkpoint AND lease_token IS NULL
+      AND ended_at < clock_timestamp() - $2::int * interval '1 second'
+    LIMIT $1::int FOR UPDATE SKIP LOCKED)
+  RETURNING id`;

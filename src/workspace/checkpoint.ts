@@ -2,7 +2,8 @@ import { lstat, mkdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/pr
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
-import type { Preparation } from "../core/workspaces/workspace.ts";
+import type { GoneFiles, Preparation, RunWorkspace } from "../core/workspaces/workspace.ts";
+import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";
 import { NewWorkspace } from "./new-workspace.ts";
@@ -19,6 +20,7 @@ import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import type { Steps } from "./steps.ts";
 import { type Changes, StoredEntries, writeStoredState } from "./stored-state.ts";
 import { unpackArchive } from "./unpack-archive.ts";
+import { applyWork, findWork, listOmitted, packWork, type Work } from "./work-checkpoint.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { RECORD, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
@@ -131,6 +133,20 @@ export async function packDelta(
   }
 }
 
+/** Packs the work alone, which is smaller and needs the repositories and the setup to be restored. */
+export async function packWorkCheckpoint(
+  runPath: string,
+  runWorkspace: RunWorkspace,
+  sandbox: Sandbox,
+  options: Pick<CheckpointOptions, "maxBytes">,
+): Promise<Uint8Array> {
+  try {
+    return await packWork(runPath, runWorkspace, sandbox, limitsOf(options));
+  } catch (error) {
+    throw error instanceof ArchiveTooLarge ? tooLarge(options.maxBytes, error) : error;
+  }
+}
+
 function withDirectories(paths: readonly string[]): ReadonlySet<string> {
   const all = new Set<string>();
   for (const path of paths) {
@@ -141,7 +157,7 @@ function withDirectories(paths: readonly string[]): ReadonlySet<string> {
   return all;
 }
 
-function limitsOf({ maxBytes }: CheckpointOptions): ArchiveLimits {
+function limitsOf({ maxBytes }: Pick<CheckpointOptions, "maxBytes">): ArchiveLimits {
   return { maxBytes, maxUnpackedBytes: maxBytes * MAX_COMPRESSION };
 }
 
@@ -159,20 +175,26 @@ export interface StoredArchives {
   readonly delta?: Uint8Array;
 }
 
+export interface Restored {
+  readonly record: WorkspaceRecord;
+  /** Only the work was stored. */
+  readonly gone?: GoneFiles;
+}
+
 /** Fills the empty run directory. Files that contain the path of their original directory are rewritten. */
 export async function restoreCheckpoint(
   { archive, checkpoint, delta }: StoredArchives,
   restoration: Restoration,
-): Promise<WorkspaceRecord> {
+): Promise<Restored> {
   const { path } = restoration.run;
   return restoration.steps.during("Restore the files", async () => {
-    const record = await restoreArchive(archive, restoration);
+    const restored = await restoreArchive(archive, restoration);
     await writeStoredState(path, checkpoint);
-    return delta === undefined ? record : await restoreArchive(delta, restoration);
+    return delta === undefined ? restored : { ...restored, ...(await restoreArchive(delta, restoration)) };
   });
 }
 
-async function restoreArchive(archive: Uint8Array, restoration: Restoration): Promise<WorkspaceRecord> {
+async function restoreArchive(archive: Uint8Array, restoration: Restoration): Promise<Restored> {
   const { path } = restoration.run;
   const incoming = join(path, INCOMING);
   await mkdir(incoming, { mode: 0o700 });
@@ -180,16 +202,31 @@ async function restoreArchive(archive: Uint8Array, restoration: Restoration): Pr
   const record = await readRecord(incoming);
   const place = restoration.run.placeFor(restoration.deps.sandbox);
   await relocate(incoming, record.place, place);
-  const [base, changes] = [await findLean(incoming), await findDelta(incoming)];
+  const restored = { record: { ...record, place } };
+  const gone = await putInto(incoming, record, restoration);
+  await removeTree(incoming);
+  return gone === undefined ? restored : { ...restored, gone };
+}
+
+/** Puts the unpacked archive into the run directory. */
+async function putInto(
+  incoming: string,
+  record: WorkspaceRecord,
+  restoration: Restoration,
+): Promise<GoneFiles | undefined> {
+  const { path } = restoration.run;
+  const changes = await findDelta(incoming);
   if (changes !== undefined) {
     await mergeOver(changes.gone, incoming, path);
-  } else if (base !== undefined) {
-    await mergeInto(base, incoming, restoration);
-  } else {
-    await moveInto(path, incoming);
+    return undefined;
   }
-  await removeTree(incoming);
-  return { ...record, place };
+  const work = await findWork(incoming);
+  if (work !== undefined) {
+    return rebuild(work, incoming, record, restoration);
+  }
+  const base = await findLean(incoming);
+  await (base === undefined ? moveInto(path, incoming) : mergeInto(base, incoming, restoration));
+  return undefined;
 }
 
 async function moveInto(path: string, incoming: string): Promise<void> {
@@ -218,6 +255,36 @@ async function mergeInto(
   }
   // The next checkpoint will be too large as well.
   await rename(join(incoming, LEAN), join(path, LEAN));
+}
+
+/**
+ * Clones the same commits again, repeats the setup of the environment as it is today, and brings the work into the clones.
+ * The skills of the home are not part of the work.
+ */
+async function rebuild(
+  work: Work,
+  incoming: string,
+  record: WorkspaceRecord,
+  restoration: Restoration,
+): Promise<GoneFiles> {
+  const { deps, preparation, run } = restoration;
+  const { skills = [] } = await preparation.initialContents();
+  const initialContents = { files: [], skills: skills.filter(({ root }) => root === "home") };
+  const plan = { ...preparation.plan, repositories: [] };
+  const { repositories } = record;
+  await new NewWorkspace({
+    ...restoration,
+    preparation: { ...preparation, plan },
+    ...{ initialContents, repositories },
+  }).make(undefined);
+  const { gateway, runId } = preparation;
+  const { image } = plan;
+  const workspace = await run.workspaceOf(record, deps.sandbox);
+  const runWorkspace = { runId, workspace, gateway, ...(image === undefined ? {} : { image }) };
+  await applyWork(work, incoming, run.path, runWorkspace, deps.sandbox);
+  await relocate(run.path, record.place, run.placeFor(deps.sandbox));
+  await mergeTree(join(incoming, "workspace"), run.directory);
+  return { restored: "work", paths: await listOmitted(run.directory, work) };
 }
 
 async function mergeOver(gone: readonly string[], incoming: string, path: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { wayTo } from "../core/agents/gateway.ts";
-import type { RunWorkspace } from "../core/workspaces/change-tracker.ts";
+import type { RunWorkspace } from "../core/workspaces/workspace.ts";
 import type { SandboxCommand } from "../sandboxes/sandbox.ts";
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -1,9 +1,12 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
+import { BlobGone } from "../core/ports/blob-store.ts";
 import type {
+  GoneFiles,
   LeftOutFile,
   Preparation,
   PreparedWorkspace,
+  RunWorkspace,
   StoredFiles,
   StoredWithinTurn,
   WorkspaceProvider,
@@ -13,6 +16,8 @@ import {
   type CheckpointOptions,
   packCheckpoint,
   packDelta,
+  packWorkCheckpoint,
+  type Restored,
   restoreCheckpoint,
   type StoredArchives,
 } from "./checkpoint.ts";
@@ -33,6 +38,8 @@ import { readRecord, writeRecord } from "./workspace-record.ts";
  */
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
+/** A checkpoint and its work, of which the run may not name the newest yet. */
+const CHECKPOINTS_KEPT = 3;
 /** The marker of a run that has no checkpoint yet. */
 const NONE = "";
 
@@ -56,6 +63,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
       leftOut.forEach(onLeftOut);
       return checkpoint;
     },
+    checkpointWork: (runWorkspace) => storeWork(deps, runWorkspace),
     storeWithinTurn: (runId, before, signal) => storeWithinTurn(deps, runId, before, signal),
     forget: (blobId) => options.blobs.remove(blobId),
   };
@@ -66,12 +74,8 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
   try {
     const { isNewerElsewhere = false, stored } = preparation;
     const isOwnCopy = !isNewerElsewhere && continues(await run.findCheckpoints(), stored?.checkpoint);
-    if (isOwnCopy) {
-      await continueHere(deps, run);
-    } else {
-      await build(deps, preparation, run);
-    }
-    return { ...(await run.workspace(deps.sandbox)), isOwnCopy };
+    const gone = isOwnCopy ? await continueHere(deps, run) : await build(deps, preparation, run);
+    return { ...(await run.workspace(deps.sandbox)), isOwnCopy, ...(gone === undefined ? {} : { gone }) };
   } catch (error) {
     // The blob store already says whether a retry can help.
     if (error instanceof AppError) {
@@ -83,7 +87,7 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
 }
 
 /** An earlier version, or a worker with another sandbox, may have shown the files at other paths. */
-async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Promise<void> {
+async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Promise<undefined> {
   const record = await readRecord(run.path);
   const place = run.placeFor(sandbox);
   if (record.place !== place) {
@@ -92,28 +96,75 @@ async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Prom
   }
 }
 
-async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDirectory): Promise<void> {
+/** Returns what is no longer stored. */
+async function build(
+  deps: WorkspaceDeps,
+  preparation: Preparation,
+  run: RunDirectory,
+): Promise<GoneFiles | undefined> {
   const { stored, report } = preparation;
   const steps = new Steps(report);
-  const restored = (archives: StoredArchives) =>
-    restoreCheckpoint(archives, { deps, preparation, run, steps });
+  const restore = ({ archives, gone }: FoundArchives) =>
+    restoreCheckpoint(archives, { deps, preparation, run, steps }).then((restored) => ({
+      ...(gone === undefined ? {} : { gone }),
+      ...restored,
+    }));
+  let restored: Restored | undefined;
   if (stored !== undefined) {
-    const archives = await archivesOf(deps, stored);
-    return run.build([stored.checkpoint], () => restored(archives));
+    const found = await findArchives(deps, stored);
+    await run.build([found.archives.checkpoint], async () => {
+      restored = await restore(found);
+      return restored.record;
+    });
+    return restored?.gone;
   }
   const initialContents = await preparation.initialContents();
   const { stored: before } = initialContents;
-  const archives = before === undefined ? undefined : await archivesOf(deps, before);
+  const found = before === undefined ? undefined : await findArchives(deps, before);
   const first = new NewWorkspace({ deps, preparation, initialContents, run, steps });
-  await run.build([NONE], async () =>
-    first.make(archives === undefined ? undefined : await restored(archives)),
-  );
+  await run.build([NONE], async () => {
+    restored = found === undefined ? undefined : await restore(found);
+    return first.make(restored?.record);
+  });
+  return restored?.gone;
 }
 
-async function archivesOf({ blobs }: WorkspaceDeps, stored: StoredFiles): Promise<StoredArchives> {
-  const { checkpoint, delta } = stored;
-  const archive = await blobs.get(checkpoint);
-  return { checkpoint, archive, ...(delta === undefined ? {} : { delta: await blobs.get(delta) }) };
+interface FoundArchives {
+  readonly archives: StoredArchives;
+  readonly gone?: GoneFiles;
+}
+
+/** A blob that is gone costs only what no other blob contains. */
+async function findArchives(
+  { blobs }: WorkspaceDeps,
+  { checkpoint, delta, work }: StoredFiles,
+): Promise<FoundArchives> {
+  const find = (id: string) =>
+    blobs.get(id).catch((error) => {
+      if (error instanceof BlobGone) {
+        return undefined;
+      }
+      throw error;
+    });
+  const archive = await find(checkpoint);
+  if (archive === undefined) {
+    const other = work === undefined || work === checkpoint ? undefined : await find(work);
+    return { archives: { checkpoint: work ?? checkpoint, archive: other ?? raiseFilesGone() } };
+  }
+  const changes = delta === undefined ? undefined : await find(delta);
+  return {
+    archives: { checkpoint, archive, ...(changes === undefined ? {} : { delta: changes }) },
+    ...(delta !== undefined && changes === undefined ? { gone: CHANGES_GONE } : {}),
+  };
+}
+
+const CHANGES_GONE: GoneFiles = { restored: "checkpoint", paths: [] };
+
+function raiseFilesGone(): never {
+  throw new AppError("environment_setup_failed", "The stored files of this run are gone.", {
+    retryable: false,
+    remedy: "Start a new run. The patches of this run are among its files.",
+  });
 }
 
 /**
@@ -136,9 +187,20 @@ async function storeCheckpoint(
   const { bytes, entries } = await packCheckpoint(run.path, { ...options, maxBytes, report: leftOut.report });
   const checkpoint = await blobs.put(bytes);
   // The previous checkpoint stays in the marker, because it is the newest until the run's row names the new one.
-  await run.writeCheckpoints([...held.slice(-1), checkpoint]);
+  await run.writeCheckpoints([...held.slice(-CHECKPOINTS_KEPT), checkpoint]);
   await entries.write(run.path, checkpoint);
   return { checkpoint, leftOut: leftOut.files };
+}
+
+/** The marker gets it too: once only the work is left, a copy with more is still here. */
+async function storeWork(deps: WorkspaceDeps, runWorkspace: RunWorkspace): Promise<string> {
+  const { blobs, dataDir, maxBytes, sandbox } = deps;
+  const run = new RunDirectory(dataDir, runWorkspace.runId);
+  const bytes = await packWorkCheckpoint(run.path, runWorkspace, sandbox, { maxBytes });
+  const checkpoint = await blobs.put(bytes);
+  const held = (await run.findCheckpoints()) ?? [];
+  await run.writeCheckpoints([...held.slice(-CHECKPOINTS_KEPT), checkpoint]);
+  return checkpoint;
 }
 
 async function storeWithinTurn(

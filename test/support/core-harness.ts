@@ -138,6 +138,7 @@ export class CoreHarness {
       blobs,
       eventBodyMs: 7 * 86_400_000,
       deletedRuns,
+      checkpoints: { prune: async () => 0 },
       history: { prune: async () => 0 },
       queue,
       clock,

@@ -2,11 +2,15 @@ import type { Gateway } from "../agents/gateway.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { McpServerConfig } from "../runs/run.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";
-import type { RunWorkspace } from "../workspaces/change-tracker.ts";
 import { type FilledMcpServers, fillMcpServers } from "../workspaces/fill-mcp-servers.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
 import { prepareWorkspace } from "../workspaces/prepare-workspace.ts";
-import type { PreparedWorkspace, WorkspacePlan, WorkspaceStep } from "../workspaces/workspace.ts";
+import type {
+  PreparedWorkspace,
+  RunWorkspace,
+  WorkspacePlan,
+  WorkspaceStep,
+} from "../workspaces/workspace.ts";
 import { findEnvironment, grantOf, planOf } from "../workspaces/workspace-plan.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 

@@ -111,7 +111,7 @@ export class Attempt {
   }
 
   async #perform(): Promise<void> {
-    const { abort, lease, deps } = this.#services;
+    const { abort, clean, lease, deps } = this.#services;
     const { clock, run, storage } = deps;
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
     const gone = budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
@@ -123,10 +123,10 @@ export class Attempt {
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
     const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
     const attemptContext = await this.#prepare(secrets, mcpServers);
-    const { workspace } = attemptContext;
+    const prepared = clean(attemptContext.workspace);
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#changes = work;
-    const ready = await lease.write((edit) => decideReady(edit, workspace.isOwnCopy, deps.disk));
+    const ready = await lease.write((edit) => decideReady(edit, prepared, deps.disk));
     if (ready.value === undefined || abort.reason !== undefined) {
       return;
     }
@@ -276,7 +276,9 @@ export class Attempt {
     const decide = (edit: RunEdit) => this.#decideEnd(edit, used);
     try {
       // A failure to store the files must not prevent the end of the run from being stored.
-      const { run } = await saver.saveWith(decide, patches).catch((error) => {
+      const isHandedBack = abort.reason?.kind === "stopping" || abort.reason?.kind === "unstored";
+      const stored = { files: [], ...patches, isHandedBack };
+      const { run } = await saver.saveWith(decide, stored).catch((error) => {
         if (error instanceof LeaseLost) {
           throw error;
         }

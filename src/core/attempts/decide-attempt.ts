@@ -7,6 +7,7 @@ import type { RunEdit } from "../runs/run-edit.ts";
 import { isWorkedOn, needsLease } from "../runs/states.ts";
 import { modeOf } from "../turns/turn-mode.ts";
 import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
+import type { PreparedWorkspace } from "../workspaces/workspace.ts";
 import { type RunFailure, runFailureOf } from "./attempt-abort.ts";
 
 /**
@@ -53,18 +54,17 @@ export function decideRecovery(edit: RunEdit): void {
 
 /**
  * Records that the workspace is ready, and tells the user what it lacks before the agent starts. Undefined when the run
- * was taken from the attempt meanwhile. `isOwnCopy`: the files were still on the worker. From now on the newest files are
- * on `disk`.
+ * was taken from the attempt meanwhile. From now on the newest files are on `disk`.
  */
 export function decideReady(
   edit: RunEdit,
-  isOwnCopy: boolean,
+  workspace: Pick<PreparedWorkspace, "gone" | "isOwnCopy">,
   disk?: string,
 ): { readonly missing?: string } | undefined {
   if (!isWorkedOn(edit.run.state)) {
     return undefined;
   }
-  const missing = lostFiles(edit.run, isOwnCopy);
+  const missing = lostFiles(edit.run, workspace);
   const lost = missing === undefined ? {} : { missing };
   edit.moveTo("CLAIMED");
   edit.set({ disk });

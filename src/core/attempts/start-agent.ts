@@ -120,7 +120,8 @@ function agentStartOf(
   const { agent, config, id: runId } = run;
   const { gateway, image, mcpServers, workspace } = attemptContext;
   const previous = runToResume(run, before);
-  const previousSession = isAtSamePath(previous, workspace) ? previous?.agentSession : undefined;
+  const hasSession = isAtSamePath(previous, workspace) && workspace.gone?.restored !== "work";
+  const previousSession = hasSession ? previous?.agentSession : undefined;
   const modelId = config.harness?.model_id ?? config.model_id;
   const reasoningLevel = config.harness?.reasoning_level;
   const basePrompt = basePromptOf(run, workspace, deps.agents.skillFolder?.(agent));

@@ -1,8 +1,17 @@
+import { AppError } from "../errors.ts";
+
+/** There is no such blob, and there never will be. */
+export class BlobGone extends AppError {
+  constructor() {
+    super("internal_error", "A stored file is gone.", { retryable: false });
+  }
+}
+
 /** Stores bytes that every process must reach. A blob never changes: new content is a new blob. */
 export interface BlobStore {
   /** Resolves with the id once the blob is durable. The caller must soon reference it in a row. */
   put(blob: Uint8Array): Promise<string>;
-  /** Fails when there is no such blob. */
+  /** Fails with `BlobGone` when there is no such blob. */
   get(id: string): Promise<Uint8Array>;
   /** Reads the blob in pieces, each when it is requested. A slow reader keeps one piece in memory. */
   read(id: string): AsyncIterable<Uint8Array>;

@@ -202,6 +202,11 @@ export interface RunProgress {
   /** The version that the agent reported when it last started. */
   readonly agentVersion?: string | undefined;
   readonly checkpoint?: string;
+  /**
+   * The work of the checkpoint alone. Undefined: it was not stored, and the checkpoint is kept as long as the run. Equal to
+   * `checkpoint`: only the work is left.
+   */
+  readonly workCheckpoint?: string | undefined;
   /** What changed after the checkpoint, within the open turn. */
   readonly checkpointDelta?: string | undefined;
   /** When the files were last stored. */

@@ -175,7 +175,7 @@ export class TurnRunner {
     }
     this.#isInterrupted = false;
     this.#answer.clear();
-    saver.touch();
+    saver.touch(this.#deps.attemptContext);
     return this.#wordsOf(value);
   }
 

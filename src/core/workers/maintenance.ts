@@ -27,6 +27,8 @@ export interface MaintenanceDeps {
   readonly blobs: Pick<BlobStore, "prune">;
   /** How long the body of an event of an integration is kept after its result. */
   readonly eventBodyMs: number;
+  /** Checkpoints of runs that ended long ago, of which the work alone is kept. */
+  readonly checkpoints: { prune(): Promise<number> };
   /** Processed events and sent notices that are too old to be of use. */
   readonly history: { prune(): Promise<number> };
   /** This worker's files of runs that were deleted. */
@@ -110,6 +112,7 @@ export class Maintenance {
   /** Runs rarely, because it reads everything. */
   async prune(): Promise<void> {
     const { blobs, eventBodyMs, storage } = this.#deps;
+    await this.#prune("checkpoints of ended runs", this.#deps.checkpoints);
     await this.#prune("blobs", blobs);
     await this.#prune("bodies of events", { prune: () => storage.inbox.pruneBodies(eventBodyMs) });
     await this.#prune("processed events and sent notices", this.#deps.history);

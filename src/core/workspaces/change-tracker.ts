@@ -1,19 +1,7 @@
-import type { Gateway, PushedBranch } from "../agents/gateway.ts";
-import type { RunId } from "../ids.ts";
+import type { PushedBranch } from "../agents/gateway.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { ChangedFile } from "./repository-changes.ts";
-import type { Workspace } from "./workspace.ts";
-
-/**
- * The workspace in which a run changes repositories. Git runs in its sandbox, because the agent can manipulate the
- * repositories there.
- */
-export interface RunWorkspace {
-  readonly runId: RunId;
-  readonly workspace: Workspace;
-  readonly gateway: Gateway;
-  readonly image?: string;
-}
+import type { RunWorkspace } from "./workspace.ts";
 
 /** Tracks what a run changes in the repositories of its workspace. */
 export interface ChangeTracker {

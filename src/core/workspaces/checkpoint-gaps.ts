@@ -1,11 +1,15 @@
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
-import type { LeftOutFile } from "./workspace.ts";
+import type { GoneFiles, LeftOutFile, PreparedWorkspace } from "./workspace.ts";
 
 /** What a run loses when it continues without the files of its last worker. The user is told it in these words. */
 
 export function notStoredText(turn: number, reason: string): string {
   return `The files of turn ${turn} could not be stored: ${reason}`;
+}
+
+export function onlyWorkText(turn: number, reason: string): string {
+  return `After turn ${turn}, files that git ignores and the home directory could not be stored: ${reason}`;
 }
 
 export function leftOutText(files: readonly LeftOutFile[]): string {
@@ -22,18 +26,27 @@ export function decideGaps(edit: RunEdit, gaps: string | undefined, told: string
   edit.set({ checkpointGaps: gaps });
 }
 
-/**
- * What a run that is about to continue has lost, in words for its user and its agent. Undefined: nothing.
- * `isOwnCopy`: the files were still on the worker.
- */
+/** How many paths a text names. */
+const NAMED_MAX = 20;
+
+/** What a run that is about to continue has lost, in words for its user and its agent. Undefined: nothing. */
 export function lostFiles(
-  { checkpoint, checkpointAt, checkpointGaps, lostAttempts, turn, turnOpen }: Run,
-  isOwnCopy: boolean,
+  run: Run,
+  { gone, isOwnCopy }: Pick<PreparedWorkspace, "gone" | "isOwnCopy">,
 ): string | undefined {
+  const texts = isOwnCopy ? [] : [lostSince(run), goneText(gone)].filter((text) => text !== undefined);
+  return texts.length === 0 ? undefined : texts.join("\n");
+}
+
+function lostSince({
+  checkpoint,
+  checkpointAt,
+  checkpointGaps,
+  lostAttempts,
+  turn,
+  turnOpen,
+}: Run): string | undefined {
   const time = checkpointAt === undefined ? undefined : timeText(checkpointAt);
-  if (isOwnCopy || turn === 0) {
-    return undefined;
-  }
   const lost = [
     ...(checkpointGaps === undefined ? [] : [checkpointGaps]),
     ...(turnOpen && lostAttempts > 1
@@ -42,12 +55,27 @@ export function lostFiles(
         ]
       : []),
   ];
-  if (lost.length === 0) {
+  if (lost.length === 0 || turn === 0) {
     return undefined;
   }
   const stored = time === undefined ? "as they were last stored" : `as they were stored at ${time}`;
   const state = checkpoint === undefined ? "as they were before the first turn" : stored;
   return [...lost, `The run continues with the files ${state}.`].join("\n");
+}
+
+function goneText(gone: GoneFiles | undefined): string | undefined {
+  if (gone === undefined) {
+    return undefined;
+  }
+  return gone.restored === "checkpoint"
+    ? "What changed within the last turn is no longer stored. The run continues with the files from before."
+    : `Only the work is still stored: commits, changes, and new files that git does not ignore. The repositories were cloned again and the setup was repeated. Missing are ${missingText(gone.paths)}the home directory, and the session of the agent, which starts a new one.`;
+}
+
+function missingText(paths: readonly string[]): string {
+  const more = paths.length - NAMED_MAX;
+  const names = [...paths.slice(0, NAMED_MAX), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  return names === "" ? "" : `ignored files (${names}), `;
 }
 
 function timeText(time: Date): string {

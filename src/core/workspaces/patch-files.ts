@@ -1,8 +1,8 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { isSameName, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
-import type { RepositoryDiff, RunWorkspace } from "./change-tracker.ts";
-import type { CollectedFile, WorkspacePlan } from "./workspace.ts";
+import type { RepositoryDiff } from "./change-tracker.ts";
+import type { CollectedFile, RunWorkspace, WorkspacePlan } from "./workspace.ts";
 
 export interface PatchFilesDeps extends Pick<AttemptDeps, "blobs" | "changes" | "clock"> {
   readonly runWorkspace: RunWorkspace;

@@ -26,8 +26,14 @@ export async function findPreviousFiles({ runs }: Runs, run: Run): Promise<Store
   return undefined;
 }
 
-export function storedFilesOf({ checkpoint, checkpointDelta: delta }: Run): StoredFiles | undefined {
-  return checkpoint === undefined ? undefined : { checkpoint, ...(delta === undefined ? {} : { delta }) };
+export function storedFilesOf({
+  checkpoint,
+  checkpointDelta: delta,
+  workCheckpoint: work,
+}: Run): StoredFiles | undefined {
+  return checkpoint === undefined
+    ? undefined
+    : { checkpoint, ...(delta === undefined ? {} : { delta }), ...(work === undefined ? {} : { work }) };
 }
 
 /** The run with the agent session to resume: this run, or the previous run if it used the same agent. */

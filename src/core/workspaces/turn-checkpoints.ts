@@ -88,12 +88,16 @@ export class TurnCheckpoints {
     const { checkpoint, delta } = stored;
     const checkpointGaps = leftOut.length === 0 ? undefined : this.#deps.redact(leftOutText(leftOut));
     await this.#lease.write((edit) =>
-      edit.set({ checkpoint, checkpointDelta: delta, checkpointAt: edit.now, checkpointGaps }),
+      edit.set({
+        ...{ checkpoint, checkpointDelta: delta, checkpointAt: edit.now, checkpointGaps },
+        // It is older than these files.
+        workCheckpoint: undefined,
+      }),
     );
     await this.replace(stored);
   }
 }
 
-function namesOf({ checkpoint, delta }: StoredFiles): readonly string[] {
-  return delta === undefined ? [checkpoint] : [checkpoint, delta];
+function namesOf({ checkpoint, delta, work }: StoredFiles): readonly string[] {
+  return [checkpoint, delta, work].filter((blobId) => blobId !== undefined);
 }

@@ -10,20 +10,23 @@ import type { Log } from "../ports/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
-import { decideGaps, leftOutText, notStoredText } from "./checkpoint-gaps.ts";
+import { decideGaps, leftOutText, notStoredText, onlyWorkText } from "./checkpoint-gaps.ts";
+import { storedFilesOf } from "./previous-run.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
-import type { Collected, CollectedFile, LeftOutFile, WorkspaceProvider } from "./workspace.ts";
+import type { Collected, CollectedFile, LeftOutFile, RunWorkspace, WorkspaceProvider } from "./workspace.ts";
 
-type Saved =
+type Whole =
   | { readonly checkpoint: string; readonly leftOut: readonly LeftOutFile[] }
-  | { readonly problem: string }
-  | undefined;
+  | { readonly problem: string };
+type Saved = Whole & { readonly work?: string };
 
 /** What is stored together with a decision. Its bytes are already stored. */
 interface StoredChanges {
   readonly files: readonly CollectedFile[];
   readonly changes?: readonly RepositoryChanges[];
+  /** Another attempt continues the open turn. */
+  readonly isHandedBack?: boolean;
 }
 
 /** How many files the log names that a checkpoint does not contain. */
@@ -45,7 +48,8 @@ export class WorkspaceSaver {
   readonly #withinTurn: TurnCheckpoints;
   /** What the threads of the run know about files that are not stored. */
   #toldGaps: string | undefined;
-  #isTouched = false;
+  /** Where files may have changed since they were last stored. */
+  #touched: RunWorkspace | undefined;
   #hasArtifacts: boolean;
 
   constructor(deps: AttemptDeps, lease: LeaseWriter) {
@@ -63,8 +67,8 @@ export class WorkspaceSaver {
   }
 
   /** Files may change from now on. */
-  touch(): void {
-    this.#isTouched = true;
+  touch(runWorkspace: RunWorkspace): void {
+    this.#touched = runWorkspace;
     this.#withinTurn.start();
   }
 
@@ -75,7 +79,7 @@ export class WorkspaceSaver {
 
   /** Whether files may have changed since they were last stored. */
   get isTouched(): boolean {
-    return this.#isTouched;
+    return this.#touched !== undefined;
   }
 
   /**
@@ -88,8 +92,9 @@ export class WorkspaceSaver {
   ): Promise<Written<T>> {
     await this.stop();
     const known = await this.#knownArtifacts();
-    const collected = this.#isTouched ? await this.#collect(known) : NOTHING;
-    const saved = this.#isTouched ? await this.#save() : undefined;
+    const touched = this.#touched;
+    const collected = touched === undefined ? NOTHING : await this.#collect(known);
+    const saved = touched && (await this.#save(touched, stored.isHandedBack === true));
     const files = [...collected.files, ...newOf(stored.files, known)];
     const written = await this.#lease.write((edit) => {
       decideArtifacts(edit, { ...collected, files }, known);
@@ -102,16 +107,17 @@ export class WorkspaceSaver {
       return decide(edit);
     });
     this.#toldGaps = written.run.checkpointGaps;
-    this.#isTouched = false;
+    this.#touched = undefined;
     this.#hasArtifacts = written.run.artifactTypes !== undefined;
-    if (saved !== undefined && "checkpoint" in saved) {
-      await this.#withinTurn.replace({ checkpoint: saved.checkpoint });
+    const newest = saved && storedFilesOf(written.run);
+    if (newest !== undefined) {
+      await this.#withinTurn.replace(newest);
     }
     return written;
   }
 
   async #knownArtifacts(): Promise<readonly Artifact[]> {
-    if (!this.#isTouched || !this.#hasArtifacts) {
+    if (!this.isTouched || !this.#hasArtifacts) {
       return [];
     }
     return retry(this.#clock, WHILE_UNAVAILABLE, () => this.#files.artifactsOf([this.#run.id]));
@@ -128,8 +134,15 @@ export class WorkspaceSaver {
     }
   }
 
+  /** The work alone is for the time after the run, or for another worker if it is all that can be stored. */
+  async #save(runWorkspace: RunWorkspace, isHandedBack: boolean): Promise<Saved> {
+    const whole = await this.#saveWhole();
+    const work = isHandedBack && "checkpoint" in whole ? undefined : await this.#saveWork(runWorkspace);
+    return work === undefined ? whole : { ...whole, work };
+  }
+
   /** If the workspace cannot be stored, it stays on this worker. The run continues, and its log says so. */
-  async #save(): Promise<Saved> {
+  async #saveWhole(): Promise<Whole> {
     try {
       return await retry(this.#clock, WHILE_UNAVAILABLE, async () => {
         const leftOut: LeftOutFile[] = [];
@@ -142,6 +155,17 @@ export class WorkspaceSaver {
       return { problem: known.trim() || "The files of the workspace could not be read." };
     }
   }
+
+  /** Without it, the checkpoint is kept as long as the run. */
+  async #saveWork(runWorkspace: RunWorkspace): Promise<string | undefined> {
+    try {
+      const save = () => this.#workspaces.checkpointWork(runWorkspace);
+      return await retry(this.#clock, WHILE_UNAVAILABLE, save);
+    } catch (error) {
+      this.#log.warn("workspace.work_not_stored", { runId: this.#run.id, error });
+      return undefined;
+    }
+  }
 }
 
 /** The same content again is not a new version. */
@@ -151,13 +175,23 @@ function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): rea
 }
 
 /** Returns what is not stored, for people. */
-function recordSaved(edit: RunEdit, saved: Exclude<Saved, undefined>): string | undefined {
+function recordSaved(edit: RunEdit, saved: Saved): string | undefined {
+  const { work } = saved;
   if ("problem" in saved) {
-    edit.record({ kind: "workspace.not_stored", reason: saved.problem });
-    return notStoredText(edit.run.turn, saved.problem);
+    const { problem } = saved;
+    edit.record({ kind: "workspace.not_stored", reason: problem });
+    if (work === undefined) {
+      return notStoredText(edit.run.turn, problem);
+    }
+    setCheckpoint(edit, work, work);
+    return onlyWorkText(edit.run.turn, problem);
   }
   const { checkpoint, leftOut } = saved;
-  edit.set({ checkpoint, checkpointDelta: undefined, checkpointAt: edit.now });
+  setCheckpoint(edit, checkpoint, work);
   edit.record({ kind: "workspace.stored", checkpoint, ...(leftOut.length === 0 ? {} : { leftOut }) });
   return leftOut.length === 0 ? undefined : leftOutText(leftOut);
+}
+
+function setCheckpoint(edit: RunEdit, checkpoint: string, workCheckpoint: string | undefined): void {
+  edit.set({ checkpoint, workCheckpoint, checkpointDelta: undefined, checkpointAt: edit.now });
 }

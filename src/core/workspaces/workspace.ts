@@ -25,10 +25,30 @@ export interface WorkspacePaths {
   readonly home: string;
 }
 
+/**
+ * The workspace in which a run works. Git runs in its sandbox, because the agent can manipulate the repositories there.
+ */
+export interface RunWorkspace {
+  readonly runId: RunId;
+  readonly workspace: Workspace;
+  readonly gateway: Gateway;
+  readonly image?: string;
+}
+
 /** A workspace that is ready to work in. */
 export interface PreparedWorkspace extends Workspace {
   /** The files were on this worker already, so they include what no checkpoint contains. */
   readonly isOwnCopy: boolean;
+  /** What was stored once and is no longer stored. Undefined: nothing. */
+  readonly gone?: GoneFiles;
+}
+
+/** How a workspace differs from its newest checkpoint. */
+export interface GoneFiles {
+  /** What the files were restored from: the work alone, or the checkpoint without the changes after it. */
+  readonly restored: "work" | "checkpoint";
+  /** Paths relative to the workspace that the work does not contain and that are still missing. */
+  readonly paths: readonly string[];
 }
 
 /** The same on every worker, so that nothing a run stores depends on the disk of one. */
@@ -116,6 +136,8 @@ export interface StoredFiles {
   readonly checkpoint: string;
   /** What changed after the checkpoint, within a turn. Undefined: nothing is known. */
   readonly delta?: string | undefined;
+  /** The work of the checkpoint alone. It is stored longer, and equals `checkpoint` once only the work is left. */
+  readonly work?: string | undefined;
 }
 
 /** The files of a run, as they were stored within a turn. */
@@ -170,6 +192,12 @@ export interface WorkspaceProvider {
    * stored. Its path is relative to the directory that contains `workspace` and `home`.
    */
   checkpoint(runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string>;
+  /**
+   * Stores the work alone, as another checkpoint of the same files, and returns its id: the commits that the host of a
+   * repository does not have, the changes, and the new files that git does not ignore. Fails if git cannot read a
+   * repository.
+   */
+  checkpointWork(runWorkspace: RunWorkspace): Promise<string>;
   /**
    * Stores, while the agent works, what changed since the checkpoint in `before`; a checkpoint first if that is not
    * possible. Undefined: nothing changed since `before` was stored.

@@ -31,11 +31,11 @@ find . -name .git -prune -o -type f -size +20480 -print 2>/dev/null |
 `;
 
 /**
- * Sets `$tree` to the current files, except ignored ones. Index and repository do not change. The copied index keeps
- * its time, by which git recognises files that changed in the second in which it was written.
+ * Sets `$tree` to the current files, except ignored ones and those in the list `$large`. Index and repository do not
+ * change. The copied index keeps its time, by which git recognises files that changed in the second in which it was
+ * written.
  */
-const SNAPSHOT = `
-${LARGE_FILES}
+const TREE = `
 export GIT_INDEX_FILE="$SCRATCH/index" GIT_OBJECT_DIRECTORY="$OBJECTS" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
 cp -p -- "$index" "$GIT_INDEX_FILE" 2>/dev/null
 g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
@@ -46,6 +46,8 @@ if [ -z "$tree" ]; then
   tree=$(g write-tree) || exit 93
 fi
 `;
+
+const SNAPSHOT = `${LARGE_FILES}${TREE}`;
 
 /** Prints the id of the tree. */
 export const MARK = `${OPENING}${SNAPSHOT}
@@ -84,4 +86,52 @@ new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
 g -c http.followRedirects=false push --quiet --no-verify --no-follow-tags --no-signed --recurse-submodules=no \\
   -- "$3" "$5$head:refs/heads/$4" >&2 || exit 94
 printf '%s\\n' "$head"
+`;
+
+/**
+ * Packs the work that the commit `$2` of the host does not have. Prints one line: the id of a commit with the current
+ * files, the lengths of two lists, and the checked-out branch or "-". After it come the list of the paths that are not
+ * packed, the list of the refs for `git update-ref`, and a bundle. A repository of its own makes the bundle, so that no
+ * ref is added to that of the agent.
+ */
+export const SAVE_WORK = `${OPENING}
+large=/dev/null OBJECTS="$SCRATCH/objects"
+mkdir "$OBJECTS" || exit 93
+${TREE}
+head=$(g symbolic-ref --quiet HEAD)
+commit=$(g rev-parse --verify --quiet 'HEAD^{commit}')
+work=$(printf 'work\\n' | g commit-tree "$tree" \${commit:+-p "$commit"}) || exit 93
+{
+  g -c core.excludesFile=/dev/null ls-files --others --ignored --exclude-standard --directory -z
+  g -c core.excludesFile=/dev/null ls-files --others --exclude-standard --directory -z
+  g ls-files --stage | sed -n 's/^160000 [0-9a-f]* 0.//p' | tr '\\n' '\\000'
+} | head -c ${LIST_BYTES} > "$SCRATCH/omitted"
+g for-each-ref --format='update %(refname) %(objectname)' refs/heads refs/tags refs/stash > "$SCRATCH/refs" || exit 93
+format=$(g rev-parse --show-object-format) || exit 93
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+own="$SCRATCH/own.git"
+git init --quiet --bare --template= --object-format="$format" "$own" || exit 93
+{ cat "$SCRATCH/refs"; printf 'update refs/errand/work %s\\n' "$work"; } |
+  git --git-dir="$own" update-ref --stdin || exit 93
+printf '%s %d %d %s\\n' "$work" "$(wc -c < "$SCRATCH/omitted")" "$(wc -c < "$SCRATCH/refs")" "\${head:--}"
+cat "$SCRATCH/omitted" "$SCRATCH/refs"
+git --git-dir="$own" bundle create --quiet - --all --not "$2" 2>/dev/null || exit 93
+`;
+
+/**
+ * Brings the work of the bundle `$2.bundle` and the refs `$2.refs` into a fresh clone: its commits, its branches, and the
+ * files of the commit `$3`, which are uncommitted as they were. `$4` is the checked-out branch, or empty.
+ */
+export const RESTORE_WORK = `${OPENING}
+g bundle unbundle "$2.bundle" >/dev/null || exit 93
+g for-each-ref --format='delete %(refname)' refs/heads | g update-ref --no-deref --stdin || exit 93
+g update-ref --no-deref --stdin < "$2.refs" || exit 93
+if [ -n "$4" ]; then
+  g symbolic-ref HEAD "$4" || exit 93
+else
+  g update-ref --no-deref HEAD "$3^" || exit 93
+fi
+g read-tree --reset -u "$3" || exit 93
+g reset --quiet
+exit 0
 `;

@@ -1,11 +1,7 @@
 import type { Gateway, PushedBranch } from "../../core/agents/gateway.ts";
 import { isSameRepository } from "../../core/repositories/repository-name.ts";
-import type {
-  BranchPush,
-  ChangeTracker,
-  RepositoryDiff,
-  RunWorkspace,
-} from "../../core/workspaces/change-tracker.ts";
+import type { BranchPush, ChangeTracker, RepositoryDiff } from "../../core/workspaces/change-tracker.ts";
+import type { RunWorkspace } from "../../core/workspaces/workspace.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";

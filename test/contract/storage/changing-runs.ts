@@ -272,6 +272,7 @@ const PROGRESS: RunProgress = {
   lostAttempts: 1,
   agentSession: "session",
   checkpoint: "checkpoint",
+  workCheckpoint: "work",
   checkpointDelta: "delta",
   checkpointAt: new Date("2026-01-01T12:00:00.000Z"),
   permission: { permissionId: "p", title: "May I?", options: [], answer: "yes" },

@@ -493,7 +493,7 @@ async function takeTurn(id: string): Promise<readonly FollowUp[]> {
     return [];
   }
   const given: FollowUp[] = [];
-  await harness.edit(id, (change) => void decideReady(change, true));
+  await harness.edit(id, (change) => void decideReady(change, { isOwnCopy: true }));
   for (let isNext = true; isNext; ) {
     let taken: readonly FollowUp[] = [];
     await harness.edit(id, (change) => {

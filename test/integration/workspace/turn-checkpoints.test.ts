@@ -10,6 +10,7 @@ import type { StoredWithinTurn } from "../../../src/core/workspaces/workspace.ts
 import { runGit } from "../../support/change-harness.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
+import { anIdleGateway } from "../../support/idle-gateway.ts";
 import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harness.ts";
@@ -192,4 +193,42 @@ describe.skipIf(skipped !== undefined)(`a cloned repository${skipped ? ` (${skip
     expect(await readdir(join(root, "b/runs", runId))).not.toContain("lean.json");
     await repositories.remove();
   });
+});
+
+test("changes whose blob is gone are named as missing, and the checkpoint is restored without them", async () => {
+  const { directory, stored } = await begin();
+  await writeFile(join(directory, "src/changed.txt"), "after!");
+  const { checkpoint, delta = "" } = await store("a", stored);
+  await blobs.remove(delta);
+
+  const preparation = aPreparation(runId, { stored: { checkpoint, delta } });
+  const restored = await providerOf("b").prepare(preparation);
+
+  expect(restored.gone).toEqual({ restored: "checkpoint", paths: [] });
+  expect(await text(restored.directory, "src/changed.txt")).toBe("before");
+});
+
+test("changes of which the checkpoint is gone do not make half a workspace: the work is restored, or the run fails with a remedy", async () => {
+  const { directory, stored } = await begin();
+  const workspace = await providerOf("a").prepare(
+    aPreparation(runId, { stored: { checkpoint: stored.checkpoint } }),
+  );
+  const work = await providerOf("a").checkpointWork({ runId, workspace, gateway: anIdleGateway() });
+  await writeFile(join(directory, "src/changed.txt"), "after!");
+  const { checkpoint, delta } = await store("a", stored);
+  await blobs.remove(checkpoint);
+
+  const lost = providerOf("b").prepare(aPreparation(runId, { stored: { checkpoint, delta } }));
+  await expect(lost).rejects.toMatchObject({
+    code: "environment_setup_failed",
+    message: "The stored files of this run are gone.",
+    retryable: false,
+    options: { remedy: expect.stringContaining("Start a new run.") },
+  });
+  const restored = await providerOf("b").prepare(
+    aPreparation(runId, { stored: { checkpoint, delta, work } }),
+  );
+
+  expect(restored.gone).toEqual({ restored: "work", paths: [] });
+  expect(await text(restored.directory, "src/changed.txt")).toBe("before");
 });

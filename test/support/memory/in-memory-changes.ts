@@ -4,8 +4,8 @@ import type {
   BranchPush,
   ChangeTracker,
   RepositoryDiff,
-  RunWorkspace,
 } from "../../../src/core/workspaces/change-tracker.ts";
+import type { RunWorkspace } from "../../../src/core/workspaces/workspace.ts";
 
 /** A change tracker whose diffs a test sets. */
 export class InMemoryChanges implements ChangeTracker {

@@ -1,6 +1,7 @@
 import type { RunId } from "../../../src/core/ids.ts";
 import type {
   Collected,
+  GoneFiles,
   InitialContents,
   LeftOutFile,
   Preparation,
@@ -18,9 +19,14 @@ import type {
 /** Workspaces without files, which have only names. */
 export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly checkpoints: string[] = [];
+  readonly works: string[] = [];
   readonly forgotten: string[] = [];
   /** Each error fails one coming checkpoint. */
   readonly faults: Error[] = [];
+  /** Each error fails one coming checkpoint of the work alone. */
+  readonly workFaults: Error[] = [];
+  /** What the coming workspaces have lost. */
+  gone: GoneFiles | undefined;
   /** The files that every checkpoint leaves out. */
   readonly unstorable: LeftOutFile[] = [];
   /** Each error fails one coming preparation. */
@@ -70,8 +76,12 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     if (begun !== undefined) {
       this.beginnings.push(begun);
     }
-    const { inside, isOwnCopy } = this;
-    return { ...workspaceOf(runId, plan), isOwnCopy, ...(inside === undefined ? {} : { inside }) };
+    const { gone, inside, isOwnCopy } = this;
+    return {
+      ...{ ...workspaceOf(runId, plan), isOwnCopy },
+      ...(gone === undefined ? {} : { gone }),
+      ...(inside === undefined ? {} : { inside }),
+    };
   }
 
   async addFiles(_runId: RunId, files: InitialContents["files"]): Promise<void> {
@@ -89,6 +99,15 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     }
     this.#journal.push("workspace stored");
     return this.checkpoints.at(-1) ?? "";
+  }
+
+  async checkpointWork(): Promise<string> {
+    const fault = this.workFaults.shift();
+    if (fault !== undefined) {
+      throw fault;
+    }
+    this.works.push(`work-${this.works.length + 1}`);
+    return this.works.at(-1) ?? "";
   }
 
   async storeWithinTurn(

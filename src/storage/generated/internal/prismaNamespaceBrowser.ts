@@ -243,6 +243,7 @@ export const RunScalarFieldEnum = {
   disk: 'disk',
   agentVersion: 'agentVersion',
   checkpoint: 'checkpoint',
+  workCheckpoint: 'workCheckpoint',
   checkpointDelta: 'checkpointDelta',
   checkpointAt: 'checkpointAt',
   checkpointGaps: 'checkpointGaps',

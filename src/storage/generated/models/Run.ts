@@ -95,6 +95,7 @@ export type RunMinAggregateOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  workCheckpoint: string | null
   checkpointDelta: string | null
   checkpointAt: Date | null
   checkpointGaps: string | null
@@ -155,6 +156,7 @@ export type RunMaxAggregateOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  workCheckpoint: string | null
   checkpointDelta: string | null
   checkpointAt: Date | null
   checkpointGaps: string | null
@@ -225,6 +227,7 @@ export type RunCountAggregateOutputType = {
   disk: number
   agentVersion: number
   checkpoint: number
+  workCheckpoint: number
   checkpointDelta: number
   checkpointAt: number
   checkpointGaps: number
@@ -322,6 +325,7 @@ export type RunMinAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  workCheckpoint?: true
   checkpointDelta?: true
   checkpointAt?: true
   checkpointGaps?: true
@@ -382,6 +386,7 @@ export type RunMaxAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  workCheckpoint?: true
   checkpointDelta?: true
   checkpointAt?: true
   checkpointGaps?: true
@@ -452,6 +457,7 @@ export type RunCountAggregateInputType = {
   disk?: true
   agentVersion?: true
   checkpoint?: true
+  workCheckpoint?: true
   checkpointDelta?: true
   checkpointAt?: true
   checkpointGaps?: true
@@ -614,6 +620,7 @@ export type RunGroupByOutputType = {
   disk: string | null
   agentVersion: string | null
   checkpoint: string | null
+  workCheckpoint: string | null
   checkpointDelta: string | null
   checkpointAt: Date | null
   checkpointGaps: string | null
@@ -712,6 +719,7 @@ export type RunWhereInput = {
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  workCheckpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpointDelta?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpointAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -795,6 +803,7 @@ export type RunOrderByWithRelationInput = {
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  workCheckpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointDelta?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointAt?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -881,6 +890,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  workCheckpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpointDelta?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpointAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -964,6 +974,7 @@ export type RunOrderByWithAggregationInput = {
   disk?: Prisma.SortOrderInput | Prisma.SortOrder
   agentVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  workCheckpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointDelta?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointAt?: Prisma.SortOrderInput | Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -1047,6 +1058,7 @@ export type RunScalarWhereWithAggregatesInput = {
   disk?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  workCheckpoint?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpointDelta?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   checkpointAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
@@ -1121,6 +1133,7 @@ export type RunCreateInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -1204,6 +1217,7 @@ export type RunUncheckedCreateInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -1285,6 +1299,7 @@ export type RunUpdateInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1368,6 +1383,7 @@ export type RunUncheckedUpdateInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1450,6 +1466,7 @@ export type RunCreateManyInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -1524,6 +1541,7 @@ export type RunUpdateManyMutationInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1599,6 +1617,7 @@ export type RunUncheckedUpdateManyInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1684,6 +1703,7 @@ export type RunCountOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  workCheckpoint?: Prisma.SortOrder
   checkpointDelta?: Prisma.SortOrder
   checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
@@ -1764,6 +1784,7 @@ export type RunMaxOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  workCheckpoint?: Prisma.SortOrder
   checkpointDelta?: Prisma.SortOrder
   checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
@@ -1824,6 +1845,7 @@ export type RunMinOrderByAggregateInput = {
   disk?: Prisma.SortOrder
   agentVersion?: Prisma.SortOrder
   checkpoint?: Prisma.SortOrder
+  workCheckpoint?: Prisma.SortOrder
   checkpointDelta?: Prisma.SortOrder
   checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
@@ -2133,6 +2155,7 @@ export type RunCreateWithoutCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -2214,6 +2237,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -2325,6 +2349,7 @@ export type RunScalarWhereInput = {
   disk?: Prisma.StringNullableFilter<"Run"> | string | null
   agentVersion?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpoint?: Prisma.StringNullableFilter<"Run"> | string | null
+  workCheckpoint?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpointDelta?: Prisma.StringNullableFilter<"Run"> | string | null
   checkpointAt?: Prisma.DateTimeNullableFilter<"Run"> | Date | string | null
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -2399,6 +2424,7 @@ export type RunCreateWithoutEventsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -2481,6 +2507,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -2577,6 +2604,7 @@ export type RunUpdateWithoutEventsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2659,6 +2687,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2739,6 +2768,7 @@ export type RunCreateWithoutFollowUpsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -2821,6 +2851,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -2917,6 +2948,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2999,6 +3031,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3079,6 +3112,7 @@ export type RunCreateWithoutCurrentInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -3161,6 +3195,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -3257,6 +3292,7 @@ export type RunUpdateWithoutCurrentInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3339,6 +3375,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3419,6 +3456,7 @@ export type RunCreateWithoutThreadsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -3501,6 +3539,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -3597,6 +3636,7 @@ export type RunUpdateWithoutThreadsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3679,6 +3719,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3759,6 +3800,7 @@ export type RunCreateWithoutInputsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -3841,6 +3883,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -3937,6 +3980,7 @@ export type RunUpdateWithoutInputsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4019,6 +4063,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4099,6 +4144,7 @@ export type RunCreateWithoutArtifactsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -4181,6 +4227,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -4277,6 +4324,7 @@ export type RunUpdateWithoutArtifactsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4359,6 +4407,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4439,6 +4488,7 @@ export type RunCreateWithoutChangesInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -4521,6 +4571,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -4617,6 +4668,7 @@ export type RunUpdateWithoutChangesInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4699,6 +4751,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4779,6 +4832,7 @@ export type RunCreateManyCreatorInput = {
   disk?: string | null
   agentVersion?: string | null
   checkpoint?: string | null
+  workCheckpoint?: string | null
   checkpointDelta?: string | null
   checkpointAt?: Date | string | null
   checkpointGaps?: string | null
@@ -4853,6 +4907,7 @@ export type RunUpdateWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4934,6 +4989,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5015,6 +5071,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   disk?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   agentVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  workCheckpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointDelta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   checkpointAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5175,6 +5232,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  workCheckpoint?: boolean
   checkpointDelta?: boolean
   checkpointAt?: boolean
   checkpointGaps?: boolean
@@ -5259,6 +5317,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  workCheckpoint?: boolean
   checkpointDelta?: boolean
   checkpointAt?: boolean
   checkpointGaps?: boolean
@@ -5335,6 +5394,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  workCheckpoint?: boolean
   checkpointDelta?: boolean
   checkpointAt?: boolean
   checkpointGaps?: boolean
@@ -5411,6 +5471,7 @@ export type RunSelectScalar = {
   disk?: boolean
   agentVersion?: boolean
   checkpoint?: boolean
+  workCheckpoint?: boolean
   checkpointDelta?: boolean
   checkpointAt?: boolean
   checkpointGaps?: boolean
@@ -5437,7 +5498,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5583,6 +5644,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The blob that holds the workspace's files after the last turn.
      */
     checkpoint: string | null
+    /**
+     * The blob that holds the work of the checkpoint alone. Equal to the checkpoint once only the work is left.
+     */
+    workCheckpoint: string | null
     /**
      * The blob that holds what changed after the checkpoint, within the open turn.
      */
@@ -6131,6 +6196,7 @@ export interface RunFieldRefs {
   readonly disk: Prisma.FieldRef<"Run", 'String'>
   readonly agentVersion: Prisma.FieldRef<"Run", 'String'>
   readonly checkpoint: Prisma.FieldRef<"Run", 'String'>
+  readonly workCheckpoint: Prisma.FieldRef<"Run", 'String'>
   readonly checkpointDelta: Prisma.FieldRef<"Run", 'String'>
   readonly checkpointAt: Prisma.FieldRef<"Run", 'DateTime'>
   readonly checkpointGaps: Prisma.FieldRef<"Run", 'String'>

@@ -27,7 +27,7 @@ test("a run that continues a conversation starts with its files and the memory o
   expect(second).toMatchObject({ conversationId: first.conversationId, continuesId: first.id });
   expect(second.sessionId).not.toBe(first.sessionId);
   expect(harness.workspaces.beginnings.at(-1)).toEqual({
-    stored: { checkpoint: first.checkpoint },
+    stored: { checkpoint: first.checkpoint, work: first.workCheckpoint },
     files: [],
   });
   expect(harness.agents.starts.at(-1)?.previousSession).toBe(first.agentSession);
@@ -115,6 +115,7 @@ test("the earlier conversation is sent again if the session ended before its fir
 
 test("a continued run gets the files of the newest run that has any", async () => {
   harness.workspaces.faults.push(new Error("disk"), new Error("disk"), new Error("disk"));
+  harness.workspaces.workFaults.push(new Error("disk"));
   const second = await goOn(first);
   expect(second.checkpoint).toBeUndefined();
 

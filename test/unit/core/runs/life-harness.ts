@@ -192,7 +192,7 @@ export class LifeHarness {
 
   async ready(): Promise<void> {
     await this.#work("claimed", async ({ writer }) => {
-      return (await writer.write((edit) => decideReady(edit, true))).value ? "ready" : "over";
+      return (await writer.write((edit) => decideReady(edit, { isOwnCopy: true }))).value ? "ready" : "over";
     });
   }
 

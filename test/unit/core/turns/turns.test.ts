@@ -53,7 +53,7 @@ describe("follow-ups", () => {
       attempt: 2,
       checkpoint: "checkpoint-2",
     });
-    expect(harness.workspaces.forgotten).toEqual(["checkpoint-1"]);
+    expect(harness.workspaces.forgotten).toEqual(["checkpoint-1", "work-1"]);
   });
 
   test("a follow-up to an agent without memory comes with the earlier conversation", async () => {

@@ -75,6 +75,7 @@ test("the job of a run requests the same workers as the run, also when it is cre
       adapters: new Map(),
       eventBodyMs: 1,
       deletedRuns,
+      checkpoints: { prune: async () => 0 },
       history: { prune: async () => 0 },
       clock,
       log: SILENT_LOG,
@@ -193,6 +194,7 @@ test("files of deleted runs are removed once more if another run is deleted mean
       adapters,
       blobs: createInMemoryBlobStore(clock),
       deletedRuns: { prune },
+      checkpoints: { prune: async () => 0 },
       history: { prune: async () => 0 },
     },
   });

@@ -23,6 +23,7 @@ async function goOn(isOwnCopy: boolean): Promise<void> {
 
 test("files that cannot be stored are named in the thread, and what is missing before the agent starts elsewhere", async () => {
   harness.workspaces.faults.push(TOO_LARGE);
+  harness.workspaces.workFaults.push(TOO_LARGE);
   await harness.receive({ text: "Fix it" });
   expect(harness.repliesShown()).toEqual([`${NOT_STORED}\n${STAYS}`]);
 
@@ -45,6 +46,7 @@ test("files that cannot be stored are named in the thread, and what is missing b
 
 test("nothing is missing where the files still are, and after they were stored", async () => {
   harness.workspaces.faults.push(TOO_LARGE);
+  harness.workspaces.workFaults.push(TOO_LARGE);
   await harness.receive({ text: "Fix it" });
 
   await goOn(true);
@@ -67,6 +69,48 @@ test("a file that no checkpoint contains is named once, and again when it is mis
   expect(harness.repliesShown().at(-1)).toMatch(
     /^Some files could not be stored with the workspace: workspace\/locked \(it cannot be read\)\nThe run continues with the files as they were stored at \S+ \S+ UTC\.$/,
   );
+});
+
+test("if only the work can be stored, another worker continues with it, and the thread says what stays behind", async () => {
+  harness.workspaces.faults.push(TOO_LARGE);
+  await harness.receive({ text: "Fix it" });
+
+  const lost =
+    "After turn 1, files that git ignores and the home directory could not be stored: Too large. Remove build results.";
+  expect(harness.repliesShown()).toEqual([`${lost}\n${STAYS}`]);
+  expect(await harness.currentRun()).toMatchObject({ checkpoint: "work-1", workCheckpoint: "work-1" });
+  await goOn(false);
+  expect(harness.workspaces.preparations.at(-1)?.stored).toEqual({ checkpoint: "work-1", work: "work-1" });
+  expect(harness.repliesShown().at(-1)).toContain(lost);
+});
+
+test("a run of which only the work is left says what is missing before the agent starts, with a new session", async () => {
+  await harness.receive({ text: "Fix it" });
+  harness.workspaces.gone = { restored: "work", paths: ["tools/.env", "tools/dist/"] };
+
+  await goOn(false);
+
+  const missing =
+    "Only the work is still stored: commits, changes, and new files that git does not ignore. The repositories were cloned again and the setup was repeated. Missing are ignored files (tools/.env, tools/dist/), the home directory, and the session of the agent, which starts a new one.";
+  const { id, warnings } = await harness.currentRun();
+  expect(harness.repliesShown()).toEqual([missing]);
+  expect(warnings).toContain(missing);
+  const ready = (await harness.events(id)).filter(({ body }) => body.kind === "workspace.ready");
+  expect(ready.map(({ body }) => body)).toMatchObject([{}, { missing }]);
+  expect(harness.agents.starts.at(-1)?.previousSession).toBeUndefined();
+  expect(harness.agents.prompts.at(-1)).toContain(missing);
+  expect(harness.agents.prompts.at(-1)).toContain("Fix it");
+});
+
+test("a run whose changes within the turn are gone says so", async () => {
+  await harness.receive({ text: "Fix it" });
+  harness.workspaces.gone = { restored: "checkpoint", paths: [] };
+
+  await goOn(false);
+
+  expect(harness.repliesShown()).toEqual([
+    "What changed within the last turn is no longer stored. The run continues with the files from before.",
+  ]);
 });
 
 test.each([true, false])(
