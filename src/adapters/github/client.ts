@@ -1,19 +1,27 @@
 import { App } from "@octokit/app";
 import { Octokit } from "@octokit/core";
-import type { z } from "zod";
+import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { GithubConfig } from "./config.ts";
 import { movedError, toAppError } from "./errors.ts";
+import { InstallationTokens, type TokenScope } from "./installation-tokens.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
+/** A wrong time must not stop an installation for days. */
+const WAIT_MAX_MS = 60 * 60_000;
+
+const tokenAnswer = z.object({ token: z.string() });
 
 export interface GithubClientDeps {
   readonly log: Log;
   readonly fetch?: typeof globalThis.fetch;
+  /** Milliseconds since 1970. Default: the clock of the machine. */
+  readonly now?: () => number;
 }
 
 type Parameters = Readonly<Record<string, unknown>>;
+type Headers = Readonly<Record<string, string>>;
 
 export interface GithubCall<Value> {
   /** As in GitHub's documentation: `GET /repositories/{id}`. */
@@ -26,6 +34,14 @@ interface Answer<Value> {
   readonly value: Value;
   /** The number of the last page of a list. */
   readonly lastPage: number;
+  /** For a list without numbers of pages. */
+  readonly nextCursor?: string | undefined;
+}
+
+/** GitHub asked an installation to wait. */
+interface Wait {
+  readonly error: AppError;
+  readonly untilMs: number;
 }
 
 /**
@@ -33,40 +49,98 @@ interface Answer<Value> {
  * tries again, after it looked for the comment of the earlier try.
  */
 export class GithubClient {
-  readonly #app: App;
+  readonly #app: Octokit;
+  readonly #octokit: Octokit;
+  readonly #now: () => number;
+  readonly #tokens: InstallationTokens;
+  readonly #waits = new Map<string, Wait>();
 
   constructor(config: GithubConfig, deps: GithubClientDeps) {
     const { appId, privateKey, apiUrl } = config;
-    this.#app = new App({ appId, privateKey, Octokit: octokitFor(apiUrl, deps), log: quietLog(deps.log) });
+    const BoundOctokit = octokitFor(apiUrl, deps);
+    this.#app = new App({ appId, privateKey, Octokit: BoundOctokit, log: quietLog(deps.log) }).octokit;
+    this.#octokit = new BoundOctokit();
+    this.#now = deps.now ?? Date.now;
+    const create = this.#createToken.bind(this);
+    this.#tokens = new InstallationTokens({ create, now: this.#now });
   }
 
   /** As the App itself; only for `/app` routes. */
   async asApp<Value>(call: GithubCall<Value>): Promise<Value> {
-    return (await send(() => Promise.resolve(this.#app.octokit), call)).value;
+    return (await this.listAsApp(call)).value;
+  }
+
+  async listAsApp<Value>(call: GithubCall<Value>): Promise<Answer<Value>> {
+    return send(this.#app, call);
   }
 
   async call<Value>(installation: string, call: GithubCall<Value>): Promise<Value> {
     return (await this.list(installation, call)).value;
   }
 
-  async list<Value>(installation: string, call: GithubCall<Value>): Promise<Answer<Value>> {
-    return send(() => this.#app.getInstallationOctokit(Number(installation)), call);
+  list<Value>(installation: string, call: GithubCall<Value>): Promise<Answer<Value>> {
+    return this.#withToken(installation, (headers) => send(this.#octokit, call, headers));
   }
 
   /** The address to which GitHub redirects this call. It is signed: for a minute it needs no token. */
-  async locationOf(
-    installation: string,
-    { parameters = {}, route }: Omit<GithubCall<unknown>, "answer">,
-  ): Promise<string> {
+  locationOf(installation: string, call: Omit<GithubCall<unknown>, "answer">): Promise<string> {
+    return this.#withToken(installation, (headers) => findLocation(this.#octokit, call, headers));
+  }
+
+  /** A token for some repositories of an installation. */
+  tokenFor(installation: string, scope: TokenScope): Promise<string> {
+    return this.#tokens.get(installation, scope);
+  }
+
+  /** The installation changed on GitHub: earlier refusals and tokens say nothing about it any more. */
+  forget(installation: string): void {
+    this.#tokens.forget(installation);
+    this.#waits.delete(installation);
+  }
+
+  async #createToken(installation: string, scope: Partial<TokenScope> = {}): Promise<string> {
+    const route = "POST /app/installations/{installation_id}/access_tokens";
+    const parameters = { installation_id: Number(installation), ...scope };
+    return (await this.asApp({ route, parameters, answer: tokenAnswer })).token;
+  }
+
+  async #withToken<T>(installation: string, ask: (headers: Headers) => Promise<T>): Promise<T> {
+    const token = await this.#tokens.get(installation);
     try {
-      const octokit = await this.#app.getInstallationOctokit(Number(installation));
-      const { headers, status } = await octokit.request(route, parameters);
-      if (status !== 302 || headers.location === undefined) {
-        throw movedError(status, route);
-      }
-      return headers.location;
+      return await this.#unlessWaiting(installation, () => ask(headersWith(token)));
     } catch (error) {
-      throw toAppError(error, route);
+      if (!isUnauthorized(error)) {
+        throw error;
+      }
+    }
+    // The token was revoked, which happens when the App is suspended.
+    this.#tokens.drop(installation);
+    const next = await this.#tokens.get(installation);
+    try {
+      return await this.#unlessWaiting(installation, () => ask(headersWith(next)));
+    } catch (error) {
+      if (isUnauthorized(error)) {
+        this.#tokens.pause(installation, error);
+      }
+      throw error;
+    }
+  }
+
+  /** While GitHub asks an installation to wait, its calls fail without being sent. */
+  async #unlessWaiting<T>(installation: string, ask: () => Promise<T>): Promise<T> {
+    const { error: refusal, untilMs = 0 } = this.#waits.get(installation) ?? {};
+    const restMs = untilMs - this.#now();
+    if (refusal !== undefined && restMs > 0) {
+      throw new AppError(refusal.code, refusal.message, { ...refusal.options, retryAfterMs: restMs });
+    }
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof AppError && error.options.retryAfterMs !== undefined) {
+        const waitMs = Math.min(WAIT_MAX_MS, error.options.retryAfterMs);
+        this.#waits.set(installation, { error, untilMs: this.#now() + waitMs });
+      }
+      throw error;
     }
   }
 }
@@ -80,7 +154,7 @@ export class GithubTokenClient {
   }
 
   async call<Value>(call: GithubCall<Value>): Promise<Value> {
-    return (await send(() => Promise.resolve(this.#octokit), call)).value;
+    return (await send(this.#octokit, call)).value;
   }
 }
 
@@ -90,10 +164,13 @@ function octokitFor(baseUrl: string, deps: GithubClientDeps): typeof Octokit {
   return Octokit.defaults({ baseUrl, userAgent: "errand", log, request });
 }
 
-async function send<Value>(octokit: () => Promise<Octokit>, call: GithubCall<Value>): Promise<Answer<Value>> {
-  const { route, parameters = {}, answer } = call;
+async function send<Value>(
+  octokit: Octokit,
+  { route, parameters = {}, answer }: GithubCall<Value>,
+  headers: Headers = {},
+): Promise<Answer<Value>> {
   try {
-    const response = await (await octokit()).request(route, parameters);
+    const response = await octokit.request(route, { ...parameters, headers });
     if (response.status >= 300) {
       throw movedError(response.status, route);
     }
@@ -101,16 +178,45 @@ async function send<Value>(octokit: () => Promise<Octokit>, call: GithubCall<Val
     if (!read.success) {
       throw unreadable(route, read.error);
     }
-    return { value: read.data, lastPage: lastPageOf(response.headers.link ?? "", parameters) };
+    const { link = "" } = response.headers;
+    return { value: read.data, lastPage: lastPageOf(link, parameters), nextCursor: nextCursorOf(link) };
   } catch (error) {
     throw toAppError(error, route);
   }
+}
+
+async function findLocation(
+  octokit: Octokit,
+  { parameters = {}, route }: Omit<GithubCall<unknown>, "answer">,
+  requestHeaders: Headers,
+): Promise<string> {
+  try {
+    const { headers, status } = await octokit.request(route, { ...parameters, headers: requestHeaders });
+    if (status !== 302 || headers.location === undefined) {
+      throw movedError(status, route);
+    }
+    return headers.location;
+  } catch (error) {
+    throw toAppError(error, route);
+  }
+}
+
+function headersWith(token: string): Headers {
+  return { authorization: `token ${token}` };
+}
+
+function isUnauthorized(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === "authentication_required";
 }
 
 /** The `Link` header of the last page names no last page. */
 function lastPageOf(link: string, { page = 1 }: Parameters): number {
   const last = /[?&]page=(\d+)[^>]*>;\s*rel="last"/.exec(link)?.[1];
   return Number(last ?? page);
+}
+
+function nextCursorOf(link: string): string | undefined {
+  return /[?&]cursor=([^&>]+)[^>]*>;\s*rel="next"/.exec(link)?.[1];
 }
 
 /** Octokit returns a truncated body as an empty success, so each answer is checked. */

@@ -6,7 +6,6 @@ import type { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 
 const installationAnswer = z.object({ id: z.int() });
-const tokenAnswer = z.object({ token: z.string() });
 
 const nameAnswer = z.object({
   name: z.string(),
@@ -162,11 +161,9 @@ export class GithubRepositories {
     repo: string,
     access: "read" | "write" = "read",
   ): Promise<string | undefined> {
-    const route = "POST /app/installations/{installation_id}/access_tokens";
-    const wanted = { repositories: [repo], permissions: { contents: access } };
-    const call = { route, parameters: { installation_id: installation, ...wanted }, answer: tokenAnswer };
-    const answer = await this.#unlessRefused(repo, () => this.#client.asApp(call));
-    return answer && `Basic ${Buffer.from(`x-access-token:${answer.token}`).toString("base64")}`;
+    const scope = { repositories: [repo], permissions: { contents: access } };
+    const token = await this.#unlessRefused(repo, () => this.#client.tokenFor(String(installation), scope));
+    return token && `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`;
   }
 
   /** After a refusal the repository is read without a token, because it may be public. */

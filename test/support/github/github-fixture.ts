@@ -75,6 +75,7 @@ export class GithubFixture {
   readonly privateKey: string;
   readonly service: EmulatedService;
   readonly #permissions = new Map<string, RepoPermission>();
+  #revoked: ReadonlySet<string> = new Set();
 
   static async start(baseUrl: string, options: { readonly private: boolean }): Promise<GithubFixture> {
     const webhookSecret = randomBytes(20).toString("hex");
@@ -116,8 +117,17 @@ export class GithubFixture {
 
   /** The login of a token; undefined when GitHub would answer 401. */
   loginOf(token: string): string | undefined {
+    if (this.#revoked.has(token)) {
+      return undefined;
+    }
     const owner = this.service.tokens.get(token);
     return owner?.installation ? `${GITHUB_APP.slug}[bot]` : owner?.login;
+  }
+
+  /** Ends all tokens of installations, as an hour does. */
+  revokeTokens(): void {
+    const ofInstallations = [...this.service.tokens].filter(([, { installation }]) => installation);
+    this.#revoked = new Set(ofInstallations.map(([token]) => token));
   }
 
   publicUser(login: string): Omit<StoredUser, "name"> & { readonly id: number } {

@@ -104,14 +104,17 @@ describe("without an answer from GitHub the author is not authorized, and the fa
     [{ kind: "secondary-limit", retryAfterSeconds: 7 } as const, 7_000],
   ])("on %j", async (fault, retryAfterMs) => {
     const message = await messageBy("wendy");
+    let now = Date.now();
+    const { adapter } = adapterOn(github, { now: () => now });
     github.faults.next({ method: "GET", path: PERMISSION, ...fault });
 
-    const attempt = adapted.adapter.authorize(message);
+    const attempt = adapter.authorize(message);
 
     await expect(attempt).rejects.toMatchObject({ retryable: true });
     const options = retryAfterMs === undefined ? {} : { retryAfterMs };
     await expect(attempt).rejects.toMatchObject({ options });
-    expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: true });
+    now += retryAfterMs ?? 0;
+    expect(await adapter.authorize(message)).toMatchObject({ allowed: true });
   });
 
   test("on a plain 403", async () => {

@@ -240,7 +240,7 @@ describe("a refused delivery", () => {
     async (fault, retryAfterMs) => {
       github.faults.next({ method: "POST", path: COMMENTS, ...fault });
 
-      const attempt = adapted.adapter.deliver(aDelivery(aCard()));
+      const attempt = adapterOn(github).adapter.deliver(aDelivery(aCard()));
 
       await expect(attempt).rejects.toMatchObject({ retryable: true, options: { retryAfterMs } });
       expect(ours()).toEqual([]);
