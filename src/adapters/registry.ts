@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
 import type { Check } from "../core/doctor/check.ts";
+import type { LostEvents } from "../core/inbox/event-recovery.ts";
 import type { PrivateCommand } from "../core/inbox/private-commands.ts";
 import type { InstallationGuide } from "../core/people/installation-guide.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
@@ -33,6 +34,8 @@ export interface RunningAdapter {
   readonly routes?: FastifyPluginAsync;
   /** For a system that sends events over connections that Errand opens. The processes with web routes open them. */
   readonly socketMode?: { start(): void; stop(): Promise<void>; readonly check: Check };
+  /** For a system that lists what it sent. */
+  readonly lostEvents?: LostEvents;
   /** What the doctor checks on the platform. */
   readonly checks: (facts: AdapterFacts) => readonly Check[];
   /**

@@ -4,6 +4,7 @@ import { createAcpRunner } from "../agents/acp/acp-runner.ts";
 import type { Gateway, Gateways } from "../core/agents/gateway.ts";
 import { RunWorker, type RunWorkerDeps } from "../core/attempts/run-worker.ts";
 import type { RunId } from "../core/ids.ts";
+import { EventRecovery, type LostEvents } from "../core/inbox/event-recovery.ts";
 import { Scheduler } from "../core/schedules/scheduler.ts";
 import { SecretKeyRotation } from "../core/secrets/secret-key-rotation.ts";
 import type { NoticeWriter } from "../core/threads/notice-writer.ts";
@@ -37,6 +38,7 @@ export interface WorkerDeps {
   readonly clones: RepositoryClones;
   readonly runWorker: RunWorker;
   readonly maintenance: Maintenance;
+  readonly eventRecovery: EventRecovery;
   /** Only while earlier secret keys are set. */
   readonly secretKeyRotation: SecretKeyRotation | undefined;
   readonly scheduler: Scheduler;
@@ -96,6 +98,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
       clock: systemClock,
       log,
     }),
+    eventRecovery: new EventRecovery({ lostEvents: lostEventsOf(deps), storage, clock: systemClock, log }),
     secretKeyRotation:
       config.oldSecretKeys.length === 0
         ? undefined
@@ -193,6 +196,13 @@ function composeWebhooks({ knownSecrets: { redact }, logger }: Bootstrap, deps: 
     pubsub,
     log,
   };
+}
+
+function lostEventsOf({ adapters }: AppDeps): ReadonlyMap<string, LostEvents> {
+  const all = [...adapters].flatMap(([name, { lostEvents }]) =>
+    lostEvents === undefined ? [] : [[name, lostEvents] as const],
+  );
+  return new Map(all);
 }
 
 function existsIn({ runs }: Pick<AppDeps["storage"], "runs">): (id: RunId) => Promise<boolean> {

@@ -44,6 +44,8 @@ const RECOVERY_MS = 2_500;
  * while.
  */
 const SCHEDULES_MS = 5_000;
+/** Only one of these rounds in a few minutes searches, whichever worker it belongs to. */
+const LOST_EVENTS_MS = 60_000;
 const PRUNING_MS = 60 * 60_000;
 /** Each worker prunes its own disk. */
 const DISK_PRUNING_MS = 5 * 60_000;
@@ -201,9 +203,11 @@ async function prepareWorker(
 async function startWorker(
   config: Config,
   deps: AppDeps,
-  { clones, localDisk, maintenance, runWorker, scheduler, secretKeyRotation, webhooks }: WorkerDeps,
+  worker: WorkerDeps,
   undo: AsyncDisposableStack,
 ): Promise<void> {
+  const { clones, eventRecovery, localDisk, maintenance, runWorker, scheduler, secretKeyRotation, webhooks } =
+    worker;
   undo.defer(() => clones.close());
   await deps.queue.work(
     "run",
@@ -222,6 +226,9 @@ async function startWorker(
   undo.defer(() => clearInterval(recovering));
   const schedules = setInterval(() => void scheduler.round(), SCHEDULES_MS);
   undo.defer(() => clearInterval(schedules));
+  void eventRecovery.start();
+  const lostEvents = setInterval(() => void eventRecovery.round(), LOST_EVENTS_MS);
+  undo.defer(() => clearInterval(lostEvents));
   undo.defer(startWebhooks(webhooks));
   undo.defer(deps.pubsub.subscribe(CHANNELS.deletedRuns, () => void maintenance.removeDeletedRuns()));
   void secretKeyRotation?.round();

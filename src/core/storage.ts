@@ -3,6 +3,7 @@ import type { LeaseStore } from "./attempts/lease-store.ts";
 import type { AuditContext, AuditLog } from "./audit/audit-log.ts";
 import type { Environment } from "./environments/environment.ts";
 import type { IdempotencyStore } from "./idempotency/idempotency-store.ts";
+import type { EventRecoveryStore } from "./inbox/event-recovery-store.ts";
 import type { InboxList } from "./inbox/inbox-list.ts";
 import type { InboxStore } from "./inbox/inbox-store.ts";
 import type { McpServer } from "./mcp-servers/mcp-server.ts";
@@ -46,6 +47,7 @@ export interface Storage {
   readonly leases: LeaseStore;
   readonly threads: ThreadStore;
   readonly inbox: InboxStore;
+  readonly eventRecoveries: EventRecoveryStore;
   readonly outbox: OutboxStore;
   readonly teams: TeamStore;
   readonly quotas: QuotaStore;

@@ -11,6 +11,7 @@ import { PrismaDeviceCodeStore } from "./device-code-store.ts";
 import { PrismaDueSchedules } from "./due-schedules.ts";
 import { createEnvironmentStore } from "./environment-store.ts";
 import { PrismaEventLog } from "./event-log.ts";
+import { PrismaEventRecoveryStore } from "./event-recovery-store.ts";
 import { PrismaFileStore } from "./file-store.ts";
 import { PrismaFollowUpStore } from "./follow-up-store.ts";
 import { PrismaIdentityStore } from "./identity-store.ts";
@@ -50,6 +51,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     leases: new PrismaLeaseStore(deps.database),
     threads: new PrismaThreadStore(deps.database),
     inbox: new PrismaInboxStore(deps),
+    eventRecoveries: new PrismaEventRecoveryStore(deps.database),
     outbox: new PrismaOutboxStore(deps),
     teams: new PrismaTeamStore(deps.database),
     quotas: new PrismaQuotaStore(deps.database),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { describeChangingRuns } from "./storage/changing-runs.ts";
 import { describeCreatingRuns } from "./storage/creating-runs.ts";
 import { describeEventLog } from "./storage/event-log.ts";
+import { describeEventRecoveries } from "./storage/event-recoveries.ts";
 import { describeFiles } from "./storage/files.ts";
 import { describeFollowUps } from "./storage/follow-ups.ts";
 import { describeGeneratedLists } from "./storage/generated-lists.ts";
@@ -53,6 +54,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeThreads(harness);
     describeSettings(harness);
     describeInbox(harness);
+    describeEventRecoveries(harness);
     describeOutbox(harness);
     describeOutboxPace(harness);
     describeFirstKey(harness);

@@ -75,6 +75,7 @@ async function passTime(database: Database, ms: number): Promise<void> {
       "UPDATE runs SET updated_at = updated_at - $1::int * interval '1 millisecond', lease_expires_at = lease_expires_at - $1::int * interval '1 millisecond'",
       "UPDATE workers SET last_seen_at = last_seen_at - $1::int * interval '1 millisecond'",
       "UPDATE inbox_events SET received_at = received_at - $1::int * interval '1 millisecond'",
+      "UPDATE event_recoveries SET begun_at = begun_at - $1::int * interval '1 millisecond'",
       "UPDATE outbox_deliveries SET due_at = due_at - $1::int * interval '1 millisecond'",
       "UPDATE paces SET used_until = used_until - $1::int, tentative_until = tentative_until - $1::int, closed_until = closed_until - $1::int",
       "UPDATE webhook_deliveries SET due_at = due_at - $1::int * interval '1 millisecond', created_at = created_at - $1::int * interval '1 millisecond'",

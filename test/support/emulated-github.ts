@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { type FrontServer, jsonOf, startFrontServer } from "./front-server.ts";
 import { GithubApi, type GithubCall } from "./github/github-api.ts";
+import { aListedDelivery } from "./github/github-app-settings.ts";
 import {
   GITHUB_APP,
   GithubFixture,
@@ -11,6 +13,9 @@ import { GITHUB_CLIENT } from "./github/github-oauth.ts";
 import { pointedAt, recordedPayload } from "./github/github-payloads.ts";
 import { type GithubDelivery, sendGithubWebhook } from "./github/github-sender.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
+
+/** Larger than the integers that a number holds exactly. */
+const FIRST_DELIVERY = 9_007_199_254_740_993n;
 
 export interface GithubComment {
   readonly id: number;
@@ -120,6 +125,11 @@ export class EmulatedGithub {
     return this.#api.calls(method, path);
   }
 
+  /** GitHub refuses the tokens of installations that it has given so far. */
+  revokeTokens(): void {
+    this.#world.revokeTokens();
+  }
+
   setPermission(login: string, level: RepoPermission): void {
     this.#world.setPermission(login, level);
   }
@@ -226,6 +236,20 @@ export class EmulatedGithub {
   /** Signs the delivery and sends it as the App's webhook. Nothing else sends webhooks. */
   sendWebhook(url: string, delivery: GithubDelivery): Promise<Response> {
     return sendGithubWebhook(url, this.app.webhookSecret, delivery);
+  }
+
+  /** GitHub tries to deliver, gets no answer, and lists the delivery as failed. Returns its GUID. */
+  loseWebhook({ event, payload }: Written, deliveredAt = new Date()): string {
+    const { settings } = this.#api;
+    const guid = randomUUID();
+    const repository = asRecord(asRecord(payload).repository);
+    const delivery = {
+      ...{ id: String(FIRST_DELIVERY + BigInt(settings.deliveries.length)), guid, event, payload },
+      ...{ action: asRecord(payload).action, repository_id: repository.id, status: "timed out" },
+      delivered_at: deliveredAt.toISOString(),
+    };
+    settings.deliveries = [aListedDelivery(504, delivery), ...settings.deliveries];
+    return guid;
   }
 
   async #written(

@@ -196,7 +196,7 @@ function deliveriesCheck(client: GithubClient): Check {
         const report = newest === last ? fail : warn;
         return report(
           `${failed.length} of the last ${deliveries.length} deliveries failed, the last one at ${newest?.delivered_at}: ${newest?.status} (${newest?.status_code}).`,
-          "See that GitHub reaches the webhook URL, and that GITHUB_WEBHOOK_SECRET is the App's secret. Then redeliver them in the App's settings under Advanced.",
+          "See that GitHub reaches the webhook URL, and that GITHUB_WEBHOOK_SECRET is the App's secret. Errand takes failed deliveries from this list every few minutes.",
         );
       }),
   };

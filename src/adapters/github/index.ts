@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
 import type { Check } from "../../core/doctor/check.ts";
+import type { LostEvents } from "../../core/inbox/event-recovery.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { OpenPullRequests } from "../../core/pull-requests/pull-requests.ts";
@@ -14,6 +15,7 @@ import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
+import { LostDeliveries } from "./lost-deliveries.ts";
 import { reviewThreadOf } from "./message-ref.ts";
 import { PACE } from "./pace.ts";
 import { Posts } from "./posts.ts";
@@ -46,6 +48,7 @@ export interface GithubAdapter {
   readonly checks: (facts: AdapterFacts) => readonly Check[];
   readonly openRepository: OpenRepository;
   readonly openPullRequests: OpenPullRequests;
+  readonly lostEvents: LostEvents;
   readonly signIn?: SignInProvider;
 }
 
@@ -53,7 +56,8 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
   const client = new GithubClient(config, deps);
   const identity = new BotIdentity(config, client);
   const posts = new Posts(client, identity);
-  const names = new RepositoryNames(client, deps.now ?? Date.now);
+  const now = deps.now ?? Date.now;
+  const names = new RepositoryNames(client, now);
   const adapter: ThreadAdapter = {
     name: "github",
     traits: {
@@ -87,6 +91,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     adapter,
     routes: webhookRoutes({ arrivals, secrets: config.webhookSecrets, log, accept }),
     checks: (facts) => githubChecks(config, { arrivals, facts, fetch: deps.fetch ?? globalThis.fetch, log }),
+    lostEvents: new LostDeliveries({ client, log, now }),
     openRepository: (url) => repositories.open(url),
     openPullRequests: (repository) => openPullRequests(repository, { client, repositories }),
     ...(oauth && { signIn: githubSignIn({ apiUrl, oauth }, deps) }),

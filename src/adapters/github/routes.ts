@@ -65,7 +65,7 @@ async function store(event: ReceivedEvent, { request, reply, deps }: Exchange): 
     deps.log.info("github.webhook.stored", { ...facts, isNew });
     return reply.code(isNew ? 202 : 200).send({ stored: true });
   } catch (error) {
-    // GitHub does not deliver again by itself: a person must redeliver it.
+    // GitHub does not deliver again by itself. `LostDeliveries` finds the event in the list of failed deliveries.
     deps.log.error("github.webhook.not_stored", { ...facts, error });
     return sendProblem(reply, 503, "The event could not be stored. Deliver it again.");
   }

@@ -47,8 +47,21 @@ export function readWebhookRequest(request: RawRequest, secrets: readonly string
   if (!deliveryId || !name) {
     return { kind: "unnamed" };
   }
-  const actions = STORED_ACTIONS.get(name);
-  if (!actions) {
+  return readEvent({ body, deliveryId, name });
+}
+
+/** Whether a delivery with this event and action is stored. */
+export function isStored(name: string, action: string): boolean {
+  return STORED_ACTIONS.get(name)?.includes(action) ?? false;
+}
+
+/** Reads a delivery that is known to be GitHub's. */
+export function readEvent({
+  body,
+  deliveryId,
+  name,
+}: Pick<ReceivedEvent, "body" | "deliveryId" | "name">): WebhookRequest {
+  if (!STORED_ACTIONS.has(name)) {
     return { kind: "unused" };
   }
   const read = readBody(body);
@@ -56,7 +69,7 @@ export function readWebhookRequest(request: RawRequest, secrets: readonly string
     return { kind: "malformed" };
   }
   const { action, orderingKey } = read;
-  if (!actions.includes(action)) {
+  if (!isStored(name, action)) {
     return { kind: "unused" };
   }
   return { kind: "event", event: { adapter: "github", orderingKey, deliveryId, name, body } };

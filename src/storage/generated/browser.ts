@@ -91,6 +91,11 @@ export type InboxEvent = Prisma.InboxEventModel
  */
 export type InboxDedupeKey = Prisma.InboxDedupeKeyModel
 /**
+ * Model EventRecovery
+ * How far each adapter has searched for events that its platform sent and nobody acknowledged.
+ */
+export type EventRecovery = Prisma.EventRecoveryModel
+/**
  * Model OutboxDelivery
  * Notices to post to threads, in the order of `id`.
  */

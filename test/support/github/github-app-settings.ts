@@ -1,10 +1,12 @@
 import { type FrontAnswer, type FrontRequest, jsonAnswer, jsonOf } from "../front-server.ts";
 import { asRecord, type JsonRecord } from "../json.ts";
 
+const DELIVERY = /^\/app\/hook\/deliveries\/(\d+)$/;
+
 /** What an administrator of the App sets, and what GitHub did lately. emulate has no routes for most of it. */
 export class GithubAppSettings {
   hook: JsonRecord = { url: "", content_type: "json", insecure_ssl: "0", secret: "********" };
-  /** Newest first. */
+  /** Newest first. Each may have the member `payload`, which the list does not show. */
   deliveries: readonly JsonRecord[] = [];
   /** Members of the App and of its installation that differ from the seed. */
   app: JsonRecord = {};
@@ -17,11 +19,15 @@ export class GithubAppSettings {
     request: FrontRequest,
     forward: (request: FrontRequest) => Promise<FrontAnswer>,
   ): Promise<FrontAnswer | undefined> {
+    const delivery = request.method === "GET" && DELIVERY.exec(request.path)?.[1];
+    if (delivery) {
+      return this.#delivery(delivery);
+    }
     switch (`${request.method} ${request.path}`) {
       case "GET /app/hook/config":
         return jsonAnswer(200, this.hook);
       case "GET /app/hook/deliveries":
-        return jsonAnswer(200, this.deliveries);
+        return this.#listDeliveries(new URLSearchParams(request.search));
       case "GET /app":
         return changed(await forward(request), (app) => ({ ...asRecord(app), ...this.app }));
       case "GET /app/installations":
@@ -35,6 +41,36 @@ export class GithubAppSettings {
     }
   }
 
+  #listDeliveries(search: URLSearchParams): FrontAnswer {
+    const wanted = search.get("status");
+    const listed = this.deliveries.filter(({ status_code: code }) => {
+      const isSuccess = Number(code) >= 200 && Number(code) < 300;
+      return wanted === null || (wanted === "success") === isSuccess;
+    });
+    const first = search.has("cursor")
+      ? listed.findIndex(({ id }) => `v1_${id}` === search.get("cursor"))
+      : 0;
+    if (first < 0) {
+      return jsonAnswer(422, { message: "Invalid cursor" });
+    }
+    const size = Number(search.get("per_page") ?? 30);
+    const next = listed[first + size];
+    const page = listed.slice(first, first + size).map(({ payload: _, ...delivery }) => delivery);
+    search.set("cursor", `v1_${next?.id}`);
+    const link = `<https://api.github.com/app/hook/deliveries?${search}>; rel="next"`;
+    return withLongIds(jsonAnswer(200, page, next === undefined ? {} : { link }));
+  }
+
+  #delivery(id: string): FrontAnswer {
+    const found = this.deliveries.find((delivery) => String(delivery.id) === id);
+    if (found === undefined) {
+      return jsonAnswer(404, { message: "Not Found" });
+    }
+    const { payload, ...delivery } = found;
+    const headers = { "X-GitHub-Delivery": delivery.guid, "X-GitHub-Event": delivery.event };
+    return withLongIds(jsonAnswer(200, { ...delivery, request: { headers, payload } }));
+  }
+
   #withBudget(answer: JsonRecord): JsonRecord {
     const resources = asRecord(answer.resources);
     const core = { ...asRecord(resources.core), remaining: this.remainingCalls };
@@ -44,6 +80,11 @@ export class GithubAppSettings {
 
 function changed(answer: FrontAnswer, change: (value: unknown) => unknown): FrontAnswer {
   return answer.status === 200 ? { ...answer, body: JSON.stringify(change(jsonOf(answer))) } : answer;
+}
+
+/** GitHub gives ids that a number of JavaScript cannot hold. The emulated ones are texts until here. */
+function withLongIds(answer: FrontAnswer): FrontAnswer {
+  return { ...answer, body: answer.body.toString().replace(/"id":"(\d+)"/g, '"id":$1') };
 }
 
 /** A delivery as the App's list shows it. */

@@ -411,6 +411,7 @@ export const ModelName = {
   ThreadRun: 'ThreadRun',
   InboxEvent: 'InboxEvent',
   InboxDedupeKey: 'InboxDedupeKey',
+  EventRecovery: 'EventRecovery',
   OutboxDelivery: 'OutboxDelivery',
   Pace: 'Pace',
   Receipt: 'Receipt',
@@ -452,7 +453,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "deletedRunUse" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
+    modelProps: "team" | "deletedRunUse" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "eventRecovery" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1489,6 +1490,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.InboxDedupeKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.InboxDedupeKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    EventRecovery: {
+      payload: Prisma.$EventRecoveryPayload<ExtArgs>
+      fields: Prisma.EventRecoveryFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.EventRecoveryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.EventRecoveryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>
+        }
+        findFirst: {
+          args: Prisma.EventRecoveryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.EventRecoveryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>
+        }
+        findMany: {
+          args: Prisma.EventRecoveryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>[]
+        }
+        create: {
+          args: Prisma.EventRecoveryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>
+        }
+        createMany: {
+          args: Prisma.EventRecoveryCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.EventRecoveryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>[]
+        }
+        delete: {
+          args: Prisma.EventRecoveryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>
+        }
+        update: {
+          args: Prisma.EventRecoveryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>
+        }
+        deleteMany: {
+          args: Prisma.EventRecoveryDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.EventRecoveryUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.EventRecoveryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>[]
+        }
+        upsert: {
+          args: Prisma.EventRecoveryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventRecoveryPayload>
+        }
+        aggregate: {
+          args: Prisma.EventRecoveryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEventRecovery>
+        }
+        groupBy: {
+          args: Prisma.EventRecoveryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventRecoveryGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.EventRecoveryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventRecoveryCountAggregateOutputType> | number
         }
       }
     }
@@ -3722,6 +3797,15 @@ export const InboxDedupeKeyScalarFieldEnum = {
 export type InboxDedupeKeyScalarFieldEnum = (typeof InboxDedupeKeyScalarFieldEnum)[keyof typeof InboxDedupeKeyScalarFieldEnum]
 
 
+export const EventRecoveryScalarFieldEnum = {
+  adapter: 'adapter',
+  begunAt: 'begunAt',
+  cursor: 'cursor'
+} as const
+
+export type EventRecoveryScalarFieldEnum = (typeof EventRecoveryScalarFieldEnum)[keyof typeof EventRecoveryScalarFieldEnum]
+
+
 export const OutboxDeliveryScalarFieldEnum = {
   id: 'id',
   uid: 'uid',
@@ -4460,6 +4544,7 @@ export type GlobalOmitConfig = {
   threadRun?: Prisma.ThreadRunOmit
   inboxEvent?: Prisma.InboxEventOmit
   inboxDedupeKey?: Prisma.InboxDedupeKeyOmit
+  eventRecovery?: Prisma.EventRecoveryOmit
   outboxDelivery?: Prisma.OutboxDeliveryOmit
   pace?: Prisma.PaceOmit
   receipt?: Prisma.ReceiptOmit

@@ -65,6 +65,7 @@ export const ModelName = {
   ThreadRun: 'ThreadRun',
   InboxEvent: 'InboxEvent',
   InboxDedupeKey: 'InboxDedupeKey',
+  EventRecovery: 'EventRecovery',
   OutboxDelivery: 'OutboxDelivery',
   Pace: 'Pace',
   Receipt: 'Receipt',
@@ -374,6 +375,15 @@ export const InboxDedupeKeyScalarFieldEnum = {
 } as const
 
 export type InboxDedupeKeyScalarFieldEnum = (typeof InboxDedupeKeyScalarFieldEnum)[keyof typeof InboxDedupeKeyScalarFieldEnum]
+
+
+export const EventRecoveryScalarFieldEnum = {
+  adapter: 'adapter',
+  begunAt: 'begunAt',
+  cursor: 'cursor'
+} as const
+
+export type EventRecoveryScalarFieldEnum = (typeof EventRecoveryScalarFieldEnum)[keyof typeof EventRecoveryScalarFieldEnum]
 
 
 export const OutboxDeliveryScalarFieldEnum = {

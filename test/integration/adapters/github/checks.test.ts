@@ -104,7 +104,7 @@ test("failed deliveries are counted, and are a failure if the newest one failed"
   const now = (await findings()).github_deliveries;
 
   expect(earlier).toMatchObject({ status: "warn", message: expect.stringMatching(/^1 of the last 3 .*503/) });
-  expect(now).toMatchObject({ status: "fail", remedy: expect.stringContaining("redeliver") });
+  expect(now).toMatchObject({ status: "fail", remedy: expect.stringContaining("takes failed deliveries") });
 });
 
 test("a small rest of the rate limit is reported with the time of its renewal", async () => {

@@ -7,6 +7,7 @@ import type { Storage } from "../../../../src/core/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
 import { InMemoryDeviceCodeStore } from "./device-code-store.ts";
 import { InMemoryEventLog } from "./event-log.ts";
+import { InMemoryEventRecoveryStore } from "./event-recovery-store.ts";
 import { InMemoryFileStore } from "./file-store.ts";
 import { InMemoryFollowUpStore } from "./follow-up-store.ts";
 import { InMemoryIdentityStore } from "./identity-store.ts";
@@ -49,6 +50,7 @@ function storageOn(database: InMemoryStatements): Storage {
     eventLog: new InMemoryEventLog(database),
     leases: new InMemoryLeaseStore(database),
     inbox: new InMemoryInboxStore(database),
+    eventRecoveries: new InMemoryEventRecoveryStore(database),
     outbox: new InMemoryOutboxStore(database),
     teams: new InMemoryTeamStore(database),
     quotas: new InMemoryQuotaStore(database),

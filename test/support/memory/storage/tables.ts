@@ -92,6 +92,8 @@ export interface Tables {
   readonly threadRuns: Map<RunId, readonly string[]>;
   readonly inbox: Map<string, InboxRow>;
   readonly meanings: Set<string>;
+  /** By adapter. */
+  readonly eventRecoveries: Map<string, { readonly begunAt: number; readonly cursor?: string }>;
   readonly deliveries: Map<string, DeliveryRow>;
   /** By thread and message key. */
   readonly receipts: Map<string, string>;
@@ -136,6 +138,7 @@ export function emptyTables(): Tables {
     threadRuns: new Map(),
     inbox: new Map(),
     meanings: new Set(),
+    eventRecoveries: new Map(),
     deliveries: new Map(),
     receipts: new Map(),
     paces: new Map(),
@@ -171,6 +174,7 @@ export function copyOf(tables: Tables): Tables {
     threadRuns: new Map(tables.threadRuns),
     inbox: new Map(tables.inbox),
     meanings: new Set(tables.meanings),
+    eventRecoveries: new Map(tables.eventRecoveries),
     deliveries: new Map(tables.deliveries),
     receipts: new Map(tables.receipts),
     paces: new Map(tables.paces),
