@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgresServer } from "../support/postgres-se
 import { waitFor } from "../support/wait-for.ts";
 import type { KeyedSemaphore } from "./gate.ts";
 import { GithubIssue } from "./github-issue.ts";
-import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
+import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
 /** Slack waits this long for a response, and GitHub as long as the next constant. */
@@ -80,6 +80,59 @@ describe("a redelivered event", () => {
     expect((await fixture.api.getRun(issue.runId)).state).toBe("SUCCEEDED");
     expect([issue.cards.length, issue.answers.length, issue.replies.length]).toEqual([1, 1, 0]);
   });
+});
+
+test("requests on GitHub that were sent while no process ran become runs after the next start, one each", async () => {
+  const { github } = fixture;
+  const { login } = github.writer;
+  const [asked, corrected] = [await GithubIssue.open(fixture), await GithubIssue.open(fixture)];
+
+  await fixture.service.end("SIGTERM");
+  github.loseWebhook(await github.commentAs(login, asked.number, "@errand say found"));
+  const original = await github.commentAs(login, corrected.number, "@errand say the wrong words");
+  github.loseWebhook(original);
+  github.loseWebhook(await github.editAs(login, original, "@errand say the right words"));
+  await fixture.start();
+  const [answer] = await asked.untilAnswers(1);
+  await waitFor(() => corrected.answers.some((body) => body.includes("the right words")), {
+    what: "the answer to the edited request",
+    timeoutMs: WAIT_LIMIT_MS,
+  });
+
+  expect(answer).toContain("found");
+  for (const issue of [asked, corrected]) {
+    expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
+  }
+});
+
+test("an answer to an issue that is locked is given up with its reason, which the run tells, and can be sent again", async () => {
+  const { api, github } = fixture;
+  const issue = await GithubIssue.open(fixture);
+  const path = new RegExp(`/issues/${issue.number}/comments$`);
+  await issue.comment("@errand sleep 2; say after all");
+  await waitFor(() => issue.cards.length > 0, { what: "the card to be shown" });
+  const message = "Unable to create comment because issue is locked.";
+  const unlock = github.faults.until({ method: "POST", path, kind: "refused", status: 403, message });
+
+  const deadNotices = async () => {
+    const { body } = await api.call("GET", `/agent/notices?run_id=${issue.runId}&state=dead`);
+    return (body as { notices: { id: string }[] }).notices;
+  };
+  const [dead] = await waitFor(
+    async () => {
+      const found = await deadNotices();
+      return found.length > 0 ? found : undefined;
+    },
+    { what: "the answer to be given up" },
+  );
+  const reason = "issue is locked. Unlock the conversation, or ask in another one.";
+  const tells = async () => JSON.stringify(await api.getRun(issue.runId)).includes(reason);
+  await waitFor(tells, { what: "the run to tell the reason" });
+  unlock();
+  await api.call("POST", `/agent/notices/${dead?.id}/retry`);
+  await issue.untilAnswers(1);
+
+  expect(await deadNotices()).toEqual([]);
 });
 
 describe("while the database is unavailable", () => {

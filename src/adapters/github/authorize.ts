@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
+import { AppError, Misconfigured } from "../../core/errors.ts";
 import type { Role } from "../../core/policies/policy.ts";
 import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
 import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
@@ -36,6 +36,7 @@ const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
 const READERS: ReadonlySet<string> = new Set(["triage", "read"]);
 /** Words in refusals that no retry changes. */
 const FOR_GOOD = /suspended|archived/i;
+const MISSING_PERMISSION = /not accessible by integration/i;
 
 interface AuthorizationDeps {
   readonly client: GithubClient;
@@ -172,7 +173,11 @@ function failClosed(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== "not_authorized" || FOR_GOOD.test(error.message)) {
     throw error;
   }
-  throw new AppError(error.code, error.message, { ...error.options, cause: error, retryable: true });
+  const options = { ...error.options, cause: error };
+  if (MISSING_PERMISSION.test(error.message)) {
+    throw new Misconfigured(error.code, error.message, options);
+  }
+  throw new AppError(error.code, error.message, { ...options, retryable: true });
 }
 
 function refusalOf(repository: string): string {

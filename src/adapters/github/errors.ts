@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from "../../core/errors.ts";
+import { AppError, type ErrorCode, Misconfigured } from "../../core/errors.ts";
 
 /** The wait that GitHub advises for a secondary limit without a time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
@@ -20,14 +20,20 @@ export function toAppError(error: unknown, route: string): AppError {
       cause: error,
     });
   }
+  const { status } = failure;
+  const message = `GitHub answered ${status} to ${route}: ${failure.message}`;
   const retryAfterMs = waitOf(failure);
-  const { code, retryable } = classifyFailure(failure, retryAfterMs);
-  const message = `GitHub answered ${failure.status} to ${route}: ${failure.message}`;
-  return new AppError(code, message, {
-    cause: error,
-    retryable,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
+  if (status >= 500 || BUSY.has(status) || retryAfterMs !== undefined) {
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return new AppError("resource_unavailable", message, { cause: error, ...wait });
+  }
+  // The key is being replaced, or a token was revoked. An operator can repair it before the retry.
+  if (status === 401) {
+    return new Misconfigured("authentication_required", message, { cause: error, remedy: KEY_REMEDY });
+  }
+  const { code, remedy } = refusalOf(failure);
+  const help = remedy === undefined ? {} : { remedy };
+  return new AppError(code, message, { cause: error, retryable: false, ...help });
 }
 
 /** A redirect that was not followed: an issue that was transferred, a repository that was just renamed. */
@@ -38,32 +44,70 @@ export function movedError(status: number, route: string): AppError {
   });
 }
 
-function classifyFailure(
-  { status }: Failure,
-  retryAfterMs: number | undefined,
-): { code: ErrorCode; retryable: boolean } {
-  if (status >= 500 || status === 429) {
-    return { code: "resource_unavailable", retryable: true };
-  }
-  if (status === 403 && retryAfterMs !== undefined) {
-    return { code: "resource_unavailable", retryable: true };
-  }
-  // The key is being replaced, or a token was revoked: an operator can repair it before the retry.
-  if (status === 401) {
-    return { code: "authentication_required", retryable: true };
-  }
-  // Archived, locked, suspended, or a missing permission of the App: a later try gets the same answer.
-  if (status === 403) {
-    return { code: "not_authorized", retryable: false };
-  }
-  if (status === 404 || status === 410) {
-    return { code: "resource_not_found", retryable: false };
-  }
-  if (status === 408 || status === 409) {
-    return { code: "resource_unavailable", retryable: true };
-  }
-  return { code: "invalid_request", retryable: false };
+interface Refusal {
+  readonly status: number;
+  /** Words of GitHub's. Absent: all others with this status. */
+  readonly words?: RegExp;
+  readonly code: ErrorCode;
+  /** What a person can do about it. */
+  readonly remedy?: string;
 }
+
+const MISSING_PERMISSION: Refusal = {
+  ...{ status: 403, words: /not accessible by integration/i, code: "not_authorized" },
+  remedy: "Add the permission in the App's settings. Then the owner of the account accepts it.",
+};
+
+/** Answers that a later call gets as well, until a person changes something. The first that matches counts. */
+const REFUSALS: readonly Refusal[] = [
+  {
+    ...{ status: 403, words: /suspended/i, code: "not_authorized" },
+    remedy: "The owner of the account resumes the App under Settings → GitHub Apps.",
+  },
+  { status: 403, words: /archived/i, code: "not_authorized", remedy: "Unarchive the repository." },
+  {
+    status: 403,
+    words: /locked/i,
+    code: "not_authorized",
+    remedy: "Unlock the conversation, or ask in another one.",
+  },
+  MISSING_PERMISSION,
+  { status: 403, code: "not_authorized" },
+  {
+    ...{ status: 404, code: "resource_not_found" },
+    remedy: "See that it exists, and that the App is installed in its repository.",
+  },
+  {
+    ...{ status: 410, code: "resource_not_found" },
+    remedy:
+      "The issue was deleted, or the repository has no issues. Switch them on, or ask in another place.",
+  },
+  {
+    status: 451,
+    code: "not_authorized",
+    remedy: "GitHub blocks the repository for legal reasons. Ask its owner.",
+  },
+];
+
+function refusalOf({ headers, message, status }: Failure): Omit<Refusal, "status" | "words"> {
+  const found = REFUSALS.find((one) => one.status === status && (one.words?.test(message) ?? true));
+  const wanted = headers["x-accepted-github-permissions"];
+  if (found === MISSING_PERMISSION && typeof wanted === "string" && wanted !== "") {
+    const remedy = `Add ${wordsOf(wanted)} in the App's settings. Then the owner of the account accepts it.`;
+    return { ...found, remedy };
+  }
+  return found ?? { code: "invalid_request" };
+}
+
+/** `issues=write,metadata=read; pull_requests=write` names two sets of permissions, of which one is enough. */
+function wordsOf(permissions: string): string {
+  const sets = permissions.split(";").map((set) => set.trim().replaceAll("=", ": ").replaceAll(",", " and "));
+  return `the permission ${sets.join(", or ")}`;
+}
+
+const BUSY: ReadonlySet<number> = new Set([408, 409, 429]);
+const KEY_REMEDY =
+  "Check the App's id and private key (for a team's own token: GITHUB_TOKEN), and the clock of the server.";
 
 /** https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#handle-rate-limit-errors-appropriately */
 function waitOf({ status, message, headers }: Failure): number | undefined {

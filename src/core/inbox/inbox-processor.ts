@@ -308,6 +308,12 @@ export class InboxProcessor {
       await inbox.noteFailure(event.id, error.message);
       throw error;
     }
+    // Not counted: the platform takes no call now and says until when.
+    if (error instanceof AppError && error.options.retryAfterMs !== undefined) {
+      this.#deps.log.warn("inbox.retried", facts);
+      await inbox.noteFailure(event.id, error.message);
+      throw error;
+    }
     const isFinal = error instanceof AppError && !error.retryable;
     const failures = isFinal ? FAILURES_MAX : await inbox.countFailure(event.id, String(error));
     if (failures < FAILURES_MAX) {

@@ -30,6 +30,8 @@ export type GithubFault = { readonly method: string; readonly path: RegExp } & (
   | { readonly kind: "secondary-limit"; readonly retryAfterSeconds: number }
   | { readonly kind: "429"; readonly retryAfterSeconds: number }
   | { readonly kind: "502" }
+  /** A refusal with GitHub's own words. */
+  | { readonly kind: "refused"; readonly status: number; readonly message: string }
   /** The write takes place, then the connection is destroyed. */
   | { readonly kind: "drop-after-write" }
 );
@@ -267,6 +269,8 @@ function failureOf(fault: GithubFault): FrontAnswer | undefined {
       return limited(403, "You have exceeded a secondary rate limit.", fault.retryAfterSeconds);
     case "429":
       return limited(429, "Too many requests", fault.retryAfterSeconds);
+    case "refused":
+      return jsonAnswer(fault.status, { message: fault.message });
     case "502":
       return { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Unicorn!</h1>" };
     case "drop-after-write":

@@ -264,6 +264,7 @@ describe("a refused delivery", () => {
     [COMMENTS, 404, "Not Found"],
     [/\/access_tokens$/, 403, "This installation has been suspended"],
     [/\/access_tokens$/, 404, "Integration not found"],
+    [COMMENTS, 422, "Validation Failed"],
   ])("a delivery to %s that gets %i %s is given up", async (path, status, text) => {
     const { adapter } = adapterOn(github, { fetch: refusing(path, status, text) });
 

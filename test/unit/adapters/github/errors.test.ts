@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { movedError, toAppError } from "../../../../src/adapters/github/errors.ts";
+import { Misconfigured } from "../../../../src/core/errors.ts";
 
 /** An error as Octokit throws it. */
 function refusal(status: number, message = "no", headers: Record<string, string> = {}): Error {
@@ -7,21 +8,45 @@ function refusal(status: number, message = "no", headers: Record<string, string>
 }
 
 test.each([
-  [401, "Bad credentials", {}, "authentication_required", true],
-  [403, "Repository was archived so is read-only.", {}, "not_authorized", false],
-  [403, "This installation has been suspended", {}, "not_authorized", false],
-  [403, "Unable to create comment because issue is locked.", {}, "not_authorized", false],
-  [404, "Not Found", {}, "resource_not_found", false],
-  [410, "This issue was deleted", {}, "resource_not_found", false],
-  [422, "Validation Failed", {}, "invalid_request", false],
-  [500, "", {}, "resource_unavailable", true],
-  [502, "", {}, "resource_unavailable", true],
+  [401, "Bad credentials", "authentication_required", /private key/],
+  [403, "Repository was archived so is read-only.", "not_authorized", /^Unarchive/],
+  [403, "This installation has been suspended", "not_authorized", /resumes the App/],
+  [403, "Unable to create comment because issue is locked.", "not_authorized", /^Unlock/],
+  [403, "Resource not accessible by integration", "not_authorized", /^Add the permission/],
+  [403, "You are not allowed to do that.", "not_authorized", undefined],
+  [404, "Not Found", "resource_not_found", /is installed/],
+  [408, "Timeout", "resource_unavailable", undefined],
+  [409, "Conflict", "resource_unavailable", undefined],
+  [410, "This issue was deleted", "resource_not_found", /was deleted/],
+  [422, "Validation Failed", "invalid_request", undefined],
+  [451, "Repository access blocked", "not_authorized", /legal reasons/],
+  [500, "", "resource_unavailable", undefined],
+  [502, "", "resource_unavailable", undefined],
 ])(
-  "GitHub's status %i with the text %s becomes the right error code",
-  (status, message, headers, code, retryable) => {
-    expect(toAppError(refusal(status, message, headers), "GET /x")).toMatchObject({ code, retryable });
+  "GitHub's status %i with the text %s gets its code, its remedy and its chance",
+  (status, text, code, remedy) => {
+    const error = toAppError(refusal(status, text), "GET /x");
+
+    const isTemporary = code === "resource_unavailable" || status === 401;
+    expect(error).toMatchObject({ code, retryable: isTemporary });
+    expect(error.message).toBe(`GitHub answered ${status} to GET /x: ${text}`);
+    expect(error.options.remedy ?? "").toMatch(remedy ?? /^$/);
   },
 );
+
+test("the remedy for a missing permission names what GitHub would accept", () => {
+  const headers = { "x-accepted-github-permissions": "issues=write,metadata=read; pull_requests=write" };
+  const error = toAppError(refusal(403, "Resource not accessible by integration", headers), "GET /x");
+
+  expect(error.options.remedy).toBe(
+    "Add the permission issues: write and metadata: read, or pull_requests: write in the App's settings. " +
+      "Then the owner of the account accepts it.",
+  );
+});
+
+test("a refusal of the App's key waits for an operator", () => {
+  expect(toAppError(refusal(401), "GET /x")).toBeInstanceOf(Misconfigured);
+});
 
 test.each([
   [429, "Too many requests", { "retry-after": "30" }, 30_000],

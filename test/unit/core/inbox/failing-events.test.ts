@@ -79,6 +79,18 @@ describe("an event that cannot be handled", () => {
     expect(harness.repliesShown()).toEqual([]);
   });
 
+  test("an event waits as long as its platform asks to wait, however often that is", async () => {
+    const refusal = () => new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 60_000 });
+    harness.adapter.translateFaults.push(...Array.from({ length: 20 }, refusal));
+    await harness.put({ text: "one" }, "key-1");
+
+    await harness.clock.advance(600_000);
+    expect(harness.dispositions()).toEqual([]);
+    await harness.clock.advance(3_600_000);
+
+    expect(harness.dispositions()).toEqual(["run_created"]);
+  });
+
   test("the failure of a message that came as two events is said once", async () => {
     const refusal = () => new AppError("not_authorized", "No.");
     harness.adapter.translateFaults.push(refusal());
