@@ -101,9 +101,14 @@ export class EmulatedGithub {
     this.otherBot = fixture.user("helper[bot]");
   }
 
+  /** Throws if Errand sent a request that GitHub's own description of its API does not allow. */
   async stop(): Promise<void> {
     await this.#front.stop();
     await this.#world.service.stop();
+    const { violations } = this.#api;
+    if (violations.length > 0) {
+      throw new Error(`Requests that GitHub's API does not have:\n${violations.join("\n")}`);
+    }
   }
 
   /** Sign-in with the App. */

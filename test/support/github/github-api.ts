@@ -11,6 +11,7 @@ import { GithubAppSettings } from "./github-app-settings.ts";
 import { GITHUB_APP, type GithubFixture } from "./github-fixture.ts";
 import { GithubLimits, limited } from "./github-limits.ts";
 import { GithubOauth } from "./github-oauth.ts";
+import { type GithubRequest, githubOpenapi } from "./github-openapi.ts";
 import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
 import { GithubReactions } from "./github-reactions.ts";
@@ -57,6 +58,8 @@ export class GithubApi {
   readonly #limits = new GithubLimits();
   readonly #world: GithubFixture;
   readonly #calls: GithubCall[] = [];
+  /** How requests of Errand differ from GitHub's own description of its API. */
+  readonly violations: string[] = [];
   readonly #edits = new Map<number, number>();
 
   constructor(fixture: GithubFixture) {
@@ -82,8 +85,18 @@ export class GithubApi {
     const answer = (fault && failureOf(fault)) ?? limit ?? (await this.respond(request));
     const outcome = fault?.kind ?? String(answer.status);
     const { method, path } = request;
-    this.#calls.push({ method, path, actor, body: bodyOf(request), outcome });
+    const body = bodyOf(request);
+    this.#calls.push({ method, path, actor, body, outcome });
+    this.#check({ ...request, body });
     return fault?.kind === "drop-after-write" ? "drop" : answer;
+  }
+
+  #check(request: GithubRequest & Pick<FrontRequest, "headers">): void {
+    const isApi = request.headers.get("user-agent")?.startsWith("errand") && request.path !== "/graphql";
+    const violation = isApi && githubOpenapi()?.violation(request);
+    if (violation) {
+      this.violations.push(violation);
+    }
   }
 
   /** Answers without faults and journal. */
