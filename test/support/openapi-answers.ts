@@ -8,7 +8,9 @@ export interface HttpAnswer {
   /** With or without a query. */
   readonly path: string;
   readonly status: number;
+  /** Empty: the answer has no body. */
   readonly contentType: string;
+  /** Undefined: the body is not JSON, and only the status and the content type are checked. */
   readonly body: unknown;
 }
 
@@ -27,6 +29,10 @@ interface Answer {
 }
 
 const API = "/api/v1/";
+/** Addresses and methods that the document does not name are refused so. */
+const WITHOUT_OPERATION = [400, 404, 405];
+/** HTTP itself asks for this refusal of an unknown `Expect` header, so no operation names it. */
+const EXPECTATION_FAILED = 417;
 const DOCUMENT = "https://errand.example/openapi.json";
 
 /**
@@ -48,7 +54,7 @@ export class AnswerJudge {
 
   /** Undefined: the answer agrees with the document, and a strict client can read it. */
   mismatch(answer: HttpAnswer): string | undefined {
-    const reason = this.#reason(answer) ?? strictProblem(answer);
+    const reason = this.#reason(answer) ?? (isJson(answer.contentType) ? strictProblem(answer) : undefined);
     const { method, path, status, body } = answer;
     return reason && `${method} ${path} → ${status}: ${reason}\n${JSON.stringify(body)?.slice(0, 500)}`;
   }
@@ -73,9 +79,12 @@ export class AnswerJudge {
     const [type = ""] = contentType.split(";", 1);
     const place = this.#operation(method, address);
     if (place === undefined) {
-      return status === 404 || status === 400 ? this.judgeNamed("Error", body) : "is no operation";
+      return WITHOUT_OPERATION.includes(status) ? this.judgeNamed("Error", body) : "is no operation";
     }
     const answer = this.#document.paths[place[1] ?? ""]?.[place[2] ?? ""]?.responses[String(status)];
+    if (answer === undefined && status === EXPECTATION_FAILED) {
+      return this.judgeNamed("Error", body);
+    }
     if (answer === undefined) {
       return "the status is not documented";
     }
@@ -85,10 +94,11 @@ export class AnswerJudge {
     if (content === undefined && type === "") {
       return undefined;
     }
-    if (content?.[type] === undefined) {
+    const documented = [type, "*/*"].find((each) => content?.[each] !== undefined);
+    if (documented === undefined) {
       return `the content type ${type} is not documented`;
     }
-    return this.#judge([...pointer, "content", type, "schema"], body);
+    return isJson(documented) ? this.#judge([...pointer, "content", documented, "schema"], body) : undefined;
   }
 
   /** The place of the operation in the document. Of several that match, the one with the fewest placeholders. */
@@ -108,6 +118,15 @@ export class AnswerJudge {
     this.#compiled.set($ref, validate);
     return validate(body) ? undefined : this.#ajv.errorsText(validate.errors);
   }
+}
+
+/** Undefined: the body is not JSON. */
+export function jsonBody(contentType: string, text: string): unknown {
+  return isJson(contentType) ? JSON.parse(text) : undefined;
+}
+
+function isJson(contentType: string): boolean {
+  return /[/+]json\b/.test(contentType);
 }
 
 function pointerTo(answer: object): readonly string[] | undefined {

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { AnswerJudge, type OpenapiDocument } from "./openapi-answers.ts";
+import { AnswerJudge, jsonBody, type OpenapiDocument } from "./openapi-answers.ts";
 
-/** All JSON answers and events of a server, checked against its own document and read by a strict client. */
+/**
+ * All answers and events of a server, checked against its own document and read by a strict client. Of answers that are
+ * not JSON the status and the content type are checked.
+ */
 export interface WatchedAnswers {
   /** Throws if an answer was wrong. */
   verify(): void;
@@ -20,8 +23,12 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
   server.server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     // The framework shortens the path for routes below a prefix.
     const { method = "", url: path = "" } = request;
+    const contentTypeOf = keepContentType(response);
     keepBody(response, (bytes) => {
-      const contentType = String(response.getHeader("content-type") ?? "");
+      const contentType = contentTypeOf();
+      if (contentType === undefined) {
+        return;
+      }
       judge ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
       for (const event of eventsIn(contentType, bytes)) {
         if (!events.has(event)) {
@@ -29,12 +36,12 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
           events.add(event);
         }
       }
-      if (!/[/+]json\b/.test(contentType) || method === "HEAD") {
-        return;
+      // The document describes HEAD as GET, and the answer has no body to check.
+      if (method !== "HEAD") {
+        const body = jsonBody(contentType, bytes.toString());
+        const answer = { method, path, status: response.statusCode, contentType, body };
+        mismatches.push(judge.mismatch(answer) ?? "");
       }
-      const body: unknown = JSON.parse(bytes.toString());
-      const answer = { method, path, status: response.statusCode, contentType, body };
-      mismatches.push(judge.mismatch(answer) ?? "");
     });
   });
   return {
@@ -53,6 +60,24 @@ function eventsIn(contentType: string, bytes: Buffer): readonly string[] {
     return Array.from(bytes.toString().matchAll(/^data: (.*)$/gm), ([, data = ""]) => data);
   }
   return contentType.startsWith("application/x-ndjson") ? bytes.toString().split("\n").filter(Boolean) : [];
+}
+
+/**
+ * Returns the content type. The framework passes the headers to `writeHead`, and Node then does not show them in
+ * `getHeader`; for a stream it sets them first. Undefined: nothing was sent, because the caller has gone or was answered
+ * below the framework.
+ */
+function keepContentType(response: ServerResponse): () => string | undefined {
+  const original = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
+  let contentType: string | undefined;
+  Reflect.set(response, "writeHead", (...args: unknown[]) => {
+    const written = Object.entries(Object(args.at(-1))).find(
+      ([name]) => name.toLowerCase() === "content-type",
+    );
+    contentType = String(written?.[1] ?? response.getHeader("content-type") ?? "");
+    return original(...args);
+  });
+  return () => contentType;
 }
 
 /** Every answer goes through `write` and `end`. */

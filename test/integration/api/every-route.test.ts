@@ -1,6 +1,6 @@
 import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AnswerJudge, type OpenapiDocument } from "../../support/openapi-answers.ts";
+import { AnswerJudge, jsonBody, type OpenapiDocument } from "../../support/openapi-answers.ts";
 import {
   type ApiDocument,
   addressOf,
@@ -62,11 +62,10 @@ function faultsOf(method: string, path: string, answer: Answer): string[] {
   if (status >= 500) {
     faults.push(`is a ${status}: ${text.slice(0, 300)}`);
   }
-  if (contentType.includes("json")) {
-    const mismatch = judge.mismatch({ method, path, status, contentType, body: JSON.parse(text) });
-    if (mismatch !== undefined) {
-      faults.push(mismatch);
-    }
+  const body = jsonBody(contentType, text);
+  const mismatch = judge.mismatch({ method, path, status, contentType, body });
+  if (mismatch !== undefined) {
+    faults.push(mismatch);
   }
   return status < 400 ? faults : [...faults, ...problemFaults(answer, contentType)];
 }

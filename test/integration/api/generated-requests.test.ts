@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AnswerJudge, type OpenapiDocument } from "../../support/openapi-answers.ts";
+import { AnswerJudge, jsonBody, type OpenapiDocument } from "../../support/openapi-answers.ts";
 import { arbitraryOf } from "../../support/openapi-arbitrary.ts";
 import { type ApiDocument, type Operation, operationsOf } from "../../support/openapi-operations.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -39,15 +39,12 @@ async function fault(method: string, url: string, body?: unknown): Promise<strin
   if (answer.statusCode >= 500) {
     return `${answer.statusCode}: ${answer.body}`;
   }
-  if (!contentType.includes("json")) {
-    return undefined;
-  }
   const described = {
     method,
     path: url,
     status: answer.statusCode,
     contentType,
-    body: JSON.parse(answer.body),
+    body: jsonBody(contentType, answer.body),
   };
   return judge.mismatch(described);
 }
