@@ -12,7 +12,7 @@ const ERROR = "##[error]";
 const HIDDEN_MARKS = /^##\[(?:group|endgroup|command|section)\]/;
 
 /** The end of a job's log up to its last error, as the page shows it. */
-export function endOfLog(tail: string): string {
+function endOfLog(tail: string): string {
   const lines = tail.split(/\r?\n/).map((line) => visibleText(line.replace(TIMESTAMP, "")).trimEnd());
   const lastError = lines.findLastIndex((line) => line.startsWith(ERROR));
   const shown = (lastError < 0 ? lines : lines.slice(0, lastError + 1)).filter((line) => line !== "");
