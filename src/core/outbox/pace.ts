@@ -122,9 +122,14 @@ function progressPace(
   if (times.every((time) => time <= now)) {
     return { states: limits.map(({ limit, state }) => used(limit, state, now)) };
   }
-  const queued = limits.map(({ limit, state }) => {
-    const time = Math.max(now, freeAt(limit, state, limit.reserve ?? 0), state.tentativeUntil);
-    return { time, state: { ...state, tentativeUntil: time + limit.everyMs } };
+  // A limit that is free has no queue, although the delivery waits for another one.
+  const queued = limits.map(({ limit, state }, index) => {
+    const time = times[index] ?? now;
+    if (time <= now) {
+      return { time, state };
+    }
+    const queuedAt = Math.max(time, state.tentativeUntil);
+    return { time: queuedAt, state: { ...state, tentativeUntil: queuedAt + limit.everyMs } };
   });
   const until = Math.max(...queued.map(({ time }) => time));
   return { wait: { until, reservation: "tentative" }, states: queued.map(({ state }) => state) };

@@ -153,6 +153,18 @@ describe("the pace of GitHub", () => {
     expect(writes.at(-1)).toMatchObject({ kind: "edit", key: working?.thread.key });
   }, 120_000);
 
+  test("a card that waits for its 15 s does not hold back the signs", async () => {
+    await harness.start();
+    const { run, thread } = { run: aRun(), thread: aThread() };
+    await say(thread, aCard(run, { state: "QUEUED" }));
+    for (const turn of [1, 2, 3]) {
+      await say(thread, aCard(run, { state: "INPROGRESS", turn }));
+    }
+    await say(thread, { kind: "seen", messageRef: "one" });
+
+    expect(writes.at(-1)).toMatchObject({ atMs: 0, notice: { kind: "seen" } });
+  });
+
   test("the progress of a card is shown at most once in 15 s, and its end at once", async () => {
     await harness.start();
     const { run, thread } = { run: aRun(), thread: aThread() };
