@@ -15,11 +15,19 @@ export interface KeyedSemaphore {
 /** The response headers that the client libraries read. */
 const FORWARDED_HEADERS = ["content-type", "link", "location", "retry-after"];
 
-export async function startGate(target: string): Promise<KeyedSemaphore> {
+export interface GateOptions {
+  /** Serves the repositories, as a host of repositories does beside its API. */
+  readonly gitUrl?: string;
+}
+
+const GIT = /\.git\//;
+
+export async function startGate(target: string, { gitUrl }: GateOptions = {}): Promise<KeyedSemaphore> {
   let waiting: { matches(request: FrontRequest): boolean; act(): Promise<void> } | undefined;
   const { origin, pathname } = new URL(target);
   const front = await startFrontServer(async (request) => {
-    const outcome = await forward(origin, request);
+    const isGit = gitUrl !== undefined && GIT.test(request.path);
+    const outcome = await forward(isGit ? gitUrl : origin, request);
     if (waiting?.matches(request)) {
       const { act } = waiting;
       waiting = undefined;

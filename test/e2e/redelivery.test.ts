@@ -94,10 +94,10 @@ test("requests on GitHub that were sent while no process ran become runs after t
   github.loseWebhook(await github.editAs(login, original, "@errand say the right words"));
   await fixture.start();
   const [answer] = await asked.untilAnswers(1);
-  await waitFor(() => corrected.answers.some((body) => body.includes("the right words")), {
-    what: "the answer to the edited request",
-    timeoutMs: WAIT_LIMIT_MS,
-  });
+  await corrected.untilAnswers(1);
+  const saidTo = async (id: string) => [await fixture.api.getRun(id), await fixture.followUpsOf(id)];
+  const isCorrected = async () => JSON.stringify(await saidTo(corrected.runId)).includes("the right words");
+  await waitFor(isCorrected, { what: "the agent to get the edited request", timeoutMs: WAIT_LIMIT_MS });
 
   expect(answer).toContain("found");
   for (const issue of [asked, corrected]) {

@@ -47,13 +47,23 @@ export class Fixture {
   readonly #env: Record<string, string>;
   readonly #services: Service[] = [];
 
-  static async open(env: Record<string, string> = {}): Promise<Fixture> {
+  /** The service reads and pushes repositories at the address of GitHub's API, with the keys of the App. */
+  static openWithGit(): Promise<Fixture> {
+    return Fixture.open({}, { hasGitOnGithub: true });
+  }
+
+  static async open(
+    env: Record<string, string> = {},
+    { hasGitOnGithub = false }: { readonly hasGitOnGithub?: boolean } = {},
+  ): Promise<Fixture> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "errand-e2e-")));
     await chmod(folder, ENTERABLE);
     const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub()]);
-    const gates = await Promise.all([startGate(slack.apiUrl), startGate(github.apiUrl)]);
     const gitHost = await GitHost.start(github.repo.fullName);
-    const fixture = new Fixture({ folder, slack, github, gates, gitHost }, env);
+    const { ERRAND_GIT_URL: gitUrl = "" } = gitHost.environment;
+    const gates = await Promise.all([startGate(slack.apiUrl), startGate(github.apiUrl, { gitUrl })]);
+    const gitEnv = hasGitOnGithub ? { ERRAND_GIT_URL: gates[1].url } : {};
+    const fixture = new Fixture({ folder, slack, github, gates, gitHost }, { ...gitEnv, ...env });
     await fixture.start();
     return fixture;
   }
