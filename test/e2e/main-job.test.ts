@@ -137,7 +137,7 @@ describe("a comment on GitHub (step 2)", () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand write notes.txt hello");
     const card = await issue.untilCard("Done", /Its pull request:/);
-    const branch = `errand/${issue.runId.slice(-12)}`;
+    const branch = `errand/${issue.runId.slice(-12)}-the-parser-is-slow`;
 
     const run = await fixture.api.getRun(issue.runId);
     const [url = "", number] = /http\S+\/pull\/(\d+)/.exec(card.body) ?? [];

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunId } from "../../src/core/ids.ts";
+import { branchOf } from "../../src/core/pull-requests/branch-name.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { makeFolder, removeFolder } from "../support/data-dir.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../support/emulated-github.ts";
@@ -95,12 +97,16 @@ describe("with the token of the team", () => {
   });
 
   test("a run changes a private repository, and its work gets a pull request", async () => {
-    const { run_id: id, artifacts } = await perform(
+    const {
+      run_id: id,
+      artifacts,
+      title,
+    } = await perform(
       "shell git mv old.txt new.txt && printf 'more\\n' >> new.txt && printf '\\000\\001' > x.bin && env",
       { repository: "acme/widgets", ref: "main", pull_request: "draft" },
     );
 
-    const branch = `errand/${id.slice(-12)}`;
+    const branch = branchOf({ id: id as RunId, title: String(title) });
     const { repositories: changed, turn } = await changesOf(id);
     expect(turn).toBe(1);
     expect(changed).toEqual([

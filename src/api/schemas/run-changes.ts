@@ -37,7 +37,7 @@ const RepositoryChangesItem = z
     examples: [
       {
         repository: "acme/widgets",
-        branch: "errand/3a1f0c9d2b47",
+        branch: "errand/3a1f0c9d2b47-fix-the-login",
         base: "9fceb02d0ae598e95dc970b74767f19372d61af8",
         head: "1a410efbd13591db07496601ebc7a059dd55cfe9",
         pull_request: "https://git.example.com/acme/widgets/pull/12",

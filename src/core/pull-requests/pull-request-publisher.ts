@@ -4,11 +4,10 @@ import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
-import type { Run } from "../runs/run.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { BranchPush } from "../workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../workspaces/workspace.ts";
-import { BRANCH_PREFIX } from "./branch-prefix.ts";
+import { branchOf } from "./branch-name.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
 import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
@@ -238,12 +237,4 @@ type PullRequestBody = Extract<ArtifactBody, { readonly type: "PULL_REQUEST" }>;
 
 function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName): boolean {
   return repositories.some((each) => isSameRepository(each, wanted));
-}
-
-/**
- * Uses the random end of the run id: ids of runs created in the same minute begin alike, and two runs must not share
- * a branch.
- */
-function branchOf({ id }: Run): string {
-  return `${BRANCH_PREFIX}${id.slice(id.lastIndexOf("-") + 1)}`;
 }

@@ -1,7 +1,7 @@
 import type { GatewayGrant, RepositoryGrant } from "../agents/gateway.ts";
 import type { Environment } from "../environments/environment.ts";
 import { AppError } from "../errors.ts";
-import { BRANCH_PREFIX } from "../pull-requests/branch-prefix.ts";
+import { BRANCH_PREFIX } from "../pull-requests/branch-name.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
 import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";

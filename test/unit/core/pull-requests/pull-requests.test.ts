@@ -68,8 +68,9 @@ async function inAnEnvironment(): Promise<Partial<NewRun>> {
   return { config: { environment_id: "e" } };
 }
 
+/** Of the runs in HOME. */
 function branchOf(id: RunId): string {
-  return `errand/${id.slice(-12)}`;
+  return `errand/${id.slice(-12)}-parser-breaks`;
 }
 
 /** Scripts a turn in which the agent pushes a branch itself. */

@@ -1,0 +1,33 @@
+import type { Run } from "../runs/run.ts";
+
+/** The branches that Errand itself pushes begin with this. */
+export const BRANCH_PREFIX = "errand/";
+
+const SLUG_LENGTH_MAX = 40;
+
+/**
+ * The branch for the work of a run, always the same: the random end of its id, because ids of runs created in the same
+ * minute begin alike, and words of its title. A title without Latin letters and digits leaves no words.
+ */
+export function branchOf({ id, title }: Pick<Run, "id" | "title">): string {
+  const slug = slugOf(title);
+  return `${BRANCH_PREFIX}${id.slice(id.lastIndexOf("-") + 1)}${slug === "" ? "" : `-${slug}`}`;
+}
+
+/** Whole words, as many as have room. */
+function slugOf(title: string): string {
+  const words = title
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .match(/[a-z\d]+/g);
+  let slug = "";
+  for (const word of words ?? []) {
+    const longer = slug === "" ? word : `${slug}-${word}`;
+    if (longer.length > SLUG_LENGTH_MAX) {
+      break;
+    }
+    slug = longer;
+  }
+  return slug;
+}

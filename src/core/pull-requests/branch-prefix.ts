@@ -1,2 +1,0 @@
-/** The branches that Errand itself pushes begin with this. */
-export const BRANCH_PREFIX = "errand/";
