@@ -122,7 +122,13 @@ export class Attempt {
     await this.#warnOfMissing(secrets);
     const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
     const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
-    const attemptContext = await this.#prepare(secrets, mcpServers);
+    await this.#addWarnings(
+      mcpServers.leftOut.map(
+        (name) =>
+          `The MCP server ${name} is left out: it has values, and programs of a fork run in this run.`,
+      ),
+    );
+    const attemptContext = await this.#prepare(secrets, mcpServers.servers);
     const prepared = clean(attemptContext.workspace);
     const work = new ChangeCollector(this.#services, attemptContext);
     this.#changes = work;
@@ -155,14 +161,20 @@ export class Attempt {
   }
 
   async #warnOfMissing({ all }: OpenedSecrets): Promise<void> {
-    const { lease, deps } = this.#services;
+    const { deps } = this.#services;
     const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(all, name));
-    if (missing.length === 0) {
+    await this.#addWarnings(
+      missing.map((name) => `The secret ${name}, which the agent of this run names, does not exist.`),
+    );
+  }
+
+  async #addWarnings(warnings: readonly string[]): Promise<void> {
+    if (warnings.length === 0) {
       return;
     }
-    await lease.write((edit) => {
-      for (const name of missing) {
-        edit.warn(`The secret ${name}, which the agent of this run names, does not exist.`);
+    await this.#services.lease.write((edit) => {
+      for (const warning of warnings) {
+        edit.warn(warning);
       }
     });
   }

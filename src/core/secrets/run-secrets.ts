@@ -5,6 +5,7 @@ import {
   openMcpServer,
   secretValuesOf,
 } from "../mcp-servers/mcp-server.ts";
+import { PLACEHOLDER } from "../mcp-servers/require-mcp-servers.ts";
 import { openValues } from "../mcp-servers/sealed-values.ts";
 import { isTeamOwned } from "../people/ownership.ts";
 import type { PeopleStore } from "../people/people-stores.ts";
@@ -52,6 +53,12 @@ export interface OpenedSecrets {
   readonly all: Variables;
   /** Whether some are personal ones of the run's creator. */
   readonly hasPersonal: boolean;
+}
+
+export interface OpenedMcpServers {
+  readonly servers: Readonly<Record<string, McpServerConfig>>;
+  /** The names of those that the run does not get. */
+  readonly leftOut: readonly string[];
 }
 
 /** The operating system limits environment and arguments of a program to about 2 MiB together. */
@@ -106,8 +113,22 @@ export class RunSecrets implements Redactor {
     };
   }
 
-  /** Returns the run's MCP servers; those of the team, with a `warp_id`, have their values, which are secrets as well. */
-  async openMcpServers(): Promise<Readonly<Record<string, McpServerConfig>>> {
+  /**
+   * Returns the run's MCP servers with their values. A run in the pull request of a fork does not get those that have values,
+   * because programs of the fork could read them or use the server by them.
+   */
+  async openMcpServers(): Promise<OpenedMcpServers> {
+    const servers = Object.entries(await this.#allMcpServers());
+    const isOfFork = homeRepositoryOf(this.#deps.run)?.fork !== undefined;
+    const leftOut = servers.filter(([, server]) => isOfFork && hasValues(server)).map(([name]) => name);
+    return {
+      servers: Object.fromEntries(servers.filter(([name]) => !leftOut.includes(name))),
+      leftOut,
+    };
+  }
+
+  /** Those of the team, with a `warp_id`, have values that are secrets as well. */
+  async #allMcpServers(): Promise<OpenedMcpServers["servers"]> {
     const { run, secretBox, storage } = this.#deps;
     const own = this.#openValues(run.config.mcp_servers ?? {});
     const servers = Object.entries(own);
@@ -164,6 +185,11 @@ export class RunSecrets implements Redactor {
     this.release();
     this.#redactor = redactor;
   }
+}
+
+function hasValues(server: McpServerConfig): boolean {
+  const values = Object.values(secretValuesOf(server)).flatMap((each) => Object.keys(each));
+  return values.length > 0 || server.url?.match(PLACEHOLDER) != null;
 }
 
 function variablesOf(opened: readonly { readonly secret: Secret; readonly value: string }[]): Variables {

@@ -66,6 +66,32 @@ describe("the secrets of a run", () => {
     expect(harness.agents.starts.map(secretsOf)).toEqual([{}]);
   });
 
+  test("a run in the pull request of a fork gets no MCP server that has values, and says so", async () => {
+    await harness.start();
+    const head = { commit: "a".repeat(40), base: "main", fork: "rob/web" };
+    const mcp_servers = {
+      plain: { command: "docs-server" },
+      keyed: { command: "tracker", env: { TRACKER_KEY: TEAMS } },
+      remote: { url: "https://mcp.example/sse", headers: { authorization: "Bearer x" } },
+      templated: { url: `https://mcp.example/?key=\${KEY}` },
+    };
+
+    const { id } = await harness.create({
+      creator: ada,
+      config: { mcp_servers },
+      provenance: { repository: { full_name: "acme/web" }, head },
+    });
+    await quiet();
+
+    expect(harness.agents.starts.map(({ mcpServers }) => Object.keys(mcpServers))).toEqual([["plain"]]);
+    expect((await harness.run(id)).warnings).toEqual(
+      ["keyed", "remote", "templated"].map(
+        (name) =>
+          `The MCP server ${name} is left out: it has values, and programs of a fork run in this run.`,
+      ),
+    );
+  });
+
   test("the token of the team for repositories never enters the sandbox, and is redacted", async () => {
     await set(ada, "GITHUB_TOKEN", TEAMS);
     await set(ada, "OTHER", ADAS);
