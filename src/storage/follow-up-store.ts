@@ -30,6 +30,16 @@ export class PrismaFollowUpStore implements FollowUpStore {
     return rows.map(followUpOf);
   }
 
+  async countReports(runId: RunId): Promise<number> {
+    const known = { runId, withdrawnAt: null };
+    const order = { orderBy: { seq: "desc" } } as const;
+    const last = await this.#database.query((client) =>
+      client.followUp.findFirst({ where: { ...known, isReport: false }, ...order, select: { seq: true } }),
+    );
+    const where = { ...known, isReport: true, seq: { gt: last?.seq ?? 0 } };
+    return this.#database.query((client) => client.followUp.count({ where }));
+  }
+
   async listFromTurn(runId: RunId, turn: number): Promise<readonly FollowUp[]> {
     const where = { runId, withdrawnAt: null, OR: [{ turn: null }, { turn: { gte: turn } }] };
     const rows = await this.#database.query((client) =>

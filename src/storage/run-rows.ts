@@ -43,6 +43,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     withdrawnAt: row.withdrawnAt,
     resumes: row.resumes || null,
     isAnswer: row.isAnswer || null,
+    isReport: row.isReport || null,
     approval:
       row.approval === null
         ? null

@@ -13,7 +13,7 @@ export const APP_PERMISSIONS: Readonly<Record<string, Permission>> = {
   issues: { access: "write", use: "comments and reactions in issues and in pull requests" },
   pull_requests: { access: "write", use: "replies in review threads; opening pull requests" },
   contents: { access: "write", use: "cloning and skills of private repositories; pushing" },
-  checks: { access: "read", use: "failing checks of a pull request, as context" },
+  checks: { access: "read", use: "failing checks of a pull request: context, and repair" },
   actions: { access: "read", use: "the ends of the logs of failing jobs, as context" },
   metadata: { access: "read", use: "checking at each message whether the author may write" },
 };
@@ -21,9 +21,11 @@ export const APP_PERMISSIONS: Readonly<Record<string, Permission>> = {
 const EVENT_USES = {
   issues: "a new issue that mentions the App",
   issue_comment: "comments on issues and pull requests",
-  pull_request: "a new pull request that mentions the App",
+  pull_request: "a new pull request that mentions the App, and new commits in one of a run",
   pull_request_review: "reviews",
   pull_request_review_comment: "comments on lines of a pull request",
+  check_suite: "failing checks of a pull request of a run",
+  push: "merge conflicts of a pull request of a run",
 };
 
 export const APP_EVENTS = Object.keys(EVENT_USES) as readonly (keyof typeof EVENT_USES)[];

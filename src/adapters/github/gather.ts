@@ -40,6 +40,7 @@ const checksAnswer = z.object({
     z.object({
       id: z.number(),
       name: z.string(),
+      status: z.string().optional(),
       conclusion: z.string().nullish(),
       app: z.object({ slug: z.string().nullish() }).nullish(),
       output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
@@ -86,7 +87,8 @@ export async function gather(
       client.list(installation, { ...call, parameters: { ...named, ...call.parameters } }),
     );
   const { number } = object;
-  const { id, kind } = parseMessageRef(message.messageRef);
+  // A report is no message.
+  const { id, kind } = message.messageRef === "" ? {} : parseMessageRef(message.messageRef);
   const parts: Promise<readonly GatheredContext[]>[] = [];
   if (!isFollowUp) {
     const except = kind === "issue_comment" ? id : undefined;
@@ -105,7 +107,7 @@ export async function gather(
     };
     parts.push(pullRequest({ ask, logOf }, number));
   }
-  if (kind === "review") {
+  if (kind === "review" && id !== undefined) {
     const read = () => inlineComments(ask, { number, id });
     parts.push(readAll([{ name: "the review's inline comments", read }]));
   }
@@ -206,13 +208,18 @@ function branches({ base, draft, head }: z.infer<typeof pullAnswer>, number: num
 }
 
 /** An App without the permission `checks: read` gets no checks. */
-async function failingChecks(ask: Ask, ref: string): Promise<readonly CheckRun[]> {
+export async function readCheckRuns(ask: Ask, ref: string): Promise<readonly CheckRun[]> {
   const { value } = await ask({
     route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
     parameters: { ref, per_page: 100 },
     answer: checksAnswer,
   });
-  return value.check_runs.filter(({ conclusion }) => FAILED.has(conclusion ?? "")).slice(0, CHECKS_MAX);
+  return value.check_runs;
+}
+
+async function failingChecks(ask: Ask, ref: string): Promise<readonly CheckRun[]> {
+  const checks = await readCheckRuns(ask, ref);
+  return checks.filter(({ conclusion }) => FAILED.has(conclusion ?? "")).slice(0, CHECKS_MAX);
 }
 
 function checkTexts(failed: readonly CheckRun[]): string {

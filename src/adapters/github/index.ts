@@ -22,6 +22,7 @@ import { Posts } from "./posts.ts";
 import { coAuthorOf } from "./provenance.ts";
 import { openPullRequests } from "./pull-requests.ts";
 import { parseReceipt } from "./receipt.ts";
+import { inspect, reportsIn } from "./reports.ts";
 import { GithubRepositories, RepositoryNames } from "./repositories.ts";
 import { webhookRoutes } from "./routes.ts";
 import { githubSignIn } from "./sign-in.ts";
@@ -71,10 +72,15 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       coAuthorOf,
     },
     translate: async (event) => {
+      const reports = await reportsIn(event, { client, identity, names });
+      if (reports !== undefined) {
+        return reports;
+      }
       const [name, login] = [await identity.name(), await identity.login()];
       return translate(event, { name, login, appId: identity.appId, names });
     },
     authorize: (message) => authorize(message, { client, identity, names }),
+    inspect: (report, run) => inspect(report, run, { client, identity, names }),
     mayWrite: (message, repository) => mayWrite(message, repository, { client }),
     gather: (message, about) => gather(message, { ...about, client, names, readTail: deps.readTail }),
     deliver: async (delivery) => {

@@ -2,22 +2,34 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import { parseJson } from "../../core/parse-json.ts";
+import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 /**
- * The events in which a user can address the bot. The route does not check whether the text mentions the bot: that
+ * The events in which a user can address the bot, and those that tell about pull requests of runs. The route does not check whether the text mentions the bot: that
  * needs the App's name from GitHub, and no call is made before the acknowledgement.
  */
 const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["issue_comment", ["created", "edited", "deleted"]],
   ["issues", ["opened", "edited", "deleted"]],
-  ["pull_request", ["opened", "edited"]],
+  ["pull_request", ["opened", "edited", "synchronize"]],
   ["pull_request_review", ["submitted", "edited"]],
   ["pull_request_review_comment", ["created", "edited", "deleted"]],
+  ["check_suite", ["completed"]],
 ]);
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
+
+/** The events of a commit and of a branch. They say nothing about the pull requests, or name several. */
+const branchSchema = z.object({
+  repository: z.object({ id: z.number() }),
+  action: z.string().optional(),
+  check_suite: z.object({ head_sha: z.string(), conclusion: z.string().nullish() }).optional(),
+  ref: z.string().optional(),
+});
+/** Green checks are most of them, and nobody needs to hear of these. */
+const FAILED: readonly unknown[] = ["failure", "timed_out"];
 
 const numbered = z.object({ number: z.number() }).optional();
 const bodySchema = z.object({
@@ -61,6 +73,9 @@ export function readEvent({
   deliveryId,
   name,
 }: Pick<ReceivedEvent, "body" | "deliveryId" | "name">): WebhookRequest {
+  if (name === "check_suite" || name === "push") {
+    return readBranchEvent({ deliveryId, name, body });
+  }
   if (!STORED_ACTIONS.has(name)) {
     return { kind: "unused" };
   }
@@ -72,7 +87,32 @@ export function readEvent({
   if (!isStored(name, action)) {
     return { kind: "unused" };
   }
-  return { kind: "event", event: { adapter: "github", orderingKey, deliveryId, name, body } };
+  // What people write does not wait for GitHub's answer about a merge.
+  const order = action === "synchronize" ? `${orderingKey}/reports` : orderingKey;
+  return { kind: "event", event: { adapter: "github", orderingKey: order, deliveryId, name, body } };
+}
+
+function readBranchEvent(received: Pick<ReceivedEvent, "body" | "deliveryId" | "name">): WebhookRequest {
+  const read = branchSchema.safeParse(parseJson(received.body));
+  if (!read.success) {
+    return { kind: "malformed" };
+  }
+  const { action, check_suite: suite, ref, repository } = read.data;
+  const subject = received.name === "push" ? ref : suite?.head_sha;
+  if (subject === undefined) {
+    return { kind: "malformed" };
+  }
+  const isOver = action === "completed" && FAILED.includes(suite?.conclusion);
+  const isWanted = received.name === "push" ? isOtherBranch(subject) : isOver;
+  const orderingKey = `github:${repository.id}/${subject}`;
+  return isWanted
+    ? { kind: "event", event: { adapter: "github", orderingKey, ...received } }
+    : { kind: "unused" };
+}
+
+/** A branch of a run is the head of a pull request, and nothing goes into it. */
+function isOtherBranch(ref: string): boolean {
+  return ref.startsWith("refs/heads/") && !ref.startsWith(`refs/heads/${BRANCH_PREFIX}`);
 }
 
 /**

@@ -9,6 +9,7 @@ import type { ButtonAction } from "../threads/thread-adapter.ts";
 import { askWhere, findWhere, rememberChoice } from "./ask-where.ts";
 import { attachFiles } from "./attach-files.ts";
 import { contextText } from "./gather-context.ts";
+import { isReport } from "./handle-report.ts";
 import type { Disposition } from "./inbox-result.ts";
 import {
   type AuthorizedContext,
@@ -181,7 +182,8 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   const files = await storeInputs(deps.blobs, gathered.files ?? []);
   const input = {
     message: message.text,
-    messageRef: message.messageRef,
+    ...(message.messageRef === "" ? {} : { messageRef: message.messageRef }),
+    ...(isReport(message) ? { isReport: true as const } : {}),
     threadId: context.thread.id,
     authorId: author.id,
     ...(surroundings === undefined ? {} : { context: surroundings }),
@@ -189,7 +191,7 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   };
   const extras = {
     ...completing(context, "follow_up"),
-    saysIfQuestionOpen: replyNotice(context, QUESTION_OPEN),
+    ...(isReport(message) ? {} : { saysIfQuestionOpen: replyNotice(context, QUESTION_OPEN) }),
   };
   await invite(context, deps);
   await deps.runs.followUp(currentRun(context), author, input, extras);

@@ -9,6 +9,7 @@ import type {
   Deletion,
   InboundMessage,
   InboxEvent,
+  ReceivedEvent,
   ThreadAdapter,
   WhereChoice,
 } from "../threads/thread-adapter.ts";
@@ -17,6 +18,7 @@ import { findChosen } from "./ask-where.ts";
 import { changeMessage, takenMessage, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
+import { messageOfReport, questionInsteadOf } from "./handle-report.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxStore, ThreadNotices } from "./inbox-store.ts";
 import {
@@ -66,9 +68,10 @@ export class InboxProcessor {
       const adapter = this.#adapterOf(event);
       const translation = await adapter.translate(event);
       if (translation.kind === "ignored") {
-        const { reason } = translation;
-        const ignored = { inboxId: event.id, disposition: "ignored", reason } as const;
-        return this.#logResult(event, await this.#store(ignored));
+        return this.#logResult(event, await this.#ignoreEvent(event, translation.reason));
+      }
+      if (translation.kind === "several") {
+        return this.#logResult(event, await this.#spread(event, translation.events));
       }
       if (translation.kind === "deletion") {
         return this.#logResult(event, await this.#delete(event.id, translation.deletion));
@@ -77,11 +80,31 @@ export class InboxProcessor {
         const stopped = await stopBySign({ inboxId: event.id, stop: translation.stop }, this.#deps);
         return this.#logResult(event, stopped);
       }
-      context = await this.#contextOf(event, adapter, translation.message);
+      const message =
+        translation.kind === "report"
+          ? await messageOfReport(translation.report, adapter, this.#deps)
+          : translation.message;
+      if (typeof message === "string") {
+        return this.#logResult(event, await this.#ignoreEvent(event, message));
+      }
+      context = await this.#contextOf(event, adapter, message);
       this.#logResult(event, await this.#process(context));
     } catch (error) {
       await this.#fail(event, error, context);
     }
+  }
+
+  #ignoreEvent({ id: inboxId }: InboxEvent, reason: string): Promise<Disposition> {
+    return this.#store({ inboxId, disposition: "ignored", reason });
+  }
+
+  /** The same delivery, processed again, stores no event twice. */
+  async #spread(event: InboxEvent, events: readonly ReceivedEvent[]): Promise<Disposition> {
+    const receivedAt = this.#deps.clock.now();
+    for (const each of events) {
+      await this.#deps.storage.inbox.put({ ...each, id: newId(receivedAt), receivedAt });
+    }
+    return this.#ignoreEvent(event, `It concerns ${events.length} threads, each with an event of its own.`);
   }
 
   /** Looks up the installation and the thread: the only time for this event, unless the thread is taken meanwhile. */
@@ -227,6 +250,10 @@ export class InboxProcessor {
     const admitted = await admitAuthor(authorization, { from, teamId: installation.teamId }, this.#deps);
     if ("refusal" in admitted) {
       return this.#refuse(context, await this.#textOf(context, admitted.refusal));
+    }
+    const question = await questionInsteadOf(context, from, this.#deps);
+    if (question !== undefined) {
+      return this.#store({ ...resultOf(context), disposition: "replied" }, question);
     }
     const { author } = admitted;
     const proven = { ...authorization.provenance, permission: authorization.permission };

@@ -29,6 +29,7 @@ export interface FollowUpInput {
   readonly private?: boolean;
   /** The id of a principal or, for a guest, of the share link. */
   readonly authorId: PrincipalId;
+  readonly isReport?: true;
   /** A guest never answers a question of the run. */
   readonly byGuest?: true;
   /** Default: the API. */
@@ -101,7 +102,7 @@ function holdWith(edit: RunEdit, input: HeldFollowUp, { required, ...tools }: Fo
 /** The action that a follow-up performs on the run. */
 export function actionOf(
   { permission, state }: Run,
-  input: Pick<FollowUpInput, "byGuest" | "delivery" | "files" | "message">,
+  input: Pick<FollowUpInput, "byGuest" | "delivery" | "files" | "isReport" | "message">,
 ): PolicyAction {
   const isAnswer =
     state === "BLOCKED" &&
@@ -112,8 +113,12 @@ export function actionOf(
 }
 
 /** An answer has no turn of its own that could get files. */
-function mayAnswer({ byGuest, files = [] }: Pick<FollowUpInput, "byGuest" | "files">): boolean {
-  return byGuest !== true && files.length === 0;
+function mayAnswer({
+  byGuest,
+  files = [],
+  isReport,
+}: Pick<FollowUpInput, "byGuest" | "files" | "isReport">): boolean {
+  return byGuest !== true && isReport !== true && files.length === 0;
 }
 
 /** What gives words to the running turn is more than a follow-up. */

@@ -8,6 +8,8 @@ export interface FollowUpStore {
   findByMessage(runId: RunId, messageRef: string): Promise<FollowUp | undefined>;
   /** The messages to a run, also withdrawn ones, after the one with the number `after`, in order. */
   list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]>;
+  /** How many reports of platforms came after the last message of a person that was not withdrawn. */
+  countReports(runId: RunId): Promise<number>;
   /** What the turns from `turn` on have taken, and what waits, in order. Answers to questions are among them. */
   listFromTurn(runId: RunId, turn: number): Promise<readonly FollowUp[]>;
 }

@@ -317,6 +317,8 @@ export interface FollowUp {
   readonly resumes?: boolean;
   /** True for the answer to a question, which reaches the agent with the next turn. It is not a message of its own. */
   readonly isAnswer?: boolean;
+  /** True if a platform reported it, for example failing checks. Its author is who asked for the run. */
+  readonly isReport?: boolean;
 }
 
 export const FOLLOW_UP_DELIVERIES = ["queue", "interrupt", "steer"] as const;

@@ -1,6 +1,7 @@
 import type { RunId, ThreadKey } from "../ids.ts";
 import type { RequestFile } from "../inputs/run-input.ts";
 import type { RequestKind, Role } from "../policies/policy.ts";
+import type { Run } from "../runs/run.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
 import type { PaceLimit } from "./pace-limit.ts";
@@ -19,6 +20,11 @@ export interface ThreadAdapter {
    * policies alone decide. Throws if the platform gives no answer.
    */
   mayWrite?(message: InboundMessage, repository: string): Promise<boolean>;
+  /**
+   * Asks the platform now whether a report about a thread of this run still holds. Returns the message that asks for
+   * work in the name of who asked for the run, or why there is nothing to do.
+   */
+  inspect?(report: WorkReport, run: Pick<Run, "provenance">): Promise<InboundMessage | string>;
   /**
    * Reads what stands around an authorized message that asks for work: earlier messages, files. Bounded in time and
    * size, and repeatable. When it fails, the work begins without it.
@@ -80,7 +86,16 @@ export type Translation =
   | { readonly kind: "message"; readonly message: InboundMessage }
   | { readonly kind: "deletion"; readonly deletion: Deletion }
   | { readonly kind: "stop"; readonly stop: StopSign }
+  | { readonly kind: "report"; readonly report: WorkReport }
+  /** The event is about several threads, and becomes an event for each of them. */
+  | { readonly kind: "several"; readonly events: readonly ReceivedEvent[] }
   | { readonly kind: "ignored"; readonly reason: string };
+
+/** A platform says something about a thread in which a run shows its work, for example that its checks failed. */
+export interface WorkReport extends ThreadAddress {
+  /** What it says. Only the adapter reads it. */
+  readonly findings: Readonly<Record<string, unknown>>;
+}
 
 /** Which message an event is about, and in which version. */
 export interface MessageRevision {

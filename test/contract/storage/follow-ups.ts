@@ -26,6 +26,21 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       expect((await followUps.find(run.id, answer?.id ?? ""))?.isAnswer).toBe(true);
     });
 
+    test("reports of a platform are counted from the last message of a person", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const add = (changes: Partial<FollowUp>) =>
+        runs.change(run.id, (subject) => aChange(subject.run, { followUps: [aFollowUp(run, changes)] }));
+      const counts = [await followUps.countReports(run.id)];
+
+      for (const changes of [{ isReport: true }, { isReport: true }, {}, { isReport: true }]) {
+        await add(changes);
+        counts.push(await followUps.countReports(run.id));
+      }
+
+      expect(counts).toEqual([0, 1, 2, 0, 1]);
+    });
+
     test("a follow-up keeps its files, and the run keeps those of its request", async () => {
       const { files, followUps, runs } = harness().storage;
       const file = { kind: "image", fileName: "a.png", mimeType: "image/png", sizeBytes: 1 } as const;

@@ -1,6 +1,7 @@
 import type { AppError } from "../../../src/core/errors.ts";
 import type { ThreadKey } from "../../../src/core/ids.ts";
 import type { Role } from "../../../src/core/policies/policy.ts";
+import type { Run } from "../../../src/core/runs/run.ts";
 import type { Notice } from "../../../src/core/threads/notice.ts";
 import type {
   AdapterTraits,
@@ -12,9 +13,11 @@ import type {
   InboundMessage,
   InboxEvent,
   Receipt,
+  ReceivedEvent,
   StopSign,
   ThreadAdapter,
   Translation,
+  WorkReport,
 } from "../../../src/core/threads/thread-adapter.ts";
 
 /** A message in a thread. */
@@ -45,6 +48,8 @@ export class InMemoryAdapter implements ThreadAdapter {
   readonly translateFaults: unknown[] = [];
   /** What stands around each message. An error: it cannot be read. */
   surroundings: ((about: GatherPurpose) => GatheredContext | Promise<GatheredContext>) | undefined;
+  /** What a report is found to be. */
+  inspection: (report: WorkReport, provenance: Run["provenance"]) => InboundMessage | string = () => "Fine.";
   /** By thread, oldest first. */
   readonly #posts = new Map<ThreadKey, readonly Post[]>();
 
@@ -57,9 +62,17 @@ export class InMemoryAdapter implements ThreadAdapter {
       | InboundMessage
       | { readonly deletion: Deletion }
       | { readonly stop: StopSign }
+      | { readonly report: WorkReport }
+      | { readonly several: readonly ReceivedEvent[] }
       | { readonly ignored: string };
     if ("ignored" in event) {
       return { kind: "ignored", reason: event.ignored };
+    }
+    if ("report" in event) {
+      return { kind: "report", report: event.report };
+    }
+    if ("several" in event) {
+      return { kind: "several", events: event.several };
     }
     if ("stop" in event) {
       return { kind: "stop", stop: event.stop };
@@ -67,6 +80,13 @@ export class InMemoryAdapter implements ThreadAdapter {
     return "deletion" in event
       ? { kind: "deletion", deletion: event.deletion }
       : { kind: "message", message: event };
+  }
+
+  async inspect(
+    report: WorkReport,
+    { provenance }: Pick<Run, "provenance">,
+  ): Promise<InboundMessage | string> {
+    return this.inspection(report, provenance);
   }
 
   async authorize({ author }: InboundMessage): Promise<Authorization> {

@@ -50,7 +50,8 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "thread-context.ts",
     "uploads.ts",
   ],
-  // The App's settings, references to several kinds of texts, what stands around them with the logs of jobs, scanning of Markdown, and access to repositories.
+  // The App's settings, references to several kinds of texts, what stands around them with the logs of jobs, scanning of Markdown, access to repositories, and what
+  // GitHub reports about pull requests.
   github: [
     "app-settings.ts",
     "gather.ts",
@@ -59,6 +60,7 @@ const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
     "message-ref.ts",
     "plain-text.ts",
     "pull-requests.ts",
+    "reports.ts",
     "repositories.ts",
     "shown-text.ts",
   ],

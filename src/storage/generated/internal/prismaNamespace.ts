@@ -3736,6 +3736,7 @@ export const FollowUpScalarFieldEnum = {
   withdrawnAt: 'withdrawnAt',
   resumes: 'resumes',
   isAnswer: 'isAnswer',
+  isReport: 'isReport',
   approval: 'approval'
 } as const
 

@@ -316,6 +316,7 @@ export const FollowUpScalarFieldEnum = {
   withdrawnAt: 'withdrawnAt',
   resumes: 'resumes',
   isAnswer: 'isAnswer',
+  isReport: 'isReport',
   approval: 'approval'
 } as const
 

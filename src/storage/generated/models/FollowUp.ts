@@ -56,6 +56,7 @@ export type FollowUpMinAggregateOutputType = {
   withdrawnAt: Date | null
   resumes: boolean | null
   isAnswer: boolean | null
+  isReport: boolean | null
 }
 
 export type FollowUpMaxAggregateOutputType = {
@@ -78,6 +79,7 @@ export type FollowUpMaxAggregateOutputType = {
   withdrawnAt: Date | null
   resumes: boolean | null
   isAnswer: boolean | null
+  isReport: boolean | null
 }
 
 export type FollowUpCountAggregateOutputType = {
@@ -101,6 +103,7 @@ export type FollowUpCountAggregateOutputType = {
   withdrawnAt: number
   resumes: number
   isAnswer: number
+  isReport: number
   approval: number
   _all: number
 }
@@ -136,6 +139,7 @@ export type FollowUpMinAggregateInputType = {
   withdrawnAt?: true
   resumes?: true
   isAnswer?: true
+  isReport?: true
 }
 
 export type FollowUpMaxAggregateInputType = {
@@ -158,6 +162,7 @@ export type FollowUpMaxAggregateInputType = {
   withdrawnAt?: true
   resumes?: true
   isAnswer?: true
+  isReport?: true
 }
 
 export type FollowUpCountAggregateInputType = {
@@ -181,6 +186,7 @@ export type FollowUpCountAggregateInputType = {
   withdrawnAt?: true
   resumes?: true
   isAnswer?: true
+  isReport?: true
   approval?: true
   _all?: true
 }
@@ -292,6 +298,7 @@ export type FollowUpGroupByOutputType = {
   withdrawnAt: Date | null
   resumes: boolean
   isAnswer: boolean
+  isReport: boolean
   approval: runtime.JsonValue | null
   _count: FollowUpCountAggregateOutputType | null
   _avg: FollowUpAvgAggregateOutputType | null
@@ -339,6 +346,7 @@ export type FollowUpWhereInput = {
   withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
+  isReport?: Prisma.BoolFilter<"FollowUp"> | boolean
   approval?: Prisma.JsonNullableFilter<"FollowUp">
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }
@@ -364,6 +372,7 @@ export type FollowUpOrderByWithRelationInput = {
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  isReport?: Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   run?: Prisma.RunOrderByWithRelationInput
 }
@@ -393,6 +402,7 @@ export type FollowUpWhereUniqueInput = Prisma.AtLeast<{
   withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
+  isReport?: Prisma.BoolFilter<"FollowUp"> | boolean
   approval?: Prisma.JsonNullableFilter<"FollowUp">
   run?: Prisma.XOR<Prisma.RunScalarRelationFilter, Prisma.RunWhereInput>
 }, "id" | "runId_seq">
@@ -418,6 +428,7 @@ export type FollowUpOrderByWithAggregationInput = {
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  isReport?: Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.FollowUpCountOrderByAggregateInput
   _avg?: Prisma.FollowUpAvgOrderByAggregateInput
@@ -450,6 +461,7 @@ export type FollowUpScalarWhereWithAggregatesInput = {
   withdrawnAt?: Prisma.DateTimeNullableWithAggregatesFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
+  isReport?: Prisma.BoolWithAggregatesFilter<"FollowUp"> | boolean
   approval?: Prisma.JsonNullableWithAggregatesFilter<"FollowUp">
 }
 
@@ -473,6 +485,7 @@ export type FollowUpCreateInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   run: Prisma.RunCreateNestedOneWithoutFollowUpsInput
 }
@@ -498,6 +511,7 @@ export type FollowUpUncheckedCreateInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -521,6 +535,7 @@ export type FollowUpUpdateInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isReport?: Prisma.BoolFieldUpdateOperationsInput | boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   run?: Prisma.RunUpdateOneRequiredWithoutFollowUpsNestedInput
 }
@@ -546,6 +561,7 @@ export type FollowUpUncheckedUpdateInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isReport?: Prisma.BoolFieldUpdateOperationsInput | boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -570,6 +586,7 @@ export type FollowUpCreateManyInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -593,6 +610,7 @@ export type FollowUpUpdateManyMutationInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isReport?: Prisma.BoolFieldUpdateOperationsInput | boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -617,6 +635,7 @@ export type FollowUpUncheckedUpdateManyInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isReport?: Prisma.BoolFieldUpdateOperationsInput | boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -656,6 +675,7 @@ export type FollowUpCountOrderByAggregateInput = {
   withdrawnAt?: Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  isReport?: Prisma.SortOrder
   approval?: Prisma.SortOrder
 }
 
@@ -684,6 +704,7 @@ export type FollowUpMaxOrderByAggregateInput = {
   withdrawnAt?: Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  isReport?: Prisma.SortOrder
 }
 
 export type FollowUpMinOrderByAggregateInput = {
@@ -706,6 +727,7 @@ export type FollowUpMinOrderByAggregateInput = {
   withdrawnAt?: Prisma.SortOrder
   resumes?: Prisma.SortOrder
   isAnswer?: Prisma.SortOrder
+  isReport?: Prisma.SortOrder
 }
 
 export type FollowUpSumOrderByAggregateInput = {
@@ -775,6 +797,7 @@ export type FollowUpCreateWithoutRunInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -798,6 +821,7 @@ export type FollowUpUncheckedCreateWithoutRunInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -851,6 +875,7 @@ export type FollowUpScalarWhereInput = {
   withdrawnAt?: Prisma.DateTimeNullableFilter<"FollowUp"> | Date | string | null
   resumes?: Prisma.BoolFilter<"FollowUp"> | boolean
   isAnswer?: Prisma.BoolFilter<"FollowUp"> | boolean
+  isReport?: Prisma.BoolFilter<"FollowUp"> | boolean
   approval?: Prisma.JsonNullableFilter<"FollowUp">
 }
 
@@ -874,6 +899,7 @@ export type FollowUpCreateManyRunInput = {
   withdrawnAt?: Date | string | null
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -897,6 +923,7 @@ export type FollowUpUpdateWithoutRunInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isReport?: Prisma.BoolFieldUpdateOperationsInput | boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -920,6 +947,7 @@ export type FollowUpUncheckedUpdateWithoutRunInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isReport?: Prisma.BoolFieldUpdateOperationsInput | boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -943,6 +971,7 @@ export type FollowUpUncheckedUpdateManyWithoutRunInput = {
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   resumes?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isAnswer?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  isReport?: Prisma.BoolFieldUpdateOperationsInput | boolean
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -969,6 +998,7 @@ export type FollowUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
@@ -994,6 +1024,7 @@ export type FollowUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
@@ -1019,6 +1050,7 @@ export type FollowUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: boolean
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["followUp"]>
@@ -1044,10 +1076,11 @@ export type FollowUpSelectScalar = {
   withdrawnAt?: boolean
   resumes?: boolean
   isAnswer?: boolean
+  isReport?: boolean
   approval?: boolean
 }
 
-export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "context" | "files" | "messageRef" | "threadId" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "approval", ExtArgs["result"]["followUp"]>
+export type FollowUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "runId" | "seq" | "message" | "context" | "files" | "messageRef" | "threadId" | "mode" | "delivery" | "private" | "authorId" | "byGuest" | "source" | "createdAt" | "turn" | "editedAt" | "withdrawnAt" | "resumes" | "isAnswer" | "isReport" | "approval", ExtArgs["result"]["followUp"]>
 export type FollowUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   run?: boolean | Prisma.RunDefaultArgs<ExtArgs>
 }
@@ -1114,6 +1147,10 @@ export type $FollowUpPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * It is the answer to a question that came too late for its turn.
      */
     isAnswer: boolean
+    /**
+     * The platform reported it, for example failing checks. No person wrote it.
+     */
+    isReport: boolean
     /**
      * The approval that a policy requires of it, with its inputs and its outcome.
      */
@@ -1562,6 +1599,7 @@ export interface FollowUpFieldRefs {
   readonly withdrawnAt: Prisma.FieldRef<"FollowUp", 'DateTime'>
   readonly resumes: Prisma.FieldRef<"FollowUp", 'Boolean'>
   readonly isAnswer: Prisma.FieldRef<"FollowUp", 'Boolean'>
+  readonly isReport: Prisma.FieldRef<"FollowUp", 'Boolean'>
   readonly approval: Prisma.FieldRef<"FollowUp", 'Json'>
 }
     

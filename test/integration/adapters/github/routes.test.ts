@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { webhookRoutes } from "../../../../src/adapters/github/routes.ts";
@@ -127,12 +127,39 @@ describe("a signed delivery", () => {
     const ping = await post(JSON.stringify({ zen: "Keep it logically awesome." }), {
       "x-github-event": "ping",
     });
-    const push = await post("{}", { "x-github-event": "push" });
+    const star = await post("{}", { "x-github-event": "star" });
     const deleted = await post(JSON.stringify({ ...PAYLOAD, action: "pinned" }));
     const unknown = await post("{}", { "x-github-event": "constructor" });
 
-    expect([ping, push, deleted, unknown].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+    expect([ping, star, deleted, unknown].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
     expect(stored).toEqual([]);
+  });
+
+  test("only failed checks and pushes to branches of people are stored, apart from what people write", async () => {
+    const repository = { id: 7 };
+    const send = (event: string, payload: object) =>
+      post(JSON.stringify({ repository, ...payload }), {
+        "x-github-event": event,
+        "x-github-delivery": randomUUID(),
+      });
+    const suite = (conclusion: string) => ({
+      action: "completed",
+      check_suite: { head_sha: "c0ffee", conclusion },
+    });
+
+    await send("check_suite", suite("success"));
+    await send("check_suite", suite("failure"));
+    for (const ref of ["refs/heads/errand/ab-fix", "refs/tags/v1", "refs/heads/main"]) {
+      await send("push", { ref });
+    }
+    await send("pull_request", { action: "synchronize", pull_request: { number: 9 } });
+
+    expect(stored.map(({ name, orderingKey }) => [name, orderingKey])).toEqual([
+      ["check_suite", "github:7/c0ffee"],
+      ["push", "github:7/refs/heads/main"],
+      ["pull_request", "github:7/issues/9/reports"],
+    ]);
+    expect((await send("check_suite", {})).statusCode).toBe(400);
   });
 
   test.each([

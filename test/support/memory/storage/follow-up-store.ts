@@ -31,6 +31,13 @@ export class InMemoryFollowUpStore implements FollowUpStore {
     );
   }
 
+  countReports(runId: RunId): Promise<number> {
+    return this.#database.read((tables) => {
+      const known = followUpsOf(tables, runId).filter(({ withdrawnAt }) => withdrawnAt === undefined);
+      return known.length - 1 - known.findLastIndex(({ isReport }) => isReport !== true);
+    });
+  }
+
   listFromTurn(runId: RunId, from: number): Promise<readonly FollowUp[]> {
     return this.#database.read((tables) =>
       followUpsOf(tables, runId).filter(

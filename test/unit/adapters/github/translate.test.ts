@@ -396,7 +396,10 @@ describe("an unreadable event", () => {
   });
 });
 
-/** What becomes of the recorded payloads that are stored, by event, action and result. All others are acknowledged only. */
+/**
+ * What becomes of the recorded payloads that are stored, by event, action and result. All others are acknowledged only.
+ * A person wrote nothing in those that tell about pull requests of runs (`reports.test.ts`).
+ */
 const DISPOSITIONS: Readonly<Record<string, number>> = {
   "issue_comment.created ignored": 5,
   "issue_comment.deleted ignored": 2,
@@ -405,12 +408,14 @@ const DISPOSITIONS: Readonly<Record<string, number>> = {
   "issues.edited ignored": 3,
   "issues.opened ignored": 4,
   "pull_request.opened ignored": 4,
+  "pull_request.synchronize ignored": 1,
   "pull_request_review.submitted ignored": 3,
   "pull_request_review_comment.created ignored": 3,
   "pull_request_review_comment.deleted deletion": 1,
   "pull_request_review_comment.edited ignored": 1,
+  "push.undefined ignored": 2,
 };
-const UNUSED = 300;
+const UNUSED = 297;
 
 test("each recorded payload has its disposition: stored and ignored, a deletion, or only acknowledged", () => {
   const found: Record<string, number> = {};

@@ -1,0 +1,282 @@
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import { parseJson } from "../../core/parse-json.ts";
+import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
+import type { Run } from "../../core/runs/run.ts";
+import type {
+  InboundMessage,
+  InboxEvent,
+  ReceivedEvent,
+  Translation,
+  WorkReport,
+} from "../../core/threads/thread-adapter.ts";
+import type { GithubClient } from "./client.ts";
+import { readCheckRuns } from "./gather.ts";
+import type { BotIdentity } from "./identity.ts";
+import { oneLine } from "./plain-text.ts";
+import type { RepositoryNames } from "./repositories.ts";
+import { threadKeyOf } from "./thread-key.ts";
+
+/** Our own name of the event that one pull request gets of an event about a commit or a branch. No webhook has it. */
+const REPORT_EVENT = "errand_report";
+/** The conclusions that a change of the code can repair. */
+const FAILED: ReadonlySet<string> = new Set(["failure", "timed_out"]);
+/** A check that waits for a person is not about to end. */
+const RUNNING: ReadonlySet<string> = new Set(["queued", "in_progress", "pending"]);
+const NAMES_MAX = 10;
+const NAME_LENGTH = 100;
+const PULLS_MAX = 100;
+
+const installation = z.object({ id: z.int() });
+const repository = z.object({ id: z.int(), full_name: z.string() });
+const checkSuiteSchema = z.object({
+  installation,
+  repository,
+  check_suite: z.object({
+    head_sha: z.string(),
+    conclusion: z.string().nullish(),
+    pull_requests: z.array(z.object({ number: z.int() })),
+  }),
+});
+const pushSchema = z.object({ installation, repository, ref: z.string(), deleted: z.boolean().optional() });
+const synchronizeSchema = z.object({
+  action: z.literal("synchronize"),
+  installation,
+  repository,
+  number: z.int(),
+});
+const findingsSchema = z.object({
+  repository,
+  number: z.int(),
+  /** The commit whose checks failed. Absent: there may be a merge conflict. */
+  checksOf: z.string().optional(),
+});
+const reportSchema = findingsSchema.extend({ installation });
+const userAnswer = z.object({ id: z.number() }).nullish();
+const pullsAnswer = z.array(z.object({ number: z.int(), user: userAnswer }));
+const pullAnswer = z.object({
+  state: z.string(),
+  title: z.string(),
+  html_url: z.string(),
+  user: userAnswer,
+  mergeable: z.boolean().nullish(),
+  mergeable_state: z.string().optional(),
+  base: z.object({ ref: z.string() }),
+  head: z.object({ sha: z.string() }),
+});
+const requesterSchema = z.object({ id: z.number(), login: z.string() });
+
+type Report = z.infer<typeof reportSchema>;
+type Pull = z.infer<typeof pullAnswer>;
+
+interface ReportDeps {
+  readonly client: GithubClient;
+  readonly identity: BotIdentity;
+  readonly names: RepositoryNames;
+}
+
+/** What an event says about pull requests of runs. Undefined: a person wrote something. */
+export async function reportsIn(event: InboxEvent, deps: ReportDeps): Promise<Translation | undefined> {
+  const payload = parseJson(event.body);
+  switch (event.name) {
+    case "check_suite":
+      return ofCheckSuite(event, payload);
+    case "push":
+      return ofPush(event, payload, deps);
+    case REPORT_EVENT:
+      return reportOf(read(reportSchema, payload));
+    case "pull_request": {
+      const { data } = synchronizeSchema.safeParse(payload);
+      return data && reportOf(data);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function read<Value>(schema: z.ZodType<Value>, value: unknown): Value {
+  const { data, error } = schema.safeParse(value);
+  if (data === undefined) {
+    throw new AppError("invalid_request", "GitHub's event could not be read.", {
+      cause: error,
+      retryable: false,
+    });
+  }
+  return data;
+}
+
+function ofCheckSuite(event: InboxEvent, payload: unknown): Translation {
+  const { check_suite: suite, ...about } = read(checkSuiteSchema, payload);
+  if (!FAILED.has(suite.conclusion ?? "")) {
+    return { kind: "ignored", reason: "The checks did not fail." };
+  }
+  const reports = suite.pull_requests.map(({ number }) => ({ ...about, number, checksOf: suite.head_sha }));
+  return several(event, reports);
+}
+
+/** A push changes whether the pull requests into its branch can be merged. GitHub sends no event that says so. */
+async function ofPush(event: InboxEvent, payload: unknown, deps: ReportDeps): Promise<Translation> {
+  const { deleted, ref, ...about } = read(pushSchema, payload);
+  const base = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
+  if (base === undefined || deleted === true || base.startsWith(BRANCH_PREFIX)) {
+    return { kind: "ignored", reason: "No pull request goes into this branch." };
+  }
+  const id = String(about.installation.id);
+  const pulls = await deps.names.use(id, about.repository.id, (named) =>
+    deps.client.call(id, {
+      route: "GET /repos/{owner}/{repo}/pulls",
+      parameters: { ...named, base, state: "open", per_page: PULLS_MAX },
+      answer: pullsAnswer,
+    }),
+  );
+  const reports: Report[] = [];
+  for (const { number, user } of pulls) {
+    if (await deps.identity.isOurs(id, { user })) {
+      reports.push({ ...about, number });
+    }
+  }
+  return several(event, reports);
+}
+
+function several({ deliveryId }: InboxEvent, reports: readonly Report[]): Translation {
+  const events = reports.map((report): ReceivedEvent => {
+    const { number, repository: at } = report;
+    // Not the ordering key of the pull request: what people write there does not wait for GitHub's answer about a merge.
+    const orderingKey = `github:${threadKeyOf({ repositoryId: at.id, number })}/reports`;
+    const body = JSON.stringify(report);
+    return {
+      adapter: "github",
+      orderingKey,
+      deliveryId: `${deliveryId}/${number}`,
+      name: REPORT_EVENT,
+      body,
+    };
+  });
+  return { kind: "several", events };
+}
+
+function reportOf({ installation: { id }, ...findings }: Report): Translation {
+  const key = threadKeyOf({ repositoryId: findings.repository.id, number: findings.number });
+  return { kind: "report", report: { adapter: "github", installation: String(id), key, findings } };
+}
+
+/**
+ * Asks GitHub what is true now, because an event may be old. A pull request that another account opened is that account's,
+ * also if a run works in it.
+ */
+export async function inspect(
+  report: WorkReport,
+  { provenance }: Pick<Run, "provenance">,
+  deps: ReportDeps,
+): Promise<InboundMessage | string> {
+  const { actor, integration } = provenance;
+  const requester = requesterSchema.safeParse(actor).data;
+  if (integration !== "github" || requester === undefined) {
+    return "The run was not asked for on GitHub, so nobody's permission can be checked.";
+  }
+  const findings = read(findingsSchema, report.findings);
+  const pull = await findPull(report, findings, deps);
+  if (pull.state !== "open") {
+    return "The pull request is closed.";
+  }
+  if (!(await deps.identity.isOurs(report.installation, { user: pull.user }))) {
+    return "No run opened the pull request.";
+  }
+  const { checksOf } = findings;
+  const found =
+    checksOf === undefined ? conflictIn(pull) : await failuresIn(report, { ...deps, findings, pull });
+  if ("reason" in found) {
+    return found.reason;
+  }
+  return messageOf(report, { findings, pull, requester, ...found });
+}
+
+type Found = { readonly reason: string } | { readonly text: string };
+
+function conflictIn({ base, mergeable, mergeable_state: state }: Pull): Found {
+  if (mergeable === null || mergeable === undefined || state === "unknown") {
+    throw new AppError("resource_unavailable", "GitHub is still finding out whether it can be merged.", {
+      retryable: true,
+    });
+  }
+  return mergeable || state !== "dirty"
+    ? { reason: "The pull request has no merge conflict." }
+    : {
+        text: `The pull request has a merge conflict with ${oneLine(base.ref, NAME_LENGTH)}. Merge that branch and resolve it.`,
+      };
+}
+
+/** All checks of a commit are one request, which waits for the last of them. */
+async function failuresIn(
+  { installation: id }: WorkReport,
+  {
+    client,
+    findings,
+    names,
+    pull,
+  }: ReportDeps & { readonly findings: Omit<Report, "installation">; readonly pull: Pull },
+): Promise<Found> {
+  if (findings.checksOf !== pull.head.sha) {
+    return { reason: "The checks are those of an earlier commit." };
+  }
+  const checks = await names.use(id, findings.repository.id, (named) =>
+    readCheckRuns(
+      (call) => client.list(id, { ...call, parameters: { ...named, ...call.parameters } }),
+      pull.head.sha,
+    ),
+  );
+  if (checks.some(({ status }) => RUNNING.has(status ?? ""))) {
+    return { reason: "Other checks of the commit still run." };
+  }
+  const failed = checks.filter(({ conclusion }) => FAILED.has(conclusion ?? ""));
+  if (failed.length === 0) {
+    return { reason: "No check fails." };
+  }
+  const list = failed.slice(0, NAMES_MAX).map(({ name }) => oneLine(name, NAME_LENGTH));
+  const rest = failed.length > NAMES_MAX ? ` and ${failed.length - NAMES_MAX} more` : "";
+  return { text: `These checks fail: ${list.join(", ")}${rest}. Find out why and repair it.` };
+}
+
+function messageOf(
+  { findings: _, ...address }: WorkReport,
+  about: {
+    readonly findings: Omit<Report, "installation">;
+    readonly pull: Pull;
+    readonly requester: z.infer<typeof requesterSchema>;
+    readonly text: string;
+  },
+): InboundMessage {
+  const { findings, pull, requester, text } = about;
+  const { checksOf, number, repository: at } = findings;
+  const kind = checksOf === undefined ? "merge_conflict" : "failing_checks";
+  return {
+    ...address,
+    dedupeKey: ["github", address.installation, kind, at.id, number, pull.head.sha].join(":"),
+    addressed: "mention",
+    requestKind: kind,
+    author: { subject: `github:${requester.id}`, displayName: requester.login },
+    text,
+    messageRef: "",
+    permalink: pull.html_url,
+    place: at.full_name,
+    provenance: {
+      integration: "github",
+      installation: Number(address.installation),
+      repository: at,
+      actor: requester,
+      commit: pull.head.sha,
+      object: { kind, action: "reported", in: "pull_request", number },
+    },
+  };
+}
+
+function findPull(
+  { installation: id }: WorkReport,
+  { number, repository: at }: Omit<Report, "installation">,
+  deps: ReportDeps,
+) {
+  const route = "GET /repos/{owner}/{repo}/pulls/{number}";
+  return deps.names.use(id, at.id, (named) =>
+    deps.client.call(id, { route, parameters: { ...named, number }, answer: pullAnswer }),
+  );
+}

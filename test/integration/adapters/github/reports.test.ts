@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
+import { parseThreadKey } from "../../../../src/adapters/github/thread-key.ts";
+import type {
+  InboundMessage,
+  InboxEvent,
+  Translation,
+  WorkReport,
+} from "../../../../src/core/threads/thread-adapter.ts";
+import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
+import type { JsonRecord } from "../../../support/json.ts";
+import { adapterOn, fetchWith, inboundMessageOf } from "./github-fixture.ts";
+
+let github: EmulatedGithub;
+let adapted: GithubAdapter;
+/** The request for which the run works. */
+let request: InboundMessage;
+/** What GitHub says now. */
+let pull: JsonRecord;
+let checks: readonly JsonRecord[];
+
+beforeAll(async () => {
+  github = await startEmulatedGithub();
+  const fetch = fetchWith(({ url }) => {
+    const { pathname, search } = new URL(url);
+    if (pathname.endsWith("/pulls/9")) {
+      return Response.json(pull);
+    }
+    if (pathname.endsWith("/check-runs")) {
+      return Response.json({ check_runs: checks });
+    }
+    return pathname.endsWith("/pulls") && search.includes("base=main")
+      ? Response.json([
+          { number: 9, user: pull.user },
+          { number: 10, user: { id: 1 } },
+        ])
+      : undefined;
+  });
+  adapted = adapterOn(github, { fetch });
+  const issue = await github.openIssue("olivia", { title: "Broken", body: "It is." });
+  request = await inboundMessageOf(adapted, await github.commentAs("wendy", issue.number, "@errand fix it"));
+});
+
+afterAll(() => github.stop());
+
+beforeEach(() => {
+  pull = {
+    state: "open",
+    title: "Fix it",
+    html_url: "https://github.example/acme/widgets/pull/9",
+    user: { id: github.app.botUserId },
+    mergeable: true,
+    mergeable_state: "clean",
+    base: { ref: "main", repo: { id: 1, full_name: "acme/widgets", default_branch: "main" } },
+    head: { ref: "errand/ab-fix", sha: "c0ffee", repo: { id: 1, full_name: "acme/widgets" } },
+  };
+  checks = [
+    { id: 1, name: "lint", status: "completed", conclusion: "success" },
+    { id: 2, name: "tests", status: "completed", conclusion: "failure" },
+    { id: 3, name: "types", status: "completed", conclusion: "timed_out" },
+  ];
+});
+
+function repository() {
+  return request.provenance.repository as JsonRecord;
+}
+
+function event(name: string, payload: JsonRecord, deliveryId = "delivery-1"): InboxEvent {
+  const body = JSON.stringify({
+    installation: { id: Number(request.installation) },
+    repository: repository(),
+    ...payload,
+  });
+  return {
+    id: "inbox-1",
+    adapter: "github",
+    orderingKey: "k",
+    deliveryId,
+    name,
+    body,
+    receivedAt: new Date(0),
+  };
+}
+
+const failedSuite = (head_sha = "c0ffee") =>
+  event("check_suite", {
+    action: "completed",
+    check_suite: { head_sha, conclusion: "failure", pull_requests: [{ number: 9 }] },
+  });
+const pushedToMain = () => event("push", { ref: "refs/heads/main" });
+
+/** The reports that an event becomes, one for each pull request. */
+async function reportsOf(received: InboxEvent): Promise<readonly WorkReport[]> {
+  const translation = await adapted.adapter.translate(received);
+  const ones: readonly Translation[] =
+    translation.kind === "several"
+      ? await Promise.all(
+          translation.events.map((each) =>
+            adapted.adapter.translate({ ...each, id: "inbox-2", receivedAt: new Date(0) }),
+          ),
+        )
+      : [translation];
+  return ones.flatMap((one) => (one.kind === "report" ? [one.report] : []));
+}
+
+async function found(
+  received: InboxEvent,
+  provenance = request.provenance,
+): Promise<InboundMessage | string> {
+  const [report = expect.fail("It is no report.")] = await reportsOf(received);
+  return (await adapted.adapter.inspect?.(report, { provenance })) ?? expect.fail("not inspected");
+}
+
+describe("failing checks", () => {
+  test("all failing checks of a pull request of the App are one request of who asked for the run", async () => {
+    const message = await found(failedSuite());
+
+    expect(message).toMatchObject({
+      requestKind: "failing_checks",
+      text: "These checks fail: tests, types. Find out why and repair it.",
+      author: { subject: request.author.subject },
+      place: request.place,
+      messageRef: "",
+      provenance: { commit: "c0ffee", actor: request.provenance.actor },
+    });
+    expect(parseThreadKey((message as InboundMessage).key)).toEqual({
+      repositoryId: repository().id,
+      number: 9,
+    });
+    expect(await adapted.adapter.authorize(message as InboundMessage)).toMatchObject({ roles: ["write"] });
+    const read = await adapted.adapter.gather?.(message as InboundMessage, { isFollowUp: true });
+    expect(read?.context).toContain("The check tests ended with failure.");
+  });
+
+  test("two failing suites of one commit have one dedupe key, and another commit has another", async () => {
+    const [one, other] = [await found(failedSuite()), await found(failedSuite())];
+    pull = { ...pull, head: { ...(pull.head as JsonRecord), sha: "decade" } };
+    const later = await found(failedSuite("decade"));
+
+    expect(one).toHaveProperty("dedupeKey", (other as InboundMessage).dedupeKey);
+    expect(later).not.toHaveProperty("dedupeKey", (other as InboundMessage).dedupeKey);
+  });
+
+  test.each<[string, () => void]>([
+    [
+      "The checks are those of an earlier commit.",
+      () => (pull = { ...pull, head: { ...(pull.head as JsonRecord), sha: "other" } }),
+    ],
+    [
+      "Other checks of the commit still run.",
+      () => (checks = [...checks, { id: 4, name: "e2e", status: "queued" }]),
+    ],
+    ["No check fails.", () => (checks = checks.slice(0, 1))],
+    ["The pull request is closed.", () => (pull = { ...pull, state: "closed" })],
+    ["No run opened the pull request.", () => (pull = { ...pull, user: { id: 1 } })],
+  ])("nothing is done, with the reason: %s", async (reason, arrange) => {
+    arrange();
+
+    expect(await found(failedSuite())).toBe(reason);
+  });
+
+  test("a run that was not asked for on GitHub is left alone", async () => {
+    expect(await found(failedSuite(), { linked_account: "x" })).toMatch(
+      /^The run was not asked for on GitHub/,
+    );
+  });
+});
+
+describe("a merge conflict", () => {
+  const dirty = { mergeable: false, mergeable_state: "dirty" };
+
+  test("a push to the base becomes a report for each pull request of the App into it", async () => {
+    pull = { ...pull, ...dirty };
+
+    expect(await reportsOf(pushedToMain())).toHaveLength(1);
+    expect(await found(pushedToMain())).toMatchObject({
+      requestKind: "merge_conflict",
+      text: "The pull request has a merge conflict with main. Merge that branch and resolve it.",
+    });
+  });
+
+  test("a push to the head is a report, too", async () => {
+    pull = { ...pull, ...dirty };
+
+    const message = await found(event("pull_request", { action: "synchronize", number: 9 }));
+
+    expect(message).toMatchObject({ requestKind: "merge_conflict" });
+  });
+
+  test("without a conflict nothing is done", async () => {
+    expect(await found(pushedToMain())).toBe("The pull request has no merge conflict.");
+  });
+
+  test("while GitHub does not know, the event is tried again", async () => {
+    pull = { ...pull, mergeable: null, mergeable_state: "unknown" };
+
+    await expect(found(pushedToMain())).rejects.toMatchObject({ retryable: true });
+  });
+
+  test("a push to a branch of a run, of a tag, and a deleted branch ask GitHub nothing", async () => {
+    const before = github.calls().length;
+    for (const payload of [
+      { ref: "refs/heads/errand/ab-x" },
+      { ref: "refs/tags/v1" },
+      { ref: "refs/heads/main", deleted: true },
+    ]) {
+      expect(await adapted.adapter.translate(event("push", payload))).toMatchObject({ kind: "ignored" });
+    }
+    expect(github.calls().length).toBe(before);
+  });
+});
+
+test("an unreadable report is a failure that is not tried again", async () => {
+  await expect(adapted.adapter.translate(event("check_suite", { check_suite: 1 }))).rejects.toMatchObject({
+    retryable: false,
+  });
+});
