@@ -88,7 +88,8 @@ describe("what a run waits for", () => {
       message: "The run must be approved. Costs.",
       since: expect.any(String),
     };
-    expect([body.waiting_for, (await itemOf(body.run_id)).waiting_for]).toEqual([waitingFor, waitingFor]);
+    const { waiting_for: read } = await itemOf(body.run_id);
+    expect([body.waiting_for, read]).toEqual([waitingFor, { ...waitingFor, may_decide: true }]);
   });
 });
 
