@@ -1,3 +1,4 @@
+import { checksText } from "../core/pull-requests/pull-request-status.ts";
 import type { PlanStep } from "../core/runs/run.ts";
 import type { RunCard } from "../core/threads/notice.ts";
 
@@ -64,4 +65,11 @@ export function planLines(card: RunCard, shown: (text: string) => string): strin
     ...steps.map(({ status, text }) => `${PLAN_MARKS[status] ?? "○"} ${shown(text)}`),
     ...(after === 0 ? [] : [`(${after} more steps)`]),
   ];
+}
+
+/** What the platform says about the pull request: its state and its checks. */
+export function pullRequestWords({ pullRequestStatus: status }: RunCard): readonly string[] {
+  return status === undefined
+    ? []
+    : [status.state, checksText(status.checks)].filter((words) => words !== "");
 }

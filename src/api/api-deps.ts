@@ -7,6 +7,7 @@ import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { PubSub } from "../core/ports/pubsub.ts";
+import type { PullRequestReader } from "../core/pull-requests/pull-request-reader.ts";
 import type { RunService } from "../core/runs/run-service.ts";
 import type { NextDue } from "../core/schedules/cron.ts";
 import type { SecretBox } from "../core/secrets/secret-box.ts";
@@ -27,6 +28,7 @@ export interface ApiDeps {
   readonly storage: Storage;
   readonly capacity: Pick<Capacity, "look">;
   readonly principals: Pick<PrincipalCache, "getMany" | "listTeam">;
+  readonly pullRequests: Pick<PullRequestReader, "refresh">;
   readonly blobs: Pick<BlobStore, "put" | "read">;
   readonly secrets: SecretBox;
   readonly webhookClient: Pick<WebhookClient, "problemOf">;

@@ -12,6 +12,7 @@ import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Log } from "../core/ports/log.ts";
+import { PullRequestReader } from "../core/pull-requests/pull-request-reader.ts";
 import type { PullRequests } from "../core/pull-requests/pull-requests.ts";
 import { RequestDefaultsService } from "../core/routing/request-defaults-service.ts";
 import { runRules } from "../core/rules/run-rules.ts";
@@ -205,6 +206,10 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     storage,
     capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
+    pullRequests: new PullRequestReader({
+      ...{ pullRequests: deps.pullRequests, runs, clock: systemClock },
+      log: plainLog(bootstrap.logger),
+    }),
     blobs: deps.blobs,
     secrets: deps.secrets,
     webhookClient: deps.webhookClient,

@@ -45,5 +45,20 @@ export function createTeamPullRequests(deps: TeamPullRequestsDeps): PullRequests
     open: async ({ teamId, withoutTeamToken = false, repository, ...draft }) =>
       (await accessOf({ teamId, withoutTeamToken }, repository))?.open(draft),
     find: async (access, repository, branch) => (await accessOf(access, repository))?.find(branch),
+    read: async (team, url) => {
+      const { number, repository } = parsePullRequestUrl(url) ?? {};
+      const access = repository && (await accessOf(team, repository));
+      return number === undefined ? undefined : access?.read(number);
+    },
   };
+}
+
+/** An address such as `https://git.example/owner/name/pull/7`. */
+function parsePullRequestUrl(
+  url: string,
+): { readonly repository: RepositoryName; readonly number: number } | undefined {
+  const [, owner, name, number] = /\/([^/]+)\/([^/]+)\/pull\/(\d+)$/.exec(url) ?? [];
+  return owner === undefined || name === undefined
+    ? undefined
+    : { repository: { owner, name }, number: Number(number) };
 }

@@ -15,6 +15,13 @@ import {
   REQUEST_KINDS,
   ROLES,
 } from "../core/policies/policy.ts";
+import {
+  CHECK_STATES,
+  type CheckCounts,
+  PULL_REQUEST_STATES,
+  type PullRequestCheck,
+  type PullRequestStatus,
+} from "../core/pull-requests/pull-request-status.ts";
 import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/quotas/quota.ts";
 import type { RoutingMatch } from "../core/routing/routing-rule.ts";
 import {
@@ -37,6 +44,7 @@ import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
 import {
   type CardApproval,
+  type CardPullRequestStatus,
   type CardWorkspace,
   type Notice,
   type RunCard,
@@ -218,6 +226,18 @@ export const WAITING_FOLLOW_UP: z.ZodType<WaitingFollowUp> = z.looseObject({
   since: time,
 } satisfies MembersOf<WaitingFollowUp>);
 
+export const PULL_REQUEST_STATUS: z.ZodType<PullRequestStatus> = z.looseObject({
+  url: z.string(),
+  state: z.enum(PULL_REQUEST_STATES),
+  checks: z.array(
+    z.looseObject({
+      name: z.string(),
+      state: z.enum(CHECK_STATES),
+      url: text,
+    } satisfies MembersOf<PullRequestCheck>),
+  ),
+} satisfies MembersOf<PullRequestStatus>);
+
 const PLAN_STEPS: z.ZodType<readonly PlanStep[]> = z.array(
   z.looseObject({ text: z.string(), status: z.string() } satisfies MembersOf<PlanStep>),
 );
@@ -326,6 +346,16 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
       step: text,
       elapsedSeconds: count,
       pullRequest: text,
+      pullRequestStatus: z.exactOptional(
+        z.looseObject({
+          state: z.enum(PULL_REQUEST_STATES),
+          checks: z.looseObject({
+            total: z.number(),
+            passed: z.number(),
+            failed: z.number(),
+          } satisfies MembersOf<CheckCounts>),
+        } satisfies MembersOf<CardPullRequestStatus>),
+      ),
       costUsd: count,
       question: z.exactOptional(PERMISSION_REQUEST),
       approval: z.exactOptional(

@@ -68,6 +68,21 @@ async function changesOf(runId: string) {
   return body as { turn: number; repositories: Record<string, unknown>[] };
 }
 
+interface ReadStatus {
+  readonly url: string;
+  readonly checks: { readonly total: number };
+}
+
+async function askGithub(method: string, path: string, content?: object) {
+  const response = await fetch(`${github.apiUrl}/repos/acme/widgets${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+  });
+  expect(response.ok, await response.clone().text()).toBe(true);
+  return (await response.json()) as { readonly head?: { readonly sha: string } };
+}
+
 async function textAt(url: unknown): Promise<string> {
   const { pathname, search } = new URL(String(url));
   const response = await fetch(new URL(pathname + search, service.url));
@@ -137,6 +152,27 @@ describe("with the token of the team", () => {
       expect(text).not.toContain(basic);
     }
     expect(events).not.toContain("GITHUB_TOKEN=");
+  });
+
+  test("a run whose pull request is read has its state and the checks of its newest commit", async () => {
+    const config = { repository: "acme/widgets", ref: "main", pull_request: "draft" };
+    const { run_id: id } = await perform("write checked.txt yes", config);
+    const statusOf = async () => (await api.getRun(id)).pull_request_status as ReadStatus | undefined;
+    const first = await waitFor(statusOf, { what: "the status of the pull request" });
+    const { head } = await askGithub("GET", `/pulls/${first.url.split("/").at(-1)}`);
+
+    const check = { name: "unit", status: "completed", conclusion: "success", head_sha: head?.sha };
+    await askGithub("POST", "/check-runs", check);
+
+    const checked = async () => {
+      const status = await statusOf();
+      return status?.checks.total === 1 && status;
+    };
+    expect(await waitFor(checked, { what: "the check", timeoutMs: 40_000 })).toMatchObject({
+      state: "draft",
+      checks: { total: 1, passed: 1, failed: 0 },
+      check_runs: [{ name: "unit", state: "passed" }],
+    });
   });
 
   test("a follow-up and a retry work in the same repository", async () => {

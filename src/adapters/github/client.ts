@@ -12,6 +12,14 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const WAIT_MAX_MS = 60 * 60_000;
 
 const tokenAnswer = z.object({ token: z.string() });
+/** Answers that are kept to be confirmed by their tags. */
+const ANSWERS_MAX = 500;
+
+/** An answer that GitHub confirms by its tag instead of sending it again. */
+interface TaggedAnswer {
+  readonly etag: string;
+  readonly value: unknown;
+}
 
 export interface GithubClientDeps {
   readonly log: Log;
@@ -36,6 +44,7 @@ interface Answer<Value> {
   readonly lastPage: number;
   /** For a list without numbers of pages. */
   readonly nextCursor?: string | undefined;
+  readonly etag?: string | undefined;
 }
 
 /** GitHub asked an installation to wait. */
@@ -54,6 +63,8 @@ export class GithubClient {
   readonly #now: () => number;
   readonly #tokens: InstallationTokens;
   readonly #waits = new Map<string, Wait>();
+  /** The last answers of `read`, the newest at the end. */
+  readonly #answers = new Map<string, TaggedAnswer>();
 
   constructor(config: GithubConfig, deps: GithubClientDeps) {
     const { appId, privateKey, apiUrl } = config;
@@ -76,6 +87,36 @@ export class GithubClient {
 
   async call<Value>(installation: string, call: GithubCall<Value>): Promise<Value> {
     return (await this.list(installation, call)).value;
+  }
+
+  /** Like `call`, for a GET that is repeated: an unchanged answer does not count for GitHub's rate limit. */
+  async read<Value>(installation: string, call: GithubCall<Value>): Promise<Value> {
+    const key = JSON.stringify([installation, call.route, call.parameters]);
+    const known = this.#answers.get(key);
+    const tag = known === undefined ? {} : { "if-none-match": known.etag };
+    try {
+      const { etag, value } = await this.#withToken(installation, (headers) =>
+        send(this.#octokit, call, { ...headers, ...tag }),
+      );
+      this.#remember(key, etag, value);
+      return value;
+    } catch (error) {
+      if (known !== undefined && isUnchanged(error)) {
+        return call.answer.parse(known.value);
+      }
+      throw error;
+    }
+  }
+
+  #remember(key: string, etag: string | undefined, value: unknown): void {
+    this.#answers.delete(key);
+    if (etag !== undefined) {
+      this.#answers.set(key, { etag, value });
+    }
+    const [oldest] = this.#answers.keys();
+    if (oldest !== undefined && this.#answers.size > ANSWERS_MAX) {
+      this.#answers.delete(oldest);
+    }
   }
 
   list<Value>(installation: string, call: GithubCall<Value>): Promise<Answer<Value>> {
@@ -178,8 +219,8 @@ async function send<Value>(
     if (!read.success) {
       throw unreadable(route, read.error);
     }
-    const { link = "" } = response.headers;
-    return { value: read.data, lastPage: lastPageOf(link, parameters), nextCursor: nextCursorOf(link) };
+    const { etag, link = "" } = response.headers;
+    return { value: read.data, lastPage: lastPageOf(link, parameters), nextCursor: nextCursorOf(link), etag };
   } catch (error) {
     throw toAppError(error, route);
   }
@@ -207,6 +248,12 @@ function headersWith(token: string): Headers {
 
 function isUnauthorized(error: unknown): error is AppError {
   return error instanceof AppError && error.code === "authentication_required";
+}
+
+/** Octokit throws the answer 304. */
+function isUnchanged(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : undefined;
+  return cause instanceof Error && "status" in cause && cause.status === 304;
 }
 
 /** The `Link` header of the last page names no last page. */

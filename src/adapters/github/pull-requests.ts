@@ -5,6 +5,7 @@ import type { RepositoryName } from "../../core/repositories/repository-name.ts"
 import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
 import { defuse } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";
+import { readPullRequest } from "./pull-request-status.ts";
 import type { GithubRepositories, Repository } from "./repositories.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
@@ -34,6 +35,8 @@ type Draft = Parameters<PullRequestAccess["open"]>[0];
 /** A repository, and calls of its API with the credentials of an installation or of a team. */
 interface RepositoryApi extends Repository {
   readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
+  /** The same for a GET that is repeated. */
+  readonly read: <Value>(call: GithubCall<Value>) => Promise<Value>;
   /** Undefined: no installation sends the comments of its pull requests. */
   readonly installation?: string;
   /** As GitHub said it lately. */
@@ -50,8 +53,9 @@ export async function openPullRequests(
   }
   const installation = String(id);
   const call: RepositoryApi["call"] = (request) => client.call(installation, request);
+  const read: RepositoryApi["read"] = (request) => client.read(installation, request);
   const defaultBranch = repositories.defaultBranchOf(owner, repo);
-  return { installation, ...pullRequestsOf({ call, defaultBranch, installation, owner, repo }) };
+  return { installation, ...pullRequestsOf({ call, read, defaultBranch, installation, owner, repo }) };
 }
 
 /** The same with a token instead of the App. */
@@ -59,13 +63,15 @@ export async function openPullRequestsWithToken(
   { owner, name: repo }: RepositoryName,
   client: Pick<GithubTokenClient, "call">,
 ): Promise<Omit<PullRequestAccess, "installation">> {
-  return pullRequestsOf({ call: (request) => client.call(request), owner, repo });
+  const call: RepositoryApi["call"] = (request) => client.call(request);
+  return pullRequestsOf({ call, read: call, owner, repo });
 }
 
 function pullRequestsOf(api: RepositoryApi): Omit<PullRequestAccess, "installation"> {
   return {
     open: (draft) => create(api, draft),
     find: (branch) => find(api, branch),
+    read: (number) => readPullRequest(api, number),
   };
 }
 

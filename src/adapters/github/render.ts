@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
-import { figures, HEADINGS, planLines, workspaceLine } from "../card-words.ts";
+import { figures, HEADINGS, planLines, pullRequestWords, workspaceLine } from "../card-words.ts";
 import { defuse, defuseLine } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";
 
@@ -100,7 +100,9 @@ function cardBody(card: RunCard, trigger: string): string {
     headline(card),
     [
       ...facts,
-      ...(pullRequest !== undefined && ADDRESS.test(pullRequest) ? [`[Pull request](${pullRequest})`] : []),
+      ...(pullRequest !== undefined && ADDRESS.test(pullRequest)
+        ? [`[Pull request](${pullRequest})`, ...pullRequestWords(card)]
+        : []),
     ].join(" · "),
     plan.join("\n"),
     message === undefined ? "" : quoted(within(message, { limit: MAX_MESSAGE, sessionLink })),

@@ -1,7 +1,7 @@
 import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import type { RunCard } from "../../core/threads/notice.ts";
-import { figures, planLines, shownSteps, workspaceLine } from "../card-words.ts";
+import { figures, planLines, pullRequestWords, shownSteps, workspaceLine } from "../card-words.ts";
 import {
   context,
   header,
@@ -47,7 +47,9 @@ export function renderCard(card: RunCard, mark: Mark): Rendered {
       header(title, mark.blockId),
       context([words, ...figures(card)].join(" · ")),
       card.workspace === undefined ? undefined : plainContext(workspaceLine(card)),
-      card.pullRequest === undefined ? undefined : context(link(card.pullRequest, "Pull request")),
+      card.pullRequest === undefined
+        ? undefined
+        : context([link(card.pullRequest, "Pull request"), ...pullRequestWords(card)].join(" · ")),
       plan,
       step === "" ? undefined : plainContext(step),
       card.message === undefined ? undefined : plainSection(card.message),
@@ -55,7 +57,8 @@ export function renderCard(card: RunCard, mark: Mark): Rendered {
       ...approvalBlocks(card),
       actions(card),
     ].filter((block) => block !== undefined);
-  const facts = [figures(card).join(" · "), workspaceLine(card), card.pullRequest, lines, step];
+  const pullRequest = [card.pullRequest, ...pullRequestWords(card)].filter(Boolean).join(" · ");
+  const facts = [figures(card).join(" · "), workspaceLine(card), pullRequest, lines, step];
   const said = [card.message, card.question?.title, card.approval?.text, ...facts].filter(Boolean);
   const heading = `${title} · ${words}`;
   return {

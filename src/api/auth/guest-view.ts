@@ -62,6 +62,7 @@ const VISIBLE_TO_GUESTS = {
   agent_config: ({ harness, model_id, name }) => withoutUndefined({ harness, model_id, name }),
   agent_skill: whole,
   artifacts: whole,
+  pull_request_status: whole,
   schedule: hidden,
   approval: hidden,
   permission: whole,

@@ -11,7 +11,7 @@ import { viewerOf } from "../auth/authentication.ts";
 import { sourceOf } from "../http/request-source.ts";
 import { type RunItem, type RunItemContext, runItemOf } from "../schemas/run-item.ts";
 
-type RunItemDeps = Pick<ApiDeps, "capacity" | "clock" | "principals" | "runs" | "storage">;
+type RunItemDeps = Pick<ApiDeps, "capacity" | "clock" | "principals" | "pullRequests" | "runs" | "storage">;
 type ContextOf = (run: Run) => RunItemContext;
 
 /** Who reads, and from where. */
@@ -31,7 +31,7 @@ export async function runItemsOf(
   reader: Reader,
 ): Promise<RunItem[]> {
   const contextOf = await contextsOf(deps, runs, reader);
-  return runs.map((run) => runItemOf(run, contextOf(run)));
+  return runs.map((run) => runItemOf(run, { ...contextOf(run), isList: true }));
 }
 
 export async function runItem(deps: RunItemDeps, run: Run, reader: Reader): Promise<RunItem> {
@@ -44,7 +44,7 @@ export async function runItem(deps: RunItemDeps, run: Run, reader: Reader): Prom
 
 /** Reads the principals, the artifacts and the capacity for all runs at once. */
 async function contextsOf(deps: RunItemDeps, shown: readonly Run[], reader: Reader): Promise<ContextOf> {
-  const { capacity, clock, principals, runs, storage } = deps;
+  const { capacity, clock, principals, pullRequests, runs, storage } = deps;
   const ids = shown.flatMap(({ creatorId, executorId = creatorId }) => [creatorId, executorId]);
   const people = await principals.getMany(new Set(ids));
   const idsWithArtifacts = shown
@@ -53,6 +53,9 @@ async function contextsOf(deps: RunItemDeps, shown: readonly Run[], reader: Read
   const artifactsByRun = Map.groupBy(await storage.files.artifactsOf(idsWithArtifacts), ({ runId }) => runId);
   const isQueued = shown.some(({ state }) => state === "QUEUED");
   const availabilityOf = isQueued ? await capacity.look() : () => undefined;
+  for (const run of shown) {
+    pullRequests.refresh(run);
+  }
   const decidersByRun = await readDeciders(deps, shown, reader);
   const now = clock.now();
   return (run) => ({

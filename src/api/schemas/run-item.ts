@@ -4,6 +4,11 @@ import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
 import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { Principal } from "../../core/people/principal.ts";
+import {
+  CHECK_STATES,
+  countChecks,
+  PULL_REQUEST_STATES,
+} from "../../core/pull-requests/pull-request-status.ts";
 import type { Deciders } from "../../core/runs/deciders.ts";
 import type { ConfigLayer, Run, RunConfig } from "../../core/runs/run.ts";
 import type { RunResult } from "../../core/runs/run-result.ts";
@@ -128,6 +133,40 @@ const RunResultItem = z
     examples: [{ text: "The build is green again.", turn: 1 }],
   });
 
+const PullRequestStatusItem = z
+  .object({
+    url: z.string().describe("The URL of the pull request."),
+    state: z.enum(PULL_REQUEST_STATES).describe("`draft` and `open`: it can be merged."),
+    checks: z
+      .object({
+        total: z.int().describe("The checks that decide something: neither skipped nor neutral."),
+        passed: z.int().describe("How many of them passed."),
+        failed: z.int().describe("How many of them failed. The others are running."),
+      })
+      .describe("The checks of the newest commit, at most 50."),
+    check_runs: z
+      .array(
+        z.object({
+          name: z.string().describe("The name on the platform."),
+          state: z.enum(CHECK_STATES).describe("`skipped`: it decided nothing."),
+          url: z.string().optional().describe("Where the platform shows it."),
+        }),
+      )
+      .optional()
+      .describe("Each check, failed ones first. Absent in lists."),
+  })
+  .meta({
+    id: "RunPullRequestStatus",
+    description: "What the platform last said about the newest pull request of the run.",
+    examples: [
+      {
+        url: "https://github.com/acme/widgets/pull/7",
+        state: "open",
+        checks: { total: 4, passed: 3, failed: 1 },
+      },
+    ],
+  });
+
 export const RunItem = z
   .object({
     run_id: z.uuid().describe("The run's id."),
@@ -165,6 +204,7 @@ export const RunItem = z
     ),
     agent_skill: RunSkill.optional().describe("The skill that started the run, as it was at that time."),
     artifacts: z.array(ArtifactItem).optional().describe("The artifacts of the run, the oldest first."),
+    pull_request_status: PullRequestStatusItem.optional(),
     schedule: RunSchedule.optional().describe("The schedule that started the run, as it was at that time."),
     approval: RunApproval.optional().describe(
       "The approval that the run needs or needed before it starts. A later follow-up has one of its own.",
@@ -230,7 +270,8 @@ export interface RunItemContext {
   readonly executor: Principal | undefined;
   readonly waitingFor: WaitingFor | undefined;
   readonly deciders?: Deciders | undefined;
-  /** Not read for lists. */
+  /** A list has no results, which are long, and no single checks. */
+  readonly isList?: boolean;
   readonly result?: RunResult | undefined;
   readonly sessionLink: string;
   readonly artifacts: readonly Artifact[];
@@ -239,7 +280,17 @@ export interface RunItemContext {
 
 /** Converts a run to the format of the API. Absent optional members are left out; only `started_at` may be null. */
 export function runItemOf(run: Run, context: RunItemContext): RunItem {
-  const { artifacts, creator, deciders, executor, now, result, sessionLink, waitingFor } = context;
+  const {
+    artifacts,
+    creator,
+    deciders,
+    executor,
+    isList = false,
+    now,
+    result,
+    sessionLink,
+    waitingFor,
+  } = context;
   return {
     run_id: run.id,
     task_id: run.id,
@@ -263,6 +314,7 @@ export function runItemOf(run: Run, context: RunItemContext): RunItem {
     execution_location: "REMOTE",
     ...(artifacts.length === 0 ? {} : { artifacts: artifacts.map(artifactItemOf) }),
     ...(waitingFor === undefined ? {} : { waiting_for: waitingForItem(waitingFor, deciders) }),
+    ...pullRequestStatusOf(run, isList),
     ...(result === undefined ? {} : { result: resultItem(result) }),
     ...optionalMembers(run, now),
   };
@@ -330,6 +382,19 @@ function permissionOf({ permission, state }: Run): Pick<RunItem, "permission"> {
   const { options, permissionId, title } = permission;
   const offered = options.map(({ kind, name, optionId }) => ({ option_id: optionId, name, kind }));
   return { permission: { permission_id: permissionId, title, options: offered } };
+}
+
+/** The status of an earlier pull request says nothing about the newest. */
+function pullRequestStatusOf(
+  { pullRequest, pullRequestStatus: status }: Run,
+  isList: boolean,
+): Pick<RunItem, "pull_request_status"> {
+  if (status === undefined || status.url !== pullRequest) {
+    return {};
+  }
+  const { checks, state, url } = status;
+  const each = isList ? {} : { check_runs: [...checks] };
+  return { pull_request_status: { url, state, checks: countChecks(checks), ...each } };
 }
 
 function usageOf({ totalTokens, costUsd }: Run): Pick<RunItem, "request_usage"> {

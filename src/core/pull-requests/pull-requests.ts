@@ -1,5 +1,6 @@
 import type { RepositoryName, TeamAccess, TeamRepository } from "../repositories/repository-name.ts";
 import type { ThreadAddress } from "../threads/thread.ts";
+import type { PullRequestStatus } from "./pull-request-status.ts";
 
 /** Pull requests on the platform that hosts a repository, opened with the credentials of the team. */
 export interface PullRequests {
@@ -12,6 +13,8 @@ export interface PullRequests {
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
   /** The open pull request of a branch that was opened by another author. */
   find(access: TeamAccess, repository: RepositoryName, branch: string): Promise<PullRequest | undefined>;
+  /** The state and the checks of the pull request at this address. Undefined: the team may not read it. */
+  read(access: TeamAccess, url: string): Promise<PullRequestStatus | undefined>;
 }
 
 export interface PullRequestDraft extends TeamAccess {
@@ -57,4 +60,6 @@ export interface PullRequestAccess {
   /** Like `PullRequests.open`. */
   open(draft: Omit<PullRequestDraft, keyof TeamAccess | "repository">): Promise<PullRequest | undefined>;
   find(branch: string): Promise<PullRequest | undefined>;
+  /** By the number of the pull request. */
+  read(number: number): Promise<PullRequestStatus>;
 }

@@ -6,6 +6,7 @@ import type { InboxResult } from "../inbox/inbox-result.ts";
 import { fileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
 import type { RunInput } from "../inputs/run-input.ts";
 import type { Job } from "../ports/queue.ts";
+import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { Notice, TurnOutcome } from "../threads/notice.ts";
 import { type NoticeWriter, statusWords } from "../threads/notice-writer.ts";
 import type { Thread, ThreadBinding } from "../threads/thread.ts";
@@ -342,6 +343,14 @@ export class RunEdit {
       this.#showActivity = true;
     }
     this.record({ kind: "artifact.added", artifactId: id, version: version + 1, artifact: made.body });
+  }
+
+  /** What the platform says about the newest pull request. Cards show it. */
+  setPullRequestStatus(status: PullRequestStatus): void {
+    if (status.url === this.run.pullRequest) {
+      this.set({ pullRequestStatus: status });
+      this.#showCard = true;
+    }
   }
 
   /** Replaces what is known of the run's changes in its repositories. */

@@ -17,6 +17,7 @@ import { type RunJudge, runJudge } from "../policies/run-judge.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Digest } from "../ports/digest.ts";
+import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { PullRequests } from "../pull-requests/pull-requests.ts";
 import { requirePullRequestAccess } from "../pull-requests/require-access.ts";
 import { requireRunRepository } from "../repositories/run-repository.ts";
@@ -518,6 +519,15 @@ export class RunService {
     await this.#deps.storage.runs.change(id, (subject) => {
       const edit = this.#edit(subject);
       edit.record({ kind: "notice.dead", ...notice });
+      return edit.done();
+    });
+  }
+
+  /** Stores what the platform says about the newest pull request of the run. */
+  async setPullRequestStatus(id: RunId, status: PullRequestStatus): Promise<void> {
+    await this.#deps.storage.runs.change(id, (subject) => {
+      const edit = this.#edit(subject);
+      edit.setPullRequestStatus(status);
       return edit.done();
     });
   }

@@ -4,6 +4,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../ids.ts";
 import type { FollowUpFile } from "../inputs/run-input.ts";
 import type { ShareAccess } from "../people/share-link.ts";
+import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
@@ -227,6 +228,8 @@ export interface RunProgress {
   readonly artifactTypes?: readonly ArtifactType[];
   /** The address of the newest pull request. */
   readonly pullRequest?: string;
+  /** What the platform last said about it. */
+  readonly pullRequestStatus?: PullRequestStatus;
   readonly activity?: RunActivity | undefined;
   /** Someone other than the creator wrote something that is given to the agent. */
   readonly othersWrote?: boolean;

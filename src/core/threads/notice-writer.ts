@@ -1,3 +1,4 @@
+import { countChecks } from "../pull-requests/pull-request-status.ts";
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
 import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
 import type {
@@ -46,7 +47,7 @@ export class NoticeWriter {
       sessionLink: this.sessionLink(run),
       workspace: workspaceOn(run),
       ...activityOn(run, now),
-      ...(pullRequest === undefined ? {} : { pullRequest }),
+      ...(pullRequest === undefined ? {} : { pullRequest, ...pullRequestStatusOn(run) }),
       ...(costUsd === undefined ? {} : { costUsd }),
       ...(message === undefined ? {} : { message }),
       ...(question === undefined ? {} : { question }),
@@ -151,6 +152,16 @@ function activityOn(
     ...(step === undefined ? {} : { step }),
     ...(elapsedMs === undefined ? {} : { elapsedSeconds: Math.max(0, Math.round(elapsedMs / 1_000)) }),
   };
+}
+
+/** The status of an earlier pull request says nothing about the newest. */
+function pullRequestStatusOn({
+  pullRequest,
+  pullRequestStatus: status,
+}: Run): Pick<RunCard, "pullRequestStatus"> {
+  return status === undefined || status.url !== pullRequest
+    ? {}
+    : { pullRequestStatus: { state: status.state, checks: countChecks(status.checks) } };
 }
 
 /** The run's own approval comes first, then that of the first follow-up that waits. */

@@ -1,5 +1,6 @@
 import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { RunId } from "../ids.ts";
+import type { CheckCounts, PullRequestState } from "../pull-requests/pull-request-status.ts";
 import type { PlanStep } from "../runs/run.ts";
 import type { RunState } from "../runs/states.ts";
 
@@ -76,9 +77,16 @@ export interface RunCard {
   readonly elapsedSeconds?: number;
   /** The address of the newest pull request. */
   readonly pullRequest?: string;
+  readonly pullRequestStatus?: CardPullRequestStatus;
   readonly costUsd?: number;
   /** What a person must approve before the agent gets it. */
   readonly approval?: CardApproval;
+}
+
+/** What the platform says about the pull request. */
+export interface CardPullRequestStatus {
+  readonly state: PullRequestState;
+  readonly checks: CheckCounts;
 }
 
 /** Without environment and repositories, the workspace of the run is empty. */

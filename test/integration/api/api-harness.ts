@@ -20,6 +20,7 @@ import type { InstallationGuide } from "../../../src/core/people/installation-gu
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Clock } from "../../../src/core/ports/clock.ts";
 import type { PubSub } from "../../../src/core/ports/pubsub.ts";
+import { PullRequestReader } from "../../../src/core/pull-requests/pull-request-reader.ts";
 import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { RunEdit } from "../../../src/core/runs/run-edit.ts";
@@ -174,7 +175,9 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     openers: new Map(),
     installations: storage.installations,
     findToken: createGitTokens(storage.secrets, secrets),
-    openWithToken: async () => ({ open: async () => undefined, find: async () => undefined }),
+    openWithToken: async () => {
+      throw new Error("No team has a token.");
+    },
   });
   const blobs = createPrismaBlobStore(database, clock);
   const runs = new RunService({
@@ -211,6 +214,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       ...storage,
       idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,
     },
+    pullRequests: new PullRequestReader({ pullRequests, runs, clock, log: SILENT_LOG }),
     blobs,
     secrets,
     webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),

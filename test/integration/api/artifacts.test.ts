@@ -216,6 +216,28 @@ describe("the files of the last ended turn", () => {
   });
 });
 
+describe("the pull request of a run", () => {
+  test("the run has its stored state and checks, a list only their sum, and an earlier one's are not shown", async () => {
+    const runId = await createRun(harness, { prompt: "Open one" });
+    const url = "https://x/acme/widgets/pull/9";
+    await make(runId, { type: "PULL_REQUEST", url, branch: "b" });
+    const checks = [
+      { name: "unit", state: "failed", url: "https://x/checks/1" },
+      { name: "lint", state: "passed" },
+      { name: "docs", state: "skipped" },
+    ] as const;
+    await harness.runs.setPullRequestStatus(runId as RunId, { url, state: "open", checks });
+    const read = async () => (await call(harness, `${AGENT}/runs/${runId}`)).body.pull_request_status;
+    const counts = { url, state: "open", checks: { total: 2, passed: 1, failed: 1 } };
+
+    const listed = (await call(harness, `${AGENT}/runs?limit=1`)).body.runs[0];
+    expect([await read(), listed.pull_request_status]).toEqual([{ ...counts, check_runs: checks }, counts]);
+
+    await make(runId, { type: "PULL_REQUEST", url: "https://x/acme/widgets/pull/10", branch: "c" });
+    expect(await read()).toBeUndefined();
+  });
+});
+
 describe("the changes of a run", () => {
   test("the changes of a run are listed by repository, each with a URL of its diff", async () => {
     const runId = await createRun(harness);

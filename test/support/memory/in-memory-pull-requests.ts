@@ -1,4 +1,5 @@
 import type { ThreadKey } from "../../../src/core/ids.ts";
+import type { PullRequestStatus } from "../../../src/core/pull-requests/pull-request-status.ts";
 import type {
   PullRequest,
   PullRequestDraft,
@@ -14,6 +15,11 @@ export class InMemoryPullRequests implements PullRequests {
   /** Awaited before one is opened, and again before its opening is reported. */
   readonly gates: Promise<void>[] = [];
   readonly openedGates: Promise<void>[] = [];
+  /** The addresses that were read, and what the platform says about them. */
+  readonly reads: string[] = [];
+  readonly statuses = new Map<string, PullRequestStatus>();
+  /** Awaited before a status is reported. */
+  readonly readGates: Promise<void>[] = [];
   /** True: no installation allows to open any. */
   isClosed = false;
   readonly #open = new Map<string, PullRequest>();
@@ -37,6 +43,13 @@ export class InMemoryPullRequests implements PullRequests {
   async find(_teamId: unknown, repository: RepositoryName, branch: string): Promise<PullRequest | undefined> {
     this.#strike();
     return this.#open.get(keyOf(repository, branch));
+  }
+
+  async read(_access: unknown, url: string): Promise<PullRequestStatus | undefined> {
+    this.#strike();
+    this.reads.push(url);
+    await this.readGates.shift();
+    return this.statuses.get(url);
   }
 
   /** The number of pull requests. */

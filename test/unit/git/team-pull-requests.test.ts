@@ -35,6 +35,7 @@ describe("the pull requests of a team", () => {
           installation: "7",
           open: async () => PULL,
           find: async (branch) => (branch === "b" ? PULL : undefined),
+          read: async (number) => ({ url: `${PULL.url}#${number}`, state: "open", checks: [] }),
         }
       : undefined;
   const createPullRequests = () =>
@@ -48,6 +49,7 @@ describe("the pull requests of a team", () => {
       openWithToken: async ({ name }, token) => ({
         open: async () => ({ url: `https://forge.example/${name}/${token}`, branch: "errand/1" }),
         find: async () => undefined,
+        read: async (number) => ({ url: `${token} ${number}`, state: "merged", checks: [] }),
       }),
     });
 
@@ -72,6 +74,17 @@ describe("the pull requests of a team", () => {
       url: "https://forge.example/gadgets/t0ken",
     });
     expect(await pulls.open({ ...REQUEST, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
+  });
+
+  test("the status of a pull request is read by its address, with the credentials of the run's team", async () => {
+    const read = async (url: string, teamId = FIRST_TEAM) =>
+      (await createPullRequests().read({ teamId }, url))?.url;
+    hasToken = true;
+
+    expect(await read(PULL.url)).toBe(`${PULL.url}#1`);
+    expect(await read("https://forge.example/acme/gadgets/pull/7")).toBe("t0ken 7");
+    expect(await read(PULL.url, OTHER_TEAM)).toBeUndefined();
+    expect(await read("https://forge.example/acme/widgets/issues/1")).toBeUndefined();
   });
 
   test("the pull requests of a team are hidden from other teams", async () => {

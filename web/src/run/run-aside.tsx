@@ -2,6 +2,7 @@ import type { RepositoryChanges, RunItem } from "@errand/client";
 import { Link } from "@tanstack/react-router";
 import { money, plural, rough } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
+import { CheckRow, Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
 import { Counts } from "./content.tsx";
 import type { Facts } from "./conversation/conversation.ts";
 import { numberOf, safeUrl } from "./names.ts";
@@ -18,6 +19,7 @@ const FILES_SHOWN = 5;
 /** What one wants to know beside the conversation. Empty sections are left out. */
 export function RunAside({ run, facts, changes }: Summary) {
   const url = pullRequestOf(run, changes);
+  const status = run.pull_request_status?.url === url ? run.pull_request_status : undefined;
   const plan = facts.plan ?? [];
   const files = changes.flatMap((repository) => repository.files);
   const branch = changes.find(({ pull_request: each }) => each !== undefined)?.branch;
@@ -27,13 +29,16 @@ export function RunAside({ run, facts, changes }: Summary) {
       <div className="run-aside-in">
         {url !== undefined && (
           <section>
-            <h2>Pull request</h2>
+            <h2>
+              Pull request {status && <span className="faint">{PULL_REQUEST_WORDS[status.state]}</span>}
+            </h2>
             <p className="sm">
               <a href={url} target="_blank" rel="noopener noreferrer">
                 {numberOf(url) ?? "Pull request"} {run.title}
               </a>
             </p>
             {branch && <p className="xs faint mono one">{branch}</p>}
+            {status && <PullRequestChecks status={status} />}
             <a className="btn block" href={url} target="_blank" rel="noopener noreferrer">
               View the pull request <Icon name="external" />
             </a>
@@ -79,6 +84,31 @@ export function RunAside({ run, facts, changes }: Summary) {
         <Cost run={run} facts={facts} />
       </div>
     </aside>
+  );
+}
+
+const CHECKS_SHOWN = 6;
+
+/** Failed checks stand first, so that the first ones are those that call for an action. */
+function PullRequestChecks({ status }: { readonly status: NonNullable<RunItem["pull_request_status"]> }) {
+  const all = status.check_runs ?? [];
+  return all.length === 0 ? null : (
+    <>
+      <p className="sm">
+        <Checks status={status} />
+      </p>
+      <ul className="aside-files" aria-label="Checks">
+        {all.slice(0, CHECKS_SHOWN).map((check, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: Two checks may have the same name.
+          <CheckRow check={check} key={index} />
+        ))}
+      </ul>
+      {all.length > CHECKS_SHOWN && (
+        <a className="sm" href={`${status.url}/checks`} target="_blank" rel="noopener noreferrer">
+          {plural(all.length - CHECKS_SHOWN, "more check")}
+        </a>
+      )}
+    </>
   );
 }
 
@@ -150,6 +180,7 @@ export function RunStrip({
       {url !== undefined && (
         <a className="btn" href={url} target="_blank" rel="noopener noreferrer">
           <Icon name="pullRequest" /> {numberOf(url) ?? "Pull request"}
+          {run.pull_request_status?.url === url && <Checks status={run.pull_request_status} />}
         </a>
       )}
       {files > 0 && (
@@ -177,9 +208,9 @@ function Meter({ part, label }: { readonly part: number; readonly label: string 
 }
 
 function pullRequestOf(run: RunItem, changes: readonly RepositoryChanges[]): string | undefined {
-  const artifact = run.artifacts?.findLast(({ artifact_type: type }) => type === "PULL_REQUEST");
-  const url = artifact?.artifact_type === "PULL_REQUEST" ? artifact.data.url : undefined;
-  return safeUrl(url ?? changes.find(({ pull_request: each }) => each !== undefined)?.pull_request);
+  return safeUrl(
+    pullRequestUrl(run) ?? changes.find(({ pull_request: each }) => each !== undefined)?.pull_request,
+  );
 }
 
 export function sumOf(changes: readonly RepositoryChanges[]): {

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { count, money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
+import { Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
 import { hasEnded, State } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
 import { say, sayProblem } from "../parts/toasts.tsx";
@@ -54,6 +55,8 @@ export function RunHead({
   const url = safeUrl(run.trigger_url);
   const place = run.agent_config?.repository;
   const model = run.agent?.model_id;
+  const pull = safeUrl(pullRequestUrl(run));
+  const status = run.pull_request_status?.url === pull ? run.pull_request_status : undefined;
   const cost = money(run.request_usage?.inference_cost_usd);
   return (
     <header className="run-head">
@@ -99,6 +102,15 @@ export function RunHead({
           <span className="num desk-only" title="Cost of the models so far">
             {cost}
           </span>
+        )}
+        {pull !== undefined && (
+          <Fact icon="pullRequest" isOnDesk>
+            <a href={pull} target="_blank" rel="noopener noreferrer">
+              {numberOf(pull) ?? "Pull request"}
+            </a>
+            {status && `, ${PULL_REQUEST_WORDS[status.state].toLowerCase()} `}
+            {status && <Checks status={status} />}
+          </Fact>
         )}
         {!isGuest && run.waiting_for && SHOWN_WAITS.has(run.waiting_for.reason) && !hasEnded(state) && (
           <span className="run-waits" dir="auto">

@@ -11,6 +11,7 @@ import { needsReader } from "../parts/deciders.ts";
 import { money, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
+import { Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
 import { hasEnded, RUNNING_STATES, STATES, State } from "../parts/state.tsx";
 import { Ago, Elapsed } from "../parts/time.tsx";
 import { environmentsQuery, runsQuery, whoamiQuery } from "../server/queries.ts";
@@ -205,6 +206,12 @@ function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
               <span className="sr">Pull request </span>
               {pull.number}
             </span>
+            {run.pull_request_status?.url === pull.url && (
+              <>
+                <span className="sr">, {PULL_REQUEST_WORDS[run.pull_request_status.state]}, </span>
+                <Checks status={run.pull_request_status} wordsHidden />
+              </>
+            )}
           </a>
         )}
       </div>
@@ -245,16 +252,11 @@ function secondLine({ agent, permission, result, state, status_message, waiting_
   return state === "INPROGRESS" && agent !== undefined ? `${agent.name} is working` : "";
 }
 
-function pullRequest({
-  artifacts = [],
-}: RunItem): { readonly url: string; readonly number: string } | undefined {
-  for (const artifact of artifacts) {
-    if (artifact.artifact_type === "PULL_REQUEST") {
-      const { url } = artifact.data;
-      return /^https?:/.test(url) ? { url, number: `#${/(\d+)\/?$/.exec(url)?.[1] ?? ""}` } : undefined;
-    }
-  }
-  return undefined;
+function pullRequest(run: RunItem): { readonly url: string; readonly number: string } | undefined {
+  const url = pullRequestUrl(run);
+  return url !== undefined && /^https?:/.test(url)
+    ? { url, number: `#${/(\d+)\/?$/.exec(url)?.[1] ?? ""}` }
+    : undefined;
 }
 
 /** The views of a phone, whose rail is hidden. */

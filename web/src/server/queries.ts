@@ -6,6 +6,7 @@ import {
   type RunItem,
 } from "@errand/client";
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
+import { pullRequestUrl } from "../parts/pull-request.tsx";
 import { client } from "./client.ts";
 import { VISITOR } from "./page.ts";
 
@@ -70,7 +71,25 @@ export function runQuery(id: string) {
   return queryOptions({
     queryKey: ["run", id],
     queryFn: ({ signal }) => client.runs.retrieve(id, { signal }),
+    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
+      data === undefined ? false : pullRequestInterval(data, dataUpdateCount),
   });
+}
+
+const SOON_MS = 3_000;
+const OPEN_PULL_REQUEST_MS = 20_000;
+/** After so many answers without a status, the server probably may not read the pull request. */
+const SOON_MAX = 4;
+
+/** No event says that a pull request or its checks have changed. */
+function pullRequestInterval(
+  { pull_request_status: status, ...run }: RunItem,
+  answers: number,
+): number | false {
+  if (pullRequestUrl(run) === undefined || status?.state === "merged" || status?.state === "closed") {
+    return false;
+  }
+  return status === undefined && answers < SOON_MAX ? SOON_MS : OPEN_PULL_REQUEST_MS;
 }
 
 export const environmentsQuery = queryOptions({

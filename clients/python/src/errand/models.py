@@ -1128,6 +1128,67 @@ class RunResult(Model):
     """
 
 
+class RunPullRequestStatusChecks(Model):
+    """
+    The checks of the newest commit, at most 50.
+    """
+
+    total: int
+    """
+    The checks that decide something: neither skipped nor neutral.
+    """
+    passed: int
+    """
+    How many of them passed.
+    """
+    failed: int
+    """
+    How many of them failed. The others are running.
+    """
+
+
+class RunPullRequestStatusCheckRun(Model):
+    """
+    An entry of `RunPullRequestStatusCheckRuns`.
+    """
+
+    name: str
+    """
+    The name on the platform.
+    """
+    state: Literal["running", "passed", "failed", "skipped"] | str
+    """
+    `skipped`: it decided nothing.
+    """
+    url: str | None = None
+    """
+    Where the platform shows it.
+    """
+
+
+class RunPullRequestStatus(Model):
+    """
+    What the platform last said about the newest pull request of the run.
+    """
+
+    url: str
+    """
+    The URL of the pull request.
+    """
+    state: Literal["draft", "open", "merged", "closed"] | str
+    """
+    `draft` and `open`: it can be merged.
+    """
+    checks: RunPullRequestStatusChecks
+    """
+    The checks of the newest commit, at most 50.
+    """
+    check_runs: list[RunPullRequestStatusCheckRun] | None = None
+    """
+    Each check, failed ones first. Absent in lists.
+    """
+
+
 class RunItemAgentSkill(Model):
     """
     The skill that started the run, as it was at that time.
@@ -6443,6 +6504,7 @@ class RunItem(Model):
     """
     The artifacts of the run, the oldest first.
     """
+    pull_request_status: RunPullRequestStatus | None = None
     schedule: RunItemSchedule | None = None
     """
     The schedule that started the run, as it was at that time.

@@ -1013,6 +1013,64 @@ export type RunResult = {
 };
 
 /**
+ * The checks of the newest commit, at most 50.
+ */
+export type RunPullRequestStatusChecks = {
+    /**
+     * The checks that decide something: neither skipped nor neutral.
+     */
+    total: number;
+    /**
+     * How many of them passed.
+     */
+    passed: number;
+    /**
+     * How many of them failed. The others are running.
+     */
+    failed: number;
+};
+
+/**
+ * An entry of `RunPullRequestStatusCheckRuns`.
+ */
+export type RunPullRequestStatusCheckRun = {
+    /**
+     * The name on the platform.
+     */
+    name: string;
+    /**
+     * `skipped`: it decided nothing.
+     */
+    state: 'running' | 'passed' | 'failed' | 'skipped';
+    /**
+     * Where the platform shows it.
+     */
+    url?: string;
+};
+
+/**
+ * What the platform last said about the newest pull request of the run.
+ */
+export type RunPullRequestStatus = {
+    /**
+     * The URL of the pull request.
+     */
+    url: string;
+    /**
+     * `draft` and `open`: it can be merged.
+     */
+    state: 'draft' | 'open' | 'merged' | 'closed';
+    /**
+     * The checks of the newest commit, at most 50.
+     */
+    checks: RunPullRequestStatusChecks;
+    /**
+     * Each check, failed ones first. Absent in lists.
+     */
+    check_runs?: Array<RunPullRequestStatusCheckRun>;
+};
+
+/**
  * The skill that started the run, as it was at that time.
  */
 export type RunItemAgentSkill = {
@@ -1175,6 +1233,7 @@ export type RunItem = {
      * The artifacts of the run, the oldest first.
      */
     artifacts?: Array<ArtifactItem>;
+    pull_request_status?: RunPullRequestStatus;
     /**
      * The schedule that started the run, as it was at that time.
      */

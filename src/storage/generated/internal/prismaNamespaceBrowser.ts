@@ -252,6 +252,7 @@ export const RunScalarFieldEnum = {
   approval: 'approval',
   waitingFollowUp: 'waitingFollowUp',
   pullRequest: 'pullRequest',
+  pullRequestStatus: 'pullRequestStatus',
   activity: 'activity',
   othersWrote: 'othersWrote',
   answer: 'answer',

@@ -235,6 +235,7 @@ export type RunCountAggregateOutputType = {
   approval: number
   waitingFollowUp: number
   pullRequest: number
+  pullRequestStatus: number
   activity: number
   othersWrote: number
   answer: number
@@ -465,6 +466,7 @@ export type RunCountAggregateInputType = {
   approval?: true
   waitingFollowUp?: true
   pullRequest?: true
+  pullRequestStatus?: true
   activity?: true
   othersWrote?: true
   answer?: true
@@ -628,6 +630,7 @@ export type RunGroupByOutputType = {
   approval: runtime.JsonValue | null
   waitingFollowUp: runtime.JsonValue | null
   pullRequest: string | null
+  pullRequestStatus: runtime.JsonValue | null
   activity: runtime.JsonValue | null
   othersWrote: boolean | null
   answer: string | null
@@ -727,6 +730,7 @@ export type RunWhereInput = {
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
+  pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
   activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -811,6 +815,7 @@ export type RunOrderByWithRelationInput = {
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
+  pullRequestStatus?: Prisma.SortOrderInput | Prisma.SortOrder
   activity?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -898,6 +903,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
+  pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
   activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -982,6 +988,7 @@ export type RunOrderByWithAggregationInput = {
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
+  pullRequestStatus?: Prisma.SortOrderInput | Prisma.SortOrder
   activity?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -1066,6 +1073,7 @@ export type RunScalarWhereWithAggregatesInput = {
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   pullRequest?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
+  pullRequestStatus?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   activity?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   othersWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
@@ -1141,6 +1149,7 @@ export type RunCreateInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -1225,6 +1234,7 @@ export type RunUncheckedCreateInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -1307,6 +1317,7 @@ export type RunUpdateInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1391,6 +1402,7 @@ export type RunUncheckedUpdateInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1474,6 +1486,7 @@ export type RunCreateManyInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -1549,6 +1562,7 @@ export type RunUpdateManyMutationInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1625,6 +1639,7 @@ export type RunUncheckedUpdateManyInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1711,6 +1726,7 @@ export type RunCountOrderByAggregateInput = {
   approval?: Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrder
   pullRequest?: Prisma.SortOrder
+  pullRequestStatus?: Prisma.SortOrder
   activity?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
@@ -2163,6 +2179,7 @@ export type RunCreateWithoutCreatorInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2245,6 +2262,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2357,6 +2375,7 @@ export type RunScalarWhereInput = {
   approval?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
+  pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
   activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -2432,6 +2451,7 @@ export type RunCreateWithoutEventsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2515,6 +2535,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2612,6 +2633,7 @@ export type RunUpdateWithoutEventsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2695,6 +2717,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2776,6 +2799,7 @@ export type RunCreateWithoutFollowUpsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2859,6 +2883,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2956,6 +2981,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3039,6 +3065,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3120,6 +3147,7 @@ export type RunCreateWithoutCurrentInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3203,6 +3231,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3300,6 +3329,7 @@ export type RunUpdateWithoutCurrentInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3383,6 +3413,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3464,6 +3495,7 @@ export type RunCreateWithoutThreadsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3547,6 +3579,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3644,6 +3677,7 @@ export type RunUpdateWithoutThreadsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3727,6 +3761,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3808,6 +3843,7 @@ export type RunCreateWithoutInputsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3891,6 +3927,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3988,6 +4025,7 @@ export type RunUpdateWithoutInputsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4071,6 +4109,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4152,6 +4191,7 @@ export type RunCreateWithoutArtifactsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4235,6 +4275,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4332,6 +4373,7 @@ export type RunUpdateWithoutArtifactsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4415,6 +4457,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4496,6 +4539,7 @@ export type RunCreateWithoutChangesInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4579,6 +4623,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4676,6 +4721,7 @@ export type RunUpdateWithoutChangesInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4759,6 +4805,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4840,6 +4887,7 @@ export type RunCreateManyCreatorInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4915,6 +4963,7 @@ export type RunUpdateWithoutCreatorInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4997,6 +5046,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5079,6 +5129,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5240,6 +5291,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   approval?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
+  pullRequestStatus?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5325,6 +5377,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   approval?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
+  pullRequestStatus?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5402,6 +5455,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   approval?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
+  pullRequestStatus?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5479,6 +5533,7 @@ export type RunSelectScalar = {
   approval?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
+  pullRequestStatus?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5498,7 +5553,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "pullRequestStatus" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5676,6 +5731,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The address of the newest pull request.
      */
     pullRequest: string | null
+    /**
+     * What the platform last said about it: state and checks.
+     */
+    pullRequestStatus: runtime.JsonValue | null
     /**
      * What the agent does in its turn, as threads show it.
      */
@@ -6204,6 +6263,7 @@ export interface RunFieldRefs {
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
   readonly waitingFollowUp: Prisma.FieldRef<"Run", 'Json'>
   readonly pullRequest: Prisma.FieldRef<"Run", 'String'>
+  readonly pullRequestStatus: Prisma.FieldRef<"Run", 'Json'>
   readonly activity: Prisma.FieldRef<"Run", 'Json'>
   readonly othersWrote: Prisma.FieldRef<"Run", 'Boolean'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>

@@ -291,3 +291,68 @@ describe("a request in a pull request", () => {
 function isAbout(body: unknown, branch: string): boolean {
   return JSON.stringify(body).includes(`"head":"${branch}"`);
 }
+
+describe("the status of a pull request", () => {
+  const checkRuns = [
+    { name: "lint", status: "completed", conclusion: "success", html_url: "https://github.test/checks/1" },
+    { name: "docs", status: "completed", conclusion: "skipped" },
+    { name: "unit", status: "completed", conclusion: "timed_out", html_url: "javascript:alert(1)" },
+    { name: "e2e", status: "in_progress", conclusion: null },
+  ];
+
+  /** GitHub, which says this about the pull request, and whether a request named the tag of the answer before. */
+  function githubSaying(pull: object, checks: () => Response, tags: (string | null)[]): typeof fetch {
+    return async (input, init) => {
+      const { pathname } = new URL(String(input));
+      const tag = new Headers(init?.headers).get("if-none-match");
+      if (pathname.endsWith("/check-runs")) {
+        tags.push(tag);
+        return tag === 'W/"checks-1"' ? new Response(null, { status: 304 }) : checks();
+      }
+      const isPull = pathname.endsWith("/pulls/7");
+      const shown = { html_url: "https://github.test/acme/widgets/pull/7", head: { sha: "c0ffee" }, ...pull };
+      return isPull ? Response.json(shown) : loopbackOnlyFetch(input, init);
+    };
+  }
+
+  const withTag = () => Response.json({ check_runs: checkRuns }, { headers: { etag: 'W/"checks-1"' } });
+
+  test("it has the state and the checks, failed ones first, and an unchanged answer is not sent again", async () => {
+    const tags: (string | null)[] = [];
+    const fetch = githubSaying({ state: "open", draft: true }, withTag, tags);
+    const access = await accessOf({ fetch });
+
+    const [first, second] = [await access.read(7), await access.read(7)];
+
+    expect(first).toEqual({
+      url: "https://github.test/acme/widgets/pull/7",
+      state: "draft",
+      checks: [
+        { name: "unit", state: "failed" },
+        { name: "e2e", state: "running" },
+        { name: "lint", state: "passed", url: "https://github.test/checks/1" },
+        { name: "docs", state: "skipped" },
+      ],
+    });
+    expect([second, tags]).toEqual([first, [null, 'W/"checks-1"']]);
+  });
+
+  test.each([
+    ["open", { state: "open" }],
+    ["merged", { state: "closed", merged_at: "2026-03-01T12:00:00Z" }],
+    ["closed", { state: "closed", merged_at: null }],
+  ] as const)("it is %s also for an App that may not read checks", async (state, pull) => {
+    const refused = () => Response.json({ message: "Resource not accessible" }, { status: 403 });
+    const access = await accessOf({ fetch: githubSaying(pull, refused, []) });
+
+    expect(await access.read(7)).toMatchObject({ state, checks: [] });
+  });
+
+  test("the emulated GitHub gives the status of a pull request that was opened", async () => {
+    const access = await accessOf();
+    const opened = await access.open(aDraft());
+    const number = Number(opened?.url.split("/").at(-1));
+
+    expect(await access.read(number)).toEqual({ url: opened?.url, state: "draft", checks: [] });
+  });
+});

@@ -69,6 +69,10 @@ describe("the comment for a notice", () => {
     const address = "https://github.example/acme/parser/pull/7";
 
     expect(bodyOf(aCard({ pullRequest: address }))).toContain(`[Pull request](${address})`);
+    const pullRequestStatus = { state: "open", checks: { total: 4, passed: 3, failed: 0 } } as const;
+    expect(bodyOf(aCard({ pullRequest: address, pullRequestStatus }))).toContain(
+      `[Pull request](${address}) · open · checks 3 of 4 passed`,
+    );
     expect(bodyOf(aCard({ pullRequest: `${address}) [x](http://evil.example` }))).not.toContain("evil");
   });
 

@@ -68,6 +68,14 @@ test("a card shows what the run works in and why, its plan, its cost, its pull r
       step: "npm test",
     },
     pullRequest: "https://git.example/acme/api/pull/1",
+    pullRequestStatus: {
+      url: "https://git.example/acme/api/pull/1",
+      state: "open",
+      checks: [
+        { name: "unit", state: "passed" },
+        { name: "docs", state: "skipped" },
+      ],
+    },
     costUsd: 0.5,
   });
 
@@ -81,6 +89,7 @@ test("a card shows what the run works in and why, its plan, its cost, its pull r
     step: "npm test",
     elapsedSeconds: 90,
     pullRequest: "https://git.example/acme/api/pull/1",
+    pullRequestStatus: { state: "open", checks: { total: 1, passed: 1, failed: 0 } },
     costUsd: 0.5,
   });
 });

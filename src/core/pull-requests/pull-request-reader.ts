@@ -1,0 +1,79 @@
+import { AppError } from "../errors.ts";
+import type { RunId } from "../ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Run } from "../runs/run.ts";
+import type { RunService } from "../runs/run-service.ts";
+import { teamAccessOf } from "../secrets/git-token.ts";
+import type { PullRequestStatus } from "./pull-request-status.ts";
+import type { PullRequests } from "./pull-requests.ts";
+
+export interface PullRequestReaderDeps {
+  readonly pullRequests: Pick<PullRequests, "read">;
+  readonly runs: Pick<RunService, "setPullRequestStatus">;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}
+
+/** A pull request that people work on is read again after this time, any other one after the longer time. */
+const FRESH_MS = 15_000;
+const DONE_FRESH_MS = 10 * 60_000;
+const READINGS_MAX = 4;
+const KNOWN_MAX = 5_000;
+
+/**
+ * Brings the status of the pull requests that somebody looks at up to date. Nobody waits for the platform: readers get
+ * the stored status, and the next reader gets the new one.
+ */
+export class PullRequestReader {
+  readonly #deps: PullRequestReaderDeps;
+  /** When each run's pull request was last read by this process, also in vain. */
+  readonly #readAtMs = new Map<RunId, number>();
+  #readings = 0;
+
+  constructor(deps: PullRequestReaderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Begins to read the newest pull request of the run, unless it was read lately or too many are being read. */
+  refresh(run: Run): void {
+    const nowMs = this.#deps.clock.now().getTime();
+    const url = run.pullRequest;
+    if (url === undefined || this.#readings >= READINGS_MAX || this.#isFresh(run, nowMs)) {
+      return;
+    }
+    if (this.#readAtMs.size >= KNOWN_MAX) {
+      this.#readAtMs.clear();
+    }
+    this.#readAtMs.set(run.id, nowMs);
+    this.#readings += 1;
+    void this.#read(run, url).finally(() => {
+      this.#readings -= 1;
+    });
+  }
+
+  #isFresh({ id, pullRequest, pullRequestStatus: status }: Run, nowMs: number): boolean {
+    const isDone = status?.url === pullRequest && (status?.state === "merged" || status?.state === "closed");
+    return nowMs - (this.#readAtMs.get(id) ?? 0) < (isDone ? DONE_FRESH_MS : FRESH_MS);
+  }
+
+  async #read(run: Run, url: string): Promise<void> {
+    const { log, pullRequests, runs } = this.#deps;
+    try {
+      const status = await pullRequests.read(teamAccessOf(run), url);
+      if (status !== undefined && !isSame(status, run.pullRequestStatus)) {
+        await runs.setPullRequestStatus(run.id, status);
+      }
+    } catch (error) {
+      // A run that was deleted meanwhile has no status.
+      const isGone = error instanceof AppError && error.code === "resource_not_found";
+      log[isGone ? "info" : "warn"]("pull_request.not_read", { runId: run.id, error });
+    }
+  }
+}
+
+function isSame(one: PullRequestStatus, other: PullRequestStatus | undefined): boolean {
+  const parts = ({ checks, state, url }: PullRequestStatus) =>
+    JSON.stringify([url, state, checks.map((check) => [check.name, check.state, check.url])]);
+  return other !== undefined && parts(one) === parts(other);
+}
