@@ -49,6 +49,14 @@ const setupRoute = createRoute({
   component: lazyRouteComponent(() => import("./setup/setup-page.tsx"), "SetupPage"),
 });
 
+const guideRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/setup/$adapter",
+  component: () => <LazyGuide adapter={guideRoute.useParams().adapter} />,
+});
+
+const LazyGuide = lazyRouteComponent(() => import("./setup/guide-page.tsx"), "GuidePage");
+
 const integrationsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/integrations",
@@ -81,6 +89,7 @@ export const router = createRouter({
     sessionRoute,
     newRunRoute,
     setupRoute,
+    guideRoute,
     integrationsRoute,
     systemRoute,
     accountRoute,

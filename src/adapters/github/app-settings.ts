@@ -72,7 +72,7 @@ export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideO
           },
           {
             title: "Try it",
-            text: "Write a comment on an issue that mentions the App by its name in addresses. It answers with 👀 and a comment.",
+            text: "Write a comment on an issue, with the App's name as it stands in the App's address. It answers with 👀 and a comment.",
             snippets: [{ title: "Comment", text: "@your-app say hello" }],
           },
           {

@@ -1,6 +1,7 @@
-import { Fragment, memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { Fragment, memo, useEffect, useMemo, useRef, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
+import { ScrollBox } from "../parts/scroll-box.tsx";
 import { copy } from "./copy.ts";
 import { segmentsOf } from "./text/ansi.ts";
 import { countsOf, type DiffLine, type Hunk, hunksOf, type Mark, rangeOf, sideBySide } from "./text/diff.ts";
@@ -39,25 +40,6 @@ async function colorBlock(block: Element): Promise<void> {
         return span;
       }),
     ]),
-  );
-}
-
-/** What scrolls must be reachable with the keyboard, and named. */
-export function ScrollBox({
-  className,
-  label,
-  children,
-}: {
-  readonly className: string;
-  readonly label: string;
-  readonly children: ReactNode;
-}) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: It is no group of fields.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: Otherwise the keyboard cannot scroll it.
-    <div className={className} role="group" tabIndex={0} aria-label={label}>
-      {children}
-    </div>
   );
 }
 

@@ -5,8 +5,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { exactTime } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
+import { ScrollBox } from "../parts/scroll-box.tsx";
 import { client } from "../server/client.ts";
-import { ScrollBox } from "./content.tsx";
 import { copy } from "./copy.ts";
 import { cutLines, withVisibleMarks } from "./text/marks.ts";
 

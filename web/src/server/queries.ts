@@ -107,6 +107,13 @@ export const doctorQuery = queryOptions({
   queryFn: ({ signal }) => client.doctor.retrieve({ signal }),
 });
 
+/** How the platforms outside are connected. For operators. */
+export const guidesQuery = queryOptions({
+  queryKey: ["installations", "guides"],
+  queryFn: ({ signal }) => client.installations.guides({ signal }),
+  staleTime: 60_000,
+});
+
 export const installationsQuery = queryOptions({
   queryKey: ["installations"],
   queryFn: ({ signal }) => client.installations.list({ signal }),

@@ -1,45 +1,39 @@
 import "../system/system.css";
+import "./setup.css";
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { PageHead } from "../frame/page-head.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
 import { client } from "../server/client.ts";
-import { catalogueQuery, doctorQuery, runQuery, runsQuery } from "../server/queries.ts";
+import {
+  catalogueQuery,
+  doctorQuery,
+  guidesQuery,
+  runQuery,
+  runsQuery,
+  whoamiQuery,
+} from "../server/queries.ts";
 import { Checks } from "../system/checks.tsx";
+import { checksOf } from "./checks-of.ts";
+import { OperatorsOnly } from "./operators-only.tsx";
+import { Step } from "./step.tsx";
 
 /** `/setup`: the first steps with a new server. Each one shows whether it is done, so no state of its own is stored. */
 export function SetupPage() {
-  const doctor = useQuery(doctorQuery);
+  const { data: whoami } = useQuery(whoamiQuery);
   const runs = useInfiniteQuery(runsQuery({ limit: 1 }));
-  const open = doctor.data?.checks.filter(({ status }) => status !== "ok") ?? [];
   const isFirstRunDone = (runs.data?.length ?? 0) > 0;
   return (
-    <div className="page">
-      <PageHead title="Set up" text="Three steps to a first run. You can leave and come back at any time." />
-      <Step number={1} title="The server" isDone={doctor.data?.status === "ok"}>
-        {doctor.error && <Problem error={doctor.error} onRetry={() => void doctor.refetch()} />}
-        {doctor.isPending && <Loading what="the checks" />}
-        {doctor.data && open.length === 0 && (
-          <p className="muted">All {doctor.data.checks.length} checks pass.</p>
-        )}
-        {open.length > 0 && <Checks checks={open} />}
-        {doctor.data && (
-          <p>
-            <button
-              type="button"
-              className="btn"
-              disabled={doctor.isFetching}
-              onClick={() => void doctor.refetch()}
-            >
-              {doctor.isFetching ? "Checking…" : "Check again"}
-            </button>
-          </p>
-        )}
-      </Step>
-      <Step number={2} title="Agent and model" isDone={false}>
+    <div className="page setup-steps">
+      <PageHead
+        title="Set up"
+        text="Three steps to a first run, and one for each place your team works in. You can leave and come back at any time."
+      />
+      {whoami?.is_operator === false && <OperatorsOnly />}
+      {whoami?.is_operator && <ServerStep />}
+      <Step number={2} title="Agent and model">
         <AgentTests />
       </Step>
       <Step number={3} title="First run" isDone={isFirstRunDone}>
@@ -57,34 +51,66 @@ export function SetupPage() {
           </Link>
         </p>
       </Step>
+      {whoami?.is_operator && <PlatformSteps first={4} />}
     </div>
   );
 }
 
-function Step({
-  number,
-  title,
-  isDone,
-  children,
-}: {
-  readonly number: number;
-  readonly title: string;
-  readonly isDone: boolean;
-  readonly children: ReactNode;
-}) {
+function ServerStep() {
+  const doctor = useQuery(doctorQuery);
+  const guides = useQuery(guidesQuery);
+  const adapters = guides.data?.guides.map(({ adapter }) => adapter) ?? [];
+  const ofServer = doctor.data?.checks.filter(
+    ({ name }) => !adapters.some((adapter) => name.startsWith(`${adapter}_`)),
+  );
+  const open = ofServer?.filter(({ status }) => status !== "ok") ?? [];
   return (
-    <section className={isDone ? "step ok" : "step"} aria-labelledby={`step-${number}`}>
-      <span className="number" aria-hidden="true">
-        {isDone ? <Icon name="check" /> : number}
-      </span>
-      <div>
-        <h2 id={`step-${number}`}>
-          {title}
-          {isDone && <span className="sr"> (done)</span>}
-        </h2>
-        {children}
-      </div>
-    </section>
+    <Step number={1} title="The server" isDone={ofServer !== undefined && open.length === 0}>
+      {doctor.error && <Problem error={doctor.error} onRetry={() => void doctor.refetch()} />}
+      {doctor.isPending && <Loading what="the checks" />}
+      {ofServer && open.length === 0 && <p className="muted">All {ofServer.length} checks pass.</p>}
+      {open.length > 0 && <Checks checks={open} />}
+      {doctor.data && (
+        <p>
+          <button
+            type="button"
+            className="btn"
+            disabled={doctor.isFetching}
+            onClick={() => void doctor.refetch()}
+          >
+            {doctor.isFetching ? "Checking…" : "Check again"}
+          </button>
+        </p>
+      )}
+    </Step>
+  );
+}
+
+/** One step per platform that people may already work in. */
+function PlatformSteps({ first }: { readonly first: number }) {
+  const guides = useQuery(guidesQuery);
+  const doctor = useQuery(doctorQuery);
+  return (
+    <>
+      {guides.error && <Problem error={guides.error} onRetry={() => void guides.refetch()} />}
+      {guides.data?.guides.map(({ adapter, enabled, title }, index) => {
+        const checks = doctor.data && checksOf(doctor.data.checks, adapter);
+        const open = checks?.filter(({ status }) => status !== "ok") ?? [];
+        const isDone = enabled && checks !== undefined && open.length === 0;
+        return (
+          <Step key={adapter} number={first + index} title={title} isDone={isDone}>
+            {!enabled && <p className="muted">Not connected. It takes about ten minutes.</p>}
+            {isDone && <p className="muted">All {checks.length} checks pass.</p>}
+            {enabled && open.length > 0 && <Checks checks={open} />}
+            <p>
+              <Link className="btn" to="/setup/$adapter" params={{ adapter }}>
+                {enabled ? `Steps and checks of ${title}` : `Connect ${title}`}
+              </Link>
+            </p>
+          </Step>
+        );
+      })}
+    </>
   );
 }
 
@@ -100,7 +126,7 @@ function AgentTests() {
             key={name}
             name={name}
             title={`${display_name}${is_default ? " (default)" : ""}`}
-            missing={usable ? undefined : needs.join(", ")}
+            missing={usable ? undefined : needs.join(" ")}
           />
         ))}
       </ul>
@@ -125,7 +151,7 @@ function AgentTest({
       <Icon name="agents" />
       <div className="row wrap">
         <span className="grow">
-          <b>{title}</b> {missing === undefined ? null : <span className="muted">needs {missing}</span>}
+          <b>{title}</b> {missing === undefined ? null : <span className="muted">{missing}</span>}
           {run.data?.status_message && <span className="muted block">{run.data.status_message.message}</span>}
           {test.error && <Problem error={test.error} />}
         </span>
