@@ -63,7 +63,8 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   // The random part makes the name unique, even beside a process with the same number on a host with the same name.
   const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;
   const { dataDir, gitUrl: baseUrl } = config;
-  const clones = new RepositoryClones({ dataDir, baseUrl, authorize: deps.authorize, log });
+  const { authorize, committerOf } = deps;
+  const clones = new RepositoryClones({ dataDir, baseUrl, authorize, committerOf, log });
   const disk = deps.disk === undefined ? {} : { disk: deps.disk };
   const runWorker = new RunWorker({
     ...host,

@@ -27,7 +27,12 @@ import { NoticeWriter } from "../core/threads/notice-writer.ts";
 import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
 import { Capacity } from "../core/workers/capacity.ts";
 import { RepositoryMirrors } from "../git/repository-mirrors.ts";
-import { createTeamAuthorizer, type TeamAuthorizer } from "../git/team-authorizer.ts";
+import {
+  createTeamAuthorizer,
+  createTeamCommitter,
+  type TeamAuthorizer,
+  type TeamCommitter,
+} from "../git/team-authorizer.ts";
 import { createTeamPullRequests } from "../git/team-pull-requests.ts";
 import { Destinations } from "../network-policy/destinations.ts";
 import { createTailReader } from "../network-policy/tail-reader.ts";
@@ -82,6 +87,7 @@ export interface AppDeps {
   readonly agents: AgentDeps;
   /** Provides the key with which a team's repository is read or written. */
   readonly authorize: TeamAuthorizer;
+  readonly committerOf: TeamCommitter;
   readonly pullRequests: PullRequests;
   readonly writer: NoticeWriter;
   readonly runs: RunService;
@@ -123,7 +129,12 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const agents = composeAgents(config);
   const rules = runRules({ storage, pubsub, clock });
   const secrets = createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key));
-  const { authorize, pullRequests } = composeRepositories(config, { adapters, secrets, storage, log });
+  const { authorize, committerOf, pullRequests } = composeRepositories(config, {
+    adapters,
+    secrets,
+    storage,
+    log,
+  });
   const skillDeps = composeSkills(config, storage, authorize, log);
   const skills = skillDeps.finder;
   const blobStore = createPrismaBlobStore(blobs, clock);
@@ -182,6 +193,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     adapters,
     agents,
     authorize,
+    committerOf,
     pullRequests,
     writer,
     runs,
@@ -263,16 +275,14 @@ function openersOf<Kind extends "openRepository" | "openPullRequests">(
 function composeRepositories(
   { pullRequestApiUrl }: Config,
   deps: Pick<AppDeps, "adapters" | "secrets" | "storage"> & { readonly log: Log },
-): Pick<AppDeps, "authorize" | "pullRequests"> {
+): Pick<AppDeps, "authorize" | "committerOf" | "pullRequests"> {
   const { adapters, log, secrets, storage } = deps;
   const { installations } = storage;
   const findToken = createGitTokens(storage.secrets, secrets);
+  const openers = openersOf(adapters, "openRepository");
   return {
-    authorize: createTeamAuthorizer({
-      openers: openersOf(adapters, "openRepository"),
-      installations,
-      findToken,
-    }),
+    authorize: createTeamAuthorizer({ openers, installations, findToken }),
+    committerOf: createTeamCommitter({ openers, installations }),
     pullRequests: createTeamPullRequests({
       openers: openersOf(adapters, "openPullRequests"),
       openWithToken: pullRequestsWithToken(pullRequestApiUrl, log),

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import { isCommitId, isRefName } from "../core/repositories/ref-name.ts";
+import type { Committer } from "../core/repositories/repository-access.ts";
 import type { RepositoryName, TeamRepository } from "../core/repositories/repository-name.ts";
 import { cloneError, unclonable } from "./clone-error.ts";
 import { GitFailure } from "./git-command.ts";
@@ -9,11 +10,15 @@ import type { HistoryMirror } from "./history-mirror.ts";
 import { HistoryMirrorCache } from "./history-mirror-cache.ts";
 import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import { type MirrorOptions, mirrorKeyOf } from "./mirror-options.ts";
+import { readTemplate } from "./pull-request-template.ts";
 import { listRefs, type RefTarget, targetOf } from "./remote-refs.ts";
+import type { TeamCommitter } from "./team-authorizer.ts";
 import type { Transport } from "./transport-settings.ts";
 import { makeWorkingClone } from "./working-clone.ts";
 
 export interface CloneOptions extends Omit<MirrorOptions, "limits" | "clock"> {
+  /** Who makes the commits. Default: an author that no host knows. */
+  readonly committerOf?: TeamCommitter;
   readonly limits?: Partial<CloneLimits>;
 }
 
@@ -28,6 +33,7 @@ export interface CloneLimits {
 /** A commit that its team may read, with everything needed to clone it again in the same way. */
 export interface FoundCommit extends RepositoryName, RefTarget {
   readonly defaultBranch?: string | undefined;
+  readonly committer?: Committer | undefined;
   /** As in `PlannedRepository`. */
   readonly isUntrusted?: true | undefined;
 }
@@ -38,6 +44,13 @@ export interface CloneRequest {
   /** Created by the clone. */
   readonly directory: string;
   readonly signal: AbortSignal;
+}
+
+export interface Clone {
+  /** It lacks its history. */
+  readonly isShallow: boolean;
+  /** The repository's template of pull requests. */
+  readonly template?: string;
 }
 
 const KINDS = ["full", "shallow"] as const;
@@ -83,22 +96,45 @@ export class RepositoryClones {
     if (target === undefined) {
       throw unclonable(name, withoutTarget(commits.size === 0, ref));
     }
-    const known = defaultBranch === undefined ? {} : { defaultBranch };
+    const committer = await this.#committerOf(repository);
+    const known = { ...(defaultBranch && { defaultBranch }), ...(committer && { committer }) };
     return { owner: repository.owner, name: repository.name, ...target, ...known };
   }
 
-  /** Whether the clone has its whole history. */
-  async clone(request: CloneRequest): Promise<{ readonly isShallow: boolean }> {
+  /** The work can be done without. */
+  async #committerOf(repository: TeamRepository): Promise<Committer | undefined> {
+    const { committerOf, log } = this.#options;
+    try {
+      return await committerOf?.(repository, this.urlOf(repository));
+    } catch (error) {
+      log.warn("repository.committer.unknown", { repository: nameOf(repository), error });
+      return undefined;
+    }
+  }
+
+  async clone(request: CloneRequest): Promise<Clone> {
+    const isShallow = await this.#cloneOnce(request);
+    const { program = "git" } = this.#options;
+    const { directory, found, signal } = request;
+    const template = await readTemplate(directory, {
+      commit: found.commit,
+      program,
+      signal: this.#limited(signal),
+    });
+    return { isShallow, ...(template === undefined ? {} : { template }) };
+  }
+
+  async #cloneOnce(request: CloneRequest): Promise<boolean> {
     try {
       await this.#cloneFrom("full", request);
-      return { isShallow: false };
+      return false;
     } catch (error) {
       if (!isTooLarge(error)) {
         throw error;
       }
       await rm(request.directory, { recursive: true, force: true });
       await this.#cloneFrom("shallow", request);
-      return { isShallow: true };
+      return true;
     }
   }
 
@@ -169,9 +205,15 @@ export class RepositoryClones {
   }
 
   async #make(mirror: HistoryMirror, found: FoundCommit, request: CloneRequest): Promise<void> {
-    const { branch, commit, defaultBranch, isUntrusted } = found;
+    const { branch, commit, committer, defaultBranch, isUntrusted } = found;
     const { program = "git" } = this.#options;
-    const target = { commit, defaultBranch, isUntrusted, ...(branch === undefined ? {} : { branch }) };
+    const target = {
+      commit,
+      committer,
+      defaultBranch,
+      isUntrusted,
+      ...(branch === undefined ? {} : { branch }),
+    };
     const places = {
       directory: request.directory,
       mirror: mirror.path,

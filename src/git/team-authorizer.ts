@@ -1,5 +1,5 @@
 import type { InstallationStore } from "../core/people/people-stores.ts";
-import type { OpenRepository } from "../core/repositories/repository-access.ts";
+import type { Committer, OpenRepository, RepositoryAccess } from "../core/repositories/repository-access.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
 import type { FindGitToken } from "../core/secrets/git-token.ts";
 
@@ -9,6 +9,9 @@ export type TeamAuthorizer = (
   url: string,
   access?: "read" | "write",
 ) => Promise<string | undefined>;
+
+/** Who makes commits for a team there; undefined: nobody that the host knows. */
+export type TeamCommitter = (repository: TeamRepository, url: string) => Promise<Committer | undefined>;
 
 export interface TeamAuthorizerDeps {
   /** The functions of the adapters, by adapter name. */
@@ -23,24 +26,42 @@ export interface TeamAuthorizerDeps {
  */
 export function createTeamAuthorizer(deps: TeamAuthorizerDeps): TeamAuthorizer {
   return async (repository, url, access = "read") => {
-    const { findToken, installations, openers } = deps;
-    for (const [adapter, open] of openers) {
-      const opened = await open(url);
-      if (opened === undefined) {
-        continue;
-      }
-      const installation = await installations.ensure(adapter, opened.installation);
-      const key =
-        installation.enabled && installation.teamId === repository.teamId
-          ? await opened.authorization(access)
-          : undefined;
+    for await (const opened of openedFor(repository, url, deps)) {
+      const key = await opened.authorization(access);
       if (key !== undefined) {
         return key;
       }
     }
-    const token = await findToken(repository);
+    const token = await deps.findToken(repository);
     return token && basicAuthorization(token);
   };
+}
+
+/** Uses the account of an installation only for the team of that installation. */
+export function createTeamCommitter(deps: Omit<TeamAuthorizerDeps, "findToken">): TeamCommitter {
+  return async (repository, url) => {
+    for await (const opened of openedFor(repository, url, deps)) {
+      if (opened.committer !== undefined) {
+        return opened.committer();
+      }
+    }
+    return undefined;
+  };
+}
+
+/** What the team's installations may access at this address. */
+async function* openedFor(
+  { teamId }: TeamRepository,
+  url: string,
+  { installations, openers }: Omit<TeamAuthorizerDeps, "findToken">,
+): AsyncGenerator<RepositoryAccess> {
+  for (const [adapter, open] of openers) {
+    const opened = await open(url);
+    const installation = opened && (await installations.ensure(adapter, opened.installation));
+    if (opened !== undefined && installation?.enabled === true && installation.teamId === teamId) {
+      yield opened;
+    }
+  }
 }
 
 /** The form in which hosts accept a token from git. They ignore the user name. */

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Committer } from "../core/repositories/repository-access.ts";
 import { WITHOUT_AGENT_FILES } from "./agent-files.ts";
 import { GitFailure, git } from "./git-command.ts";
 import { WANTED } from "./history-mirror.ts";
@@ -12,6 +13,8 @@ export interface WorkingClone extends RefTarget {
   /** The address of its `origin`. Nothing is fetched from it. */
   readonly url: string;
   readonly defaultBranch: string | undefined;
+  /** Default: `COMMITTER`. */
+  readonly committer?: Committer | undefined;
   /** Its author is no member of the team, so no program may take settings or instructions from it. */
   readonly isUntrusted?: true | undefined;
   readonly program: string;
@@ -22,8 +25,8 @@ export interface WorkingClone extends RefTarget {
  * A ref of the clone itself that keeps its first commit from garbage collection, whatever happens to the branches.
  */
 const BASE = "refs/errand/base";
-/** The author of commits by programs that name none. */
-export const COMMITTER = { name: "Errand", email: "errand@users.noreply.invalid" } as const;
+/** The author of commits by programs that name none, if the host has no account of Errand. */
+export const COMMITTER: Committer = { name: "Errand", email: "errand@users.noreply.invalid" };
 
 const WORDS_BYTES = 4_096;
 const TREE_BYTES = 128 * 2 ** 20;
@@ -87,7 +90,12 @@ async function checkSize(clone: WorkingClone): Promise<void> {
   }
 }
 
-function settingsOf({ branch, isUntrusted, url }: WorkingClone): readonly (readonly [string, string])[] {
+function settingsOf({
+  branch,
+  committer = COMMITTER,
+  isUntrusted,
+  url,
+}: WorkingClone): readonly (readonly [string, string])[] {
   const tracking = [
     [`branch.${branch}.remote`, "origin"],
     [`branch.${branch}.merge`, `refs/heads/${branch}`],
@@ -95,8 +103,8 @@ function settingsOf({ branch, isUntrusted, url }: WorkingClone): readonly (reado
   return [
     ["remote.origin.url", url],
     ["remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"],
-    ["user.name", COMMITTER.name],
-    ["user.email", COMMITTER.email],
+    ["user.name", committer.name],
+    ["user.email", committer.email],
     ...(branch === undefined ? [] : tracking),
     ...(isUntrusted === true ? [["core.sparseCheckout", "true"] as const] : []),
   ];

@@ -159,10 +159,10 @@ export class NewWorkspace {
 
   async #build(before: WorkspaceRecord | undefined, key: string | undefined): Promise<WorkspaceRecord> {
     const { deps, preparation, run, steps } = this.#options;
+    const cloned: ClonedRepository[] = [];
     for (const each of this.#planned) {
-      await this.#clone(each);
+      cloned.push(await this.#clone(each));
     }
-    const cloned = this.#cloned();
     const repositories = [...(before?.repositories ?? []), ...cloned];
     const record = { place: run.placeFor(deps.sandbox), setup: setupOf(preparation), repositories };
     if (repositories.length > 0) {
@@ -180,17 +180,19 @@ export class NewWorkspace {
     return record;
   }
 
-  async #clone({ repository, step }: Planned): Promise<void> {
+  async #clone({ repository, step }: Planned): Promise<ClonedRepository> {
     const { deps, preparation, run } = this.#options;
     const { folder, ...found } = repository;
     const { signal, teamId, withoutTeamToken = false } = preparation;
-    const { isShallow } = await deps.repositories.clone({
+    const { isShallow, template } = await deps.repositories.clone({
       repository: { teamId, withoutTeamToken, owner: found.owner, name: found.name },
       found,
       directory: join(run.directory, folder),
       signal,
     });
     endWith(step, isShallow ? ", without its history, which is too large" : "");
+    // The author of a fork must not write into a pull request.
+    return { ...repository, ...(template === undefined || repository.isUntrusted ? {} : { template }) };
   }
 
   async #writeBeginning(): Promise<void> {

@@ -21,6 +21,9 @@ export const clonedRepository = z.object({
   branch: z.string().optional(),
   defaultBranch: z.string().optional(),
   isUntrusted: z.literal(true).optional(),
+  committer: z.object({ name: z.string(), email: z.string() }).optional(),
+  /** The template of pull requests in the commit. */
+  template: z.string().optional(),
 });
 
 const workspaceRecord = z.object({

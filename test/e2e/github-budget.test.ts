@@ -47,3 +47,24 @@ test("a mention in an issue, with one turn and one pull request, takes at most 1
   const calls = countedCalls(fixture.github.calls().slice(before));
   expect(calls.length, calls.join("\n")).toBeLessThanOrEqual(MENTION_CALLS_MAX);
 });
+
+test("the work is committed by the App's account, and its pull request has the template of the repository", async () => {
+  const { github, gitHost } = fixture;
+  const { fullName } = github.repo;
+  await gitHost.repositories.commit(fullName, {
+    "README.md": "# It\n",
+    ".github/PULL_REQUEST_TEMPLATE.md": "## Why\n",
+  });
+  const issue = await GithubIssue.open(fixture);
+
+  await issue.comment("@errand write notes.txt by whom");
+  await issue.untilCard("Done", /Its pull request:/);
+
+  const { botLogin, botUserId } = github.app;
+  const branch = github.pullRequests().at(-1)?.branch ?? "";
+  const author = await gitHost.repositories.author(fullName, branch);
+  expect(author.split("@")[0]).toBe(`${botLogin} <${botUserId}+${botLogin}`);
+  expect(author).toContain("@users.noreply.");
+  const opened = asRecord(github.calls("POST", /\/pulls$/).at(-1)?.body ?? {});
+  expect(opened.body).toMatch(/<!-- errand:description-end -->\n\n## Why\n$/);
+});

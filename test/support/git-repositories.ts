@@ -50,6 +50,14 @@ export class GitRepositories {
     return head;
   }
 
+  /** Puts a commit with exactly these files on top of the default branch, at another ref; its id. */
+  async commitAt(ref: string, repository: string, files: Readonly<Record<string, Content>>): Promise<string> {
+    const path = this.pathOf(repository);
+    const stream = commitStream(this.#heads.get(repository) ?? "", files, ref);
+    await runGit(path, ["fast-import", "--quiet", "--force"], stream);
+    return (await runGit(path, ["rev-parse", ref])).trim();
+  }
+
   /** A file as it is on a branch. */
   async read(repository: string, branch: string, path: string): Promise<string> {
     return runGit(this.pathOf(repository), ["cat-file", "blob", `refs/heads/${branch}:${path}`]);
@@ -58,6 +66,12 @@ export class GitRepositories {
   /** The message of the newest commit of a branch. */
   async message(repository: string, branch: string): Promise<string> {
     return runGit(this.pathOf(repository), ["log", "-1", "--format=%B", `refs/heads/${branch}`]);
+  }
+
+  /** The author of the newest commit of a branch. */
+  async author(repository: string, branch: string): Promise<string> {
+    const args = ["log", "-1", "--format=%an <%ae>", `refs/heads/${branch}`];
+    return (await runGit(this.pathOf(repository), args)).trim();
   }
 
   /** What a branch changes, compared with the default branch. */
@@ -93,13 +107,17 @@ async function runGit(gitDir: string, args: readonly string[], input = ""): Prom
 }
 
 /** https://git-scm.com/docs/git-fast-import */
-function commitStream(parent: string, files: Readonly<Record<string, Content>>): string {
+function commitStream(
+  parent: string,
+  files: Readonly<Record<string, Content>>,
+  ref = "refs/heads/main",
+): string {
   const entries = Object.entries(files).map(([path, content]) => {
     const { mode, text } = typeof content === "string" ? { mode: "100644", text: content } : content;
     return `M ${mode} inline ${JSON.stringify(path)}\n${dataOf(text)}`;
   });
   return [
-    "commit refs/heads/main\ncommitter Ada <ada@example.com> 1700000000 +0000\n",
+    `commit ${ref}\ncommitter Ada <ada@example.com> 1700000000 +0000\n`,
     dataOf("A commit"),
     parent === "" ? "" : `from ${parent}\n`,
     "deleteall\n",

@@ -43,6 +43,11 @@ export class BotIdentity {
     return `${await this.#appSlug()}[bot]`;
   }
 
+  /** The App's own account. Its id is not that of the App. */
+  async user(installation: string): Promise<{ readonly id: number; readonly login: string }> {
+    return { id: await this.#botUserId(installation), login: await this.login() };
+  }
+
   /** Compares numeric ids only, because another account can take a name. */
   async isOurs(installation: string, comment: CommentOrigin): Promise<boolean> {
     if (comment.performed_via_github_app?.id === this.appId) {

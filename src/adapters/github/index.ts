@@ -92,7 +92,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
   const { accept, log } = deps;
   const arrivals = new WebhookArrivals();
   const { apiUrl, oauth } = config;
-  const repositories = new GithubRepositories(config, { client, log, names });
+  const repositories = new GithubRepositories(config, { client, identity, log, names });
   return {
     adapter,
     routes: webhookRoutes({ arrivals, secrets: config.webhookSecrets, log, accept }),

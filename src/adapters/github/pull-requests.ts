@@ -137,7 +137,7 @@ async function createOtherwise(
 async function createOn(api: RepositoryApi, draft: Draft, base: string): Promise<PullRequest> {
   const { owner, repo } = api;
   const { branch: head, isDraft, title } = draft;
-  const body = descriptionOf(draft);
+  const body = [descriptionOf(draft), draft.template ?? ""].filter((part) => part !== "").join("\n\n");
   const parameters = { owner, repo, title: oneLine(title, MAX_TITLE), head, base, body, draft: isDraft };
   const call = { route: "POST /repos/{owner}/{repo}/pulls", parameters, answer: pullAnswer };
   const opened = await api.call(call);

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { RepositoryAccess } from "../../core/repositories/repository-access.ts";
+import type { Committer, RepositoryAccess } from "../../core/repositories/repository-access.ts";
 import type { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
+import type { BotIdentity } from "./identity.ts";
 
 const installationAnswer = z.object({ id: z.int() });
 
@@ -108,6 +109,7 @@ export class RepositoryNames {
 export class GithubRepositories {
   readonly #client: GithubClient;
   readonly #host: string;
+  readonly #identity: BotIdentity;
   readonly #log: Log;
   readonly #names: RepositoryNames;
 
@@ -115,11 +117,18 @@ export class GithubRepositories {
     { apiUrl }: GithubConfig,
     {
       client,
+      identity,
       log,
       names,
-    }: { readonly client: GithubClient; readonly log: Log; readonly names: RepositoryNames },
+    }: {
+      readonly client: GithubClient;
+      readonly identity: BotIdentity;
+      readonly log: Log;
+      readonly names: RepositoryNames;
+    },
   ) {
     this.#client = client;
+    this.#identity = identity;
     this.#names = names;
     // An Enterprise Server has its API on its own host.
     this.#host = apiUrl === PUBLIC_API ? PUBLIC_HOST : new URL(apiUrl).origin;
@@ -137,7 +146,18 @@ export class GithubRepositories {
     if (id === undefined) {
       return undefined;
     }
-    return { installation: String(id), authorization: (access) => this.#authorization(id, repo, access) };
+    return {
+      installation: String(id),
+      authorization: (access) => this.#authorization(id, repo, access),
+      committer: () => this.#committer(id),
+    };
+  }
+
+  /** By the numeric id in the address GitHub shows the App's account as the author, whatever it is called by then. */
+  async #committer(installation: number): Promise<Committer> {
+    const { id, login } = await this.#identity.user(String(installation));
+    const host = new URL(this.#host).hostname;
+    return { name: login, email: `${id}+${login}@users.noreply.${host}` };
   }
 
   /** Undefined if the App is not installed there, or may not see the repository. */

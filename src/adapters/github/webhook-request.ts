@@ -7,8 +7,9 @@ import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 /**
- * The events in which a user can address the bot, and those that tell about pull requests of runs. The route does not check whether the text mentions the bot: that
- * needs the App's name from GitHub, and no call is made before the acknowledgement.
+ * The events in which a user can address the bot, and those that tell about pull requests of runs. The route does not
+ * check whether the text mentions the bot: that needs the App's name from GitHub, and no call is made before the
+ * acknowledgement.
  */
 const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["issue_comment", ["created", "edited", "deleted"]],

@@ -190,7 +190,7 @@ export class PullRequestPublisher {
   }
 
   async #open(target: PublishTarget, branch: string): Promise<PullRequest | undefined> {
-    const { clean, clock, pullRequests, run, writer } = this.#deps;
+    const { changes, clean, clock, pullRequests, run, runWorkspace, writer } = this.#deps;
     if (target.setting === "off" || branch === target.base) {
       return undefined;
     }
@@ -203,8 +203,10 @@ export class PullRequestPublisher {
       beside: home?.branch !== undefined && home.branch === target.base ? target : undefined,
       sessionLink: writer.sessionLink(run),
     };
+    const template = await changes.templateOf(runWorkspace, target);
     const draft = {
       ...teamAccessOf(run),
+      ...(template === undefined ? {} : { template }),
       ...(actor === undefined ? {} : { requester: actor }),
       repository: { owner: target.owner, name: target.name },
       branch,

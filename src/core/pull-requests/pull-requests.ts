@@ -25,6 +25,8 @@ export interface PullRequestDraft extends TeamAccess {
   readonly title: string;
   /** What the agent says about its work: untrusted Markdown, which stands first in the description. */
   readonly summary?: string;
+  /** The repository's template, which people fill in. It stands below a new description. */
+  readonly template?: string;
   /** Our own words, after the summary. */
   readonly body: string;
   readonly isDraft: boolean;

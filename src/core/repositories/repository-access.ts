@@ -4,6 +4,14 @@ export interface RepositoryAccess {
   readonly installation: string;
   /** A new value for the header `Authorization`; undefined when the platform gives none. Default: read access. */
   authorization(access?: "read" | "write"): Promise<string | undefined>;
+  /** The platform's account of Errand, as the author of commits. */
+  committer?(): Promise<Committer>;
+}
+
+/** The name and address that git writes into commits. */
+export interface Committer {
+  readonly name: string;
+  readonly email: string;
 }
 
 /** Undefined: the system does not host this address, or no installation may read it. */

@@ -14,6 +14,8 @@ export interface ChangeTracker {
    * Undefined when there is nothing to push. Can be repeated.
    */
   push(runWorkspace: RunWorkspace, push: BranchPush): Promise<PushedBranch | undefined>;
+  /** The repository's template of pull requests, as it was cloned. */
+  templateOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<string | undefined>;
 }
 
 export interface RepositoryDiff {

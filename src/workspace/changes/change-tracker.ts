@@ -1,5 +1,6 @@
 import type { Gateway, PushedBranch } from "../../core/agents/gateway.ts";
-import { isSameRepository } from "../../core/repositories/repository-name.ts";
+import type { Committer } from "../../core/repositories/repository-access.ts";
+import { isSameRepository, type RepositoryName } from "../../core/repositories/repository-name.ts";
 import type { BranchPush, ChangeTracker, RepositoryDiff } from "../../core/workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../../core/workspaces/workspace.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
@@ -32,12 +33,6 @@ const DEFAULT_LIMITS: ChangeLimits = { patchBytes: 5 * 2 ** 20, lookMs: 120_000,
 const WORDS_BYTES = 1_000;
 const MESSAGE_CHARS = 10_000;
 const ID = /^([0-9a-f]{40,64})\n$/;
-const IDENTITY = {
-  GIT_AUTHOR_NAME: COMMITTER.name,
-  GIT_AUTHOR_EMAIL: COMMITTER.email,
-  GIT_COMMITTER_NAME: COMMITTER.name,
-  GIT_COMMITTER_EMAIL: COMMITTER.email,
-};
 
 /**
  * Runs git in the sandbox of the run. Which repositories were cloned, and at which commit, is read only from the run
@@ -48,6 +43,7 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
     takeSnapshot: (runWorkspace) => new RunChanges(options, runWorkspace).takeSnapshot(),
     diff: (runWorkspace, since) => new RunChanges(options, runWorkspace).diff(since),
     push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
+    templateOf: (runWorkspace, repository) => new RunChanges(options, runWorkspace).templateOf(repository),
   };
 }
 
@@ -102,6 +98,11 @@ class RunChanges {
     return diffs;
   }
 
+  async templateOf(repository: RepositoryName): Promise<string | undefined> {
+    const { repositories } = await readRecord(this.#path);
+    return repositories.find((each) => isSameRepository(each, repository))?.template;
+  }
+
   async push(push: BranchPush): Promise<PushedBranch | undefined> {
     const { branch, repository } = push;
     const { repositories } = await readRecord(this.#path);
@@ -128,11 +129,11 @@ class RunChanges {
 
   #push(cloned: ClonedRepository, { branch, isShared, message }: BranchPush): Promise<ScriptEnd> {
     const { gitUrl, sandbox, variablesOf } = this.#options;
-    const { commit, defaultBranch, folder, name, owner } = cloned;
+    const { commit, committer = COMMITTER, defaultBranch, folder, name, owner } = cloned;
     const url = `${gitUrl}/${owner}/${name}.git`;
     // A branch that others work on is never force-pushed.
     const force = isShared || branch === defaultBranch || branch === cloned.branch ? "" : "+";
-    const own = { ...IDENTITY, MESSAGE: message.slice(0, MESSAGE_CHARS) };
+    const own = { ...identityOf(committer), MESSAGE: message.slice(0, MESSAGE_CHARS) };
     return runScript(
       {
         ...{
@@ -185,6 +186,15 @@ class RunChanges {
       throw problems[0];
     }
   }
+}
+
+function identityOf({ email, name }: Committer): Readonly<Record<string, string>> {
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  };
 }
 
 /** The object id that a successful script printed. */

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/ids.ts";
-import { type CloneLimits, RepositoryClones } from "../../../src/git/repository-clones.ts";
+import { type CloneLimits, type CloneOptions, RepositoryClones } from "../../../src/git/repository-clones.ts";
 import { runGit } from "../../support/change-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
@@ -63,9 +63,10 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   function open(
     limits: Partial<CloneLimits> = {},
     authorize = async (): Promise<string | undefined> => undefined,
+    committerOf: CloneOptions["committerOf"] = async () => undefined,
   ) {
     const log = { info: ignore, warn: ignore, error: ignore };
-    const options = { dataDir: root, baseUrl: server.url, authorize, log, limits };
+    const options = { dataDir: root, baseUrl: server.url, authorize, committerOf, log, limits };
     const clones = new RepositoryClones(options);
     openClones.push(clones);
     return clones;
@@ -79,8 +80,8 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     const found = await clones.find(repository, ref, never);
     count += 1;
     const directory = join(root, `clone-${count}`);
-    const { isShallow } = await clones.clone({ repository, found, directory, signal: never });
-    return { directory, found, isShallow, git: (...args: string[]) => runGit(directory, args) };
+    const clone = await clones.clone({ repository, found, directory, signal: never });
+    return { directory, found, ...clone, git: (...args: string[]) => runGit(directory, args) };
   }
 
   /** Git requests packs by POST. */
@@ -107,6 +108,39 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
 
     expect(error).toMatchObject({ code: "environment_setup_failed", message });
     expect(`${error.message} ${error.options.remedy}`).not.toContain("c2VjcmV0LWtleQ");
+  });
+
+  test.each([
+    [
+      "of .github, whatever its case",
+      { ".github/Pull_Request_Template.MD": "A", "pull_request_template.md": "B" },
+      "A",
+    ],
+    ["of the root", { "PULL_REQUEST_TEMPLATE.md": "B", "docs/pull_request_template.md": "C" }, "B"],
+    ["of docs", { "docs/pull_request_template.txt": "C" }, "C"],
+    ["in no usual place", { "src/pull_request_template.md": "D", ".github/README.md": "E" }, undefined],
+    ["that is too long", { "pull_request_template.md": "x".repeat(20_001) }, undefined],
+  ])("a clone knows the template of pull requests %s", async (what, files, template) => {
+    const name = `template-${what.length}`;
+    await repositories.commit(`acme/${name}`, { "file.txt": "1", ...files } as Record<string, string>);
+
+    expect((await cloneOf(open(), name)).template).toBe(template);
+  });
+
+  test("commits in a clone are by the account of the host, and without one by an author that no host knows", async () => {
+    await repositories.commit("acme/authors", { "file.txt": "1" });
+    const bot = { name: "errand[bot]", email: "7+errand[bot]@users.noreply.example.com" };
+    const failing = async () => {
+      throw new Error("no answer");
+    };
+
+    const found = [];
+    for (const committerOf of [async () => bot, async () => undefined, failing]) {
+      const { git } = await cloneOf(open({}, undefined, committerOf), "authors");
+      found.push((await git("config", "user.email")).trim());
+    }
+
+    expect(found).toEqual([bot.email, "errand@users.noreply.invalid", "errand@users.noreply.invalid"]);
   });
 
   test("a clone from a host that nobody serves says that it cannot be reached", async () => {

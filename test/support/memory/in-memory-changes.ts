@@ -21,6 +21,8 @@ export class InMemoryChanges implements ChangeTracker {
   readonly markGates: Promise<void>[] = [];
   readonly pushGates: Promise<void>[] = [];
   marks = 0;
+  /** The templates of pull requests, by `owner/name`. */
+  readonly templates = new Map<string, string>();
   readonly #journal: string[];
 
   constructor(journal: string[] = []) {
@@ -34,6 +36,10 @@ export class InMemoryChanges implements ChangeTracker {
       throw fault;
     }
     this.marks += 1;
+  }
+
+  async templateOf(_site: RunWorkspace, { name, owner }: RepositoryName): Promise<string | undefined> {
+    return this.templates.get(`${owner}/${name}`);
   }
 
   async diff(_site: RunWorkspace, since: "snapshot" | "clone"): Promise<readonly RepositoryDiff[]> {

@@ -4,12 +4,13 @@ import type { Installation } from "../../../src/core/people/installation.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { OpenRepository } from "../../../src/core/repositories/repository-access.ts";
 import type { Storage } from "../../../src/core/storage.ts";
-import { createTeamAuthorizer } from "../../../src/git/team-authorizer.ts";
+import { createTeamAuthorizer, createTeamCommitter } from "../../../src/git/team-authorizer.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";
 import { createInMemoryStorage } from "../../support/memory/storage/in-memory-storage.ts";
 
 const OTHER_TEAM = "00000000-0000-7000-8000-000000000002" as TeamId;
+const BOT = { name: "errand[bot]", email: "7+errand[bot]@users.noreply.example.com" };
 const URL_OF_IT = "https://git.example.com/acme/private.git";
 
 describe("authorization for a repository", () => {
@@ -28,6 +29,7 @@ describe("authorization for a repository", () => {
       ? {
           installation: "7",
           authorization: async (access) => (access === "write" ? "Basic write" : "Basic key"),
+          committer: async () => BOT,
         }
       : undefined;
   const authorize = (teamId: TeamId, url = URL_OF_IT, access?: "write") =>
@@ -39,6 +41,17 @@ describe("authorization for a repository", () => {
       installations,
       findToken: async ({ teamId: id }) => tokens.get(id),
     })({ teamId, owner: "acme", name: "private" }, url, access);
+
+  test("the account of an installation makes the commits of the installation's team only", async () => {
+    const openers = new Map([["forge", openRepository]]);
+    const committerOf = createTeamCommitter({ installations, openers });
+    const ask = (teamId: TeamId, url = URL_OF_IT) =>
+      committerOf({ teamId, owner: "acme", name: "private" }, url);
+
+    expect(await ask(FIRST_TEAM)).toEqual(BOT);
+    expect(await ask(OTHER_TEAM)).toBeUndefined();
+    expect(await ask(FIRST_TEAM, "https://elsewhere.example/a/b.git")).toBeUndefined();
+  });
 
   test("the key of an installation is used for the installation's team only", async () => {
     expect(await authorize(FIRST_TEAM)).toBe("Basic key");

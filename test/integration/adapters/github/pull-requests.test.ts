@@ -129,6 +129,25 @@ describe("a pull request", () => {
     ]);
   });
 
+  test("the repository's template stands below a new description, and what people fill in stays", async () => {
+    const access = await accessOf();
+    const template = "## Why\n<!-- tell us -->\n\n- [ ] Tests";
+    const draft = aDraft({ summary: "Did it.", template });
+    const opened = await access.open(draft);
+    expect(github.calls("POST", PULLS).at(-1)?.body).toMatchObject({
+      body: `${described(`Did it.\n\n${draft.body}`)}\n\n${template}`,
+    });
+    const number = Number(opened?.url.split("/").at(-1));
+    const filled = template.replace("<!-- tell us -->", "Because.");
+    await github.editPullRequestAs("wendy", number, `${described("Did it.")}\n\n${filled}`);
+
+    await access.open({ ...draft, summary: "Did more." });
+
+    expect(github.calls("PATCH", new RegExp(`/pulls/${number}$`)).at(-1)?.body).toMatchObject({
+      body: `${described(`Did more.\n\n${draft.body}`)}\n\n${filled}`,
+    });
+  });
+
   test("a description that people replaced stays as it is", async () => {
     const access = await accessOf();
     const draft = aDraft({ summary: "First." });

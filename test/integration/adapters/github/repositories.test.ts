@@ -39,6 +39,20 @@ test("a repository is opened for writing on request", async () => {
   expect(github.calls("POST", TOKENS).at(-1)?.body).toMatchObject({ permissions: { contents: "write" } });
 });
 
+test("commits are by the App's account, whose address has its numeric id, which is asked for once", async () => {
+  const adapted = adapterOn(github);
+  const { botLogin, botUserId } = github.app;
+  const before = github.calls("GET", /^\/users\//).length;
+
+  const first = await (await adapted.openRepository(url))?.committer?.();
+  const second = await (await adapted.openRepository(url))?.committer?.();
+
+  const host = new URL(github.apiUrl).hostname;
+  expect(first).toEqual({ name: botLogin, email: `${botUserId}+${botLogin}@users.noreply.${host}` });
+  expect(second).toEqual(first);
+  expect(github.calls("GET", /^\/users\//)).toHaveLength(before + 1);
+});
+
 test("a repository that the App is not installed in is not opened", async () => {
   expect(await adapterOn(github).openRepository(addressOf("nobody/nothing"))).toBeUndefined();
 });

@@ -82,6 +82,16 @@ function pushes(branch: string): Script {
 }
 
 describe("the pull request of a run", () => {
+  test("a pull request gets the template of its repository", async () => {
+    changed();
+    harness.changes.templates.set("acme/widgets", "## Why");
+    await start();
+
+    await perform();
+
+    expect(harness.pullRequests.drafts).toEqual([expect.objectContaining({ template: "## Why" })]);
+  });
+
   test("the work of a run is pushed to a branch of its own, and a pull request is opened", async () => {
     changed();
     await start();
@@ -110,6 +120,7 @@ describe("the pull request of a run", () => {
         isDraft: true,
       },
     ]);
+    expect(harness.pullRequests.drafts[0]).not.toHaveProperty("template");
     const url = "https://forge.example/acme/widgets/pull/1";
     expect(await pullsOf(id)).toEqual([{ type: "PULL_REQUEST", url, branch: branchOf(id) }]);
     expect(await harness.run(id)).toMatchObject({
