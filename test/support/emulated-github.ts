@@ -31,7 +31,13 @@ export interface Written {
   readonly id: number;
   /** The number of the issue or pull request. */
   readonly number: number;
-  readonly event: "issues" | "issue_comment" | "pull_request" | "pull_request_review_comment";
+  readonly event:
+    | "check_suite"
+    | "issues"
+    | "issue_comment"
+    | "pull_request"
+    | "pull_request_review"
+    | "pull_request_review_comment";
   readonly payload: JsonRecord;
 }
 
@@ -52,6 +58,8 @@ export async function startEmulatedGithub(options: EmulatedGithubOptions = {}): 
   api = new GithubApi(fixture);
   return new EmulatedGithub(front, fixture, api);
 }
+
+const FORK_ID = 3_900_000_001;
 
 export class EmulatedGithub {
   /** The value for `baseUrl`. */
@@ -137,6 +145,40 @@ export class EmulatedGithub {
 
   setPermission(login: string, level: RepoPermission): void {
     this.#world.setPermission(login, level);
+  }
+
+  /** From now on the head of the pull request is this commit of a fork, which has been deleted if it has no name. */
+  setForkHead(number: number, { name, sha }: { readonly name: string; readonly sha: string }): void {
+    this.#api.forkHeads.set(number, { ref: "patch-1", sha, repo: { id: FORK_ID, full_name: name } });
+  }
+
+  /** A check of the pull request's head that has failed, and the event about its suite. */
+  async failCheck(number: number, name: string): Promise<Pick<Written, "event" | "payload">> {
+    const { head } = await this.#callAs(this.owner.login, "GET", `pulls/${number}`);
+    const { sha } = asRecord(head);
+    const check = { name, head_sha: sha, status: "completed", conclusion: "failure" };
+    await this.#callAs(this.owner.login, "POST", "check-runs", check);
+    const repository = await this.#callAs(this.owner.login, "GET", "");
+    const check_suite = { head_sha: sha, conclusion: "failure", pull_requests: [{ number }] };
+    const installation = { id: GITHUB_APP.installationId };
+    return { event: "check_suite", payload: { action: "completed", check_suite, repository, installation } };
+  }
+
+  /** Reviews a pull request. The comments are parts of the review, each with an event of its own. */
+  async reviewAs(
+    login: string,
+    number: number,
+    review: { readonly body: string; readonly event: "COMMENT" | "REQUEST_CHANGES" },
+  ): Promise<Written> {
+    const created = await this.#callAs(login, "POST", `pulls/${number}/reviews`, review);
+    const pull = await this.#callAs(login, "GET", `pulls/${number}`);
+    // Unlike in the REST API, the state is in lower case.
+    const submitted = { ...created, state: String(created.state).toLowerCase() };
+    return this.#written("pull_request_review", "submitted", created, {
+      pull_request: pull,
+      review: submitted,
+      number,
+    });
   }
 
   /** The comments of an issue or pull request including review comments, oldest first. */

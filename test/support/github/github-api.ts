@@ -44,6 +44,7 @@ const SUBJECT =
 const PERMISSION = /^\/repos\/([^/]+\/[^/]+)\/collaborators\/([^/]+)\/permission$/;
 const REPLIES = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/;
 const PULLS = /^\/repos\/[^/]+\/[^/]+\/pulls$/;
+const PULL = /\/pulls\/(\d+)$/;
 const COMMENT = /\/comments\/(\d+)$/;
 const ISSUE = /\/issues\/(\d+)$/;
 
@@ -55,6 +56,8 @@ export class GithubApi {
   readonly reactions = new GithubReactions();
   readonly oauth: GithubOauth;
   readonly settings = new GithubAppSettings();
+  /** The heads of pull requests from forks, by number. emulate has no forks. */
+  readonly forkHeads = new Map<number, JsonRecord>();
   readonly #limits = new GithubLimits();
   readonly #world: GithubFixture;
   readonly #calls: GithubCall[] = [];
@@ -130,7 +133,12 @@ export class GithubApi {
     if (isTaken) {
       return isTaken;
     }
-    return this.#decorated(await this.#comment(request));
+    const pull = request.method === "GET" ? PULL.exec(request.path)?.[1] : undefined;
+    const head = pull === undefined ? undefined : this.forkHeads.get(Number(pull));
+    const answer = this.#decorated(await this.#comment(request));
+    return head === undefined
+      ? answer
+      : { ...answer, body: JSON.stringify({ ...asRecord(jsonOf(answer)), head }) };
   }
 
   /** emulate would open any number of pull requests for one branch. */
