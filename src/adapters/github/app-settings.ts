@@ -26,6 +26,7 @@ const EVENT_USES = {
   pull_request_review_comment: "comments on lines of a pull request",
   check_suite: "failing checks of a pull request of a run",
   push: "merge conflicts of a pull request of a run",
+  repository: "repositories that are renamed, transferred or deleted",
 };
 
 export const APP_EVENTS = Object.keys(EVENT_USES) as readonly (keyof typeof EVENT_USES)[];

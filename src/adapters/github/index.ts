@@ -15,6 +15,7 @@ import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
+import { takeInstallationEvent } from "./installation-events.ts";
 import { LostDeliveries } from "./lost-deliveries.ts";
 import { reviewThreadOf } from "./message-ref.ts";
 import { PACE } from "./pace.ts";
@@ -72,6 +73,10 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       coAuthorOf,
     },
     translate: async (event) => {
+      const reason = takeInstallationEvent(event, { client, names });
+      if (reason !== undefined) {
+        return { kind: "ignored", reason };
+      }
       const reports = await reportsIn(event, { client, identity, names });
       if (reports !== undefined) {
         return reports;

@@ -64,6 +64,11 @@ export class RepositoryNames {
     }
   }
 
+  /** The next call asks GitHub for the name. */
+  forget(id: number): void {
+    this.#known.delete(id);
+  }
+
   /** The repository that has this name, if that was said lately. */
   of(owner: string, repo: string): NamedRepository | undefined {
     const wanted = `${owner}/${repo}`.toLowerCase();

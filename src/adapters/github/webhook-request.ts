@@ -4,6 +4,7 @@ import { z } from "zod";
 import { parseJson } from "../../core/parse-json.ts";
 import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { INSTALLATION_ACTIONS } from "./installation-events.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 /**
@@ -18,6 +19,7 @@ const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pull_request_review", ["submitted", "edited"]],
   ["pull_request_review_comment", ["created", "edited", "deleted"]],
   ["check_suite", ["completed"]],
+  ...Array.from(INSTALLATION_ACTIONS, ([name, actions]) => [name, Object.keys(actions)] as const),
 ]);
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
@@ -31,6 +33,11 @@ const branchSchema = z.object({
 });
 /** Green checks are most of them, and nobody needs to hear of these. */
 const FAILED: readonly unknown[] = ["failure", "timed_out"];
+
+const installationSchema = z.object({
+  action: z.string(),
+  installation: z.object({ id: z.number() }).optional(),
+});
 
 const numbered = z.object({ number: z.number() }).optional();
 const bodySchema = z.object({
@@ -77,6 +84,9 @@ export function readEvent({
   if (name === "check_suite" || name === "push") {
     return readBranchEvent({ deliveryId, name, body });
   }
+  if (INSTALLATION_ACTIONS.has(name)) {
+    return readInstallationEvent({ deliveryId, name, body });
+  }
   if (!STORED_ACTIONS.has(name)) {
     return { kind: "unused" };
   }
@@ -91,6 +101,24 @@ export function readEvent({
   // What people write does not wait for GitHub's answer about a merge.
   const order = action === "synchronize" ? `${orderingKey}/reports` : orderingKey;
   return { kind: "event", event: { adapter: "github", orderingKey: order, deliveryId, name, body } };
+}
+
+function readInstallationEvent({
+  body,
+  deliveryId,
+  name,
+}: Pick<ReceivedEvent, "body" | "deliveryId" | "name">): WebhookRequest {
+  const read = installationSchema.safeParse(parseJson(body));
+  if (!read.success) {
+    return { kind: "malformed" };
+  }
+  const { action, installation } = read.data;
+  // A repository's own webhook says nothing about the App.
+  if (installation === undefined || !isStored(name, action)) {
+    return { kind: "unused" };
+  }
+  const orderingKey = `github:installation/${installation.id}`;
+  return { kind: "event", event: { adapter: "github", orderingKey, deliveryId, name, body } };
 }
 
 function readBranchEvent(received: Pick<ReceivedEvent, "body" | "deliveryId" | "name">): WebhookRequest {

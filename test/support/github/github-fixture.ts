@@ -250,7 +250,7 @@ function githubSeed(webhookSecret: string, options: { readonly private: boolean 
         permissions: APP_PERMISSIONS,
         events: [
           ...["issues", "issue_comment", "pull_request"],
-          ...["pull_request_review", "pull_request_review_comment", "check_suite", "push"],
+          ...["pull_request_review", "pull_request_review_comment", "check_suite", "push", "repository"],
         ],
         webhook_secret: webhookSecret,
         installations: [

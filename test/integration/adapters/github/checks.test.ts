@@ -54,7 +54,7 @@ test("an App with all that it needs passes every check", async () => {
 test("missing permissions and events of the App are listed with their use", async () => {
   github.settings.app = {
     permissions: { checks: "read", contents: "write", issues: "read", metadata: "read" },
-    events: ["issues", "issue_comment", "pull_request", "pull_request_review_comment"],
+    events: ["issues", "issue_comment", "pull_request", "pull_request_review_comment", "repository"],
   };
 
   const { github_app: finding } = await findings();
