@@ -82,6 +82,61 @@ describe("a thread whose run is over", () => {
   });
 });
 
+describe("guests and people of other organisations", () => {
+  test("the built-in policy refuses them in private, until a policy of the team lists the channel", async () => {
+    const { slack } = fixture;
+    const mentionIn = async (channel: string): Promise<Result | undefined> => {
+      const { appMention } = await slack.mention(slack.bob, { channel, text: "help" });
+      await fixture.sendSlack(appMention);
+      return (await newestResults(1))[0];
+    };
+    const isRefused = {
+      disposition: "refused",
+      reason: expect.stringMatching(/Guests may not|Only members/),
+    };
+    try {
+      slack.workspace.profiles.set(slack.bob.id, { is_restricted: true });
+      expect(await mentionIn("work")).toMatchObject(isRefused);
+      const read = () => slack.ephemeralMessages(slack.channel.id, slack.bob).map(({ text }) => text);
+      await waitFor(() => read().length > 0, { what: "the refusal", timeoutMs: WAIT_LIMIT_MS });
+      const [builtin] = await builtinPoliciesFor("guest");
+      expect(read()[0]).toContain(`The rule is “${builtin?.name}”.`);
+      expect(read()[0]).toMatch(/can change the rules/);
+
+      const policy = {
+        name: "Guests of the work channel",
+        effect: "allow",
+        match: { integrations: ["slack"], places: [slack.channel.id], roles: ["guest", "external"] },
+      };
+      expect((await fixture.api.call("POST", "/agent/policies", policy)).status).toBe(201);
+      expect(await mentionIn("work")).toMatchObject({ disposition: "replied" });
+      slack.workspace.profiles.set(slack.bob.id, { is_stranger: true });
+      expect(await mentionIn("work")).toMatchObject({ disposition: "replied" });
+      expect(await mentionIn("private-room")).toMatchObject(isRefused);
+      expect(await fixture.runsFrom({ address: slack.privateChannel.id })).toEqual([]);
+    } finally {
+      slack.workspace.profiles.clear();
+    }
+  });
+});
+
+interface PolicyRow {
+  readonly name: string;
+  readonly builtin?: boolean;
+  readonly effect: string;
+  readonly match: { readonly roles?: readonly string[] };
+}
+
+/** The built-in policies that an administrator reads, which deny something to this role. */
+async function builtinPoliciesFor(role: string): Promise<readonly PolicyRow[]> {
+  const { body } = await fixture.api.call("GET", "/agent/policies");
+  const policies = asRecord(body).policies as readonly PolicyRow[];
+  return policies.filter(
+    ({ builtin, effect, match }) =>
+      builtin === true && effect === "deny" && match.roles?.includes(role) === true,
+  );
+}
+
 describe("a person who may do nothing here", () => {
   test("an unknown, a foreign and a disabled user are refused with the reason, and start no run", async () => {
     const { slack } = fixture;

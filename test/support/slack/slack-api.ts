@@ -7,7 +7,7 @@ import {
   jsonAnswer,
   jsonOf,
 } from "../front-server.ts";
-import { asRecord, isRecord } from "../json.ts";
+import { asRecord, isRecord, type JsonRecord } from "../json.ts";
 import { slackLimitError } from "./slack-limits.ts";
 import { pageOf, withoutMetadata } from "./slack-paging.ts";
 import type { SlackWorkspace } from "./slack-workspace.ts";
@@ -89,6 +89,9 @@ export class SlackApi {
     if (call.method === "auth.test") {
       const answer = await workspace.call(request);
       return { ...answer, headers: { ...answer.headers, "x-oauth-scopes": workspace.scopes.join(",") } };
+    }
+    if (call.method === "users.info") {
+      return withProfile(await workspace.call(request), workspace.profiles.get(call.args.user ?? ""));
     }
     const posting = POSTING_METHODS.includes(call.method);
     return known(await workspace.call(posting ? withArgs(request, postedArgs(call, workspace)) : request));
@@ -230,6 +233,13 @@ async function readMessages(
   }
   const shown = args.include_all_metadata === "true" ? messages : messages.map(withoutMetadata);
   return jsonAnswer(200, { ...result, ...pageOf(shown, args) });
+}
+
+function withProfile(answer: FrontAnswer, profile: JsonRecord | undefined): FrontAnswer {
+  const result = asRecord(jsonOf(answer));
+  return profile === undefined || result.ok !== true
+    ? answer
+    : jsonAnswer(200, { ...result, user: { ...asRecord(result.user), ...profile } });
 }
 
 function known(answer: FrontAnswer): FrontAnswer {

@@ -97,6 +97,8 @@ export class SlackWorkspace {
   readonly botToken: string;
   /** What the bot was granted at the installation. */
   scopes: readonly string[] = BOT_SCOPES;
+  /** What `users.info` says of users besides what emulate says, by user id: `is_restricted` and the like. */
+  readonly profiles = new Map<string, JsonRecord>();
   readonly #service: EmulatedService;
 
   static async start(spec: WorkspaceSpec, app: SlackApp): Promise<SlackWorkspace> {
