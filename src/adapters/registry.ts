@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
 import type { Check } from "../core/doctor/check.ts";
+import type { ChoiceOption, ChoiceSearch } from "../core/inbox/ask-where.ts";
 import type { LostEvents } from "../core/inbox/event-recovery.ts";
 import type { PrivateCommand } from "../core/inbox/private-commands.ts";
 import type { InstallationGuide } from "../core/people/installation-guide.ts";
@@ -23,6 +24,8 @@ export interface AdapterDeps {
   answerCommand(command: PrivateCommand): Promise<string>;
   /** The end of the text at a public address. */
   readTail(url: string): Promise<string>;
+  /** The environments that a person may choose for a request. */
+  searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
   readonly clock: Clock;
   readonly log: Log;
 }

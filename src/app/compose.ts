@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { Doctor } from "../core/doctor/doctor.ts";
 import { EnvironmentService } from "../core/environments/environment-service.ts";
 import { newId } from "../core/ids.ts";
+import { searchChoices } from "../core/inbox/ask-where.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
 import { PrivateCommands } from "../core/inbox/private-commands.ts";
 import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
@@ -120,6 +121,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const adapters = await createAdapters(config, storage, {
     ...{ clock, log },
     answerCommand: (command) => privateCommands.answer(command),
+    searchChoices: (search) => searchChoices(search, { adapters: threadAdapters, storage }),
     readBlob: (id) => blobStore.get(id),
     readTail: createTailReader({ destinations: new Destinations(config.agentAllow) }),
   });

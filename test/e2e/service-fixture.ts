@@ -13,7 +13,7 @@ import { type CheckedSystem, checkInvariants, githubThreads, slackThreads } from
 import { asRecord } from "../support/json.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { githubEnvironment, type Service, slackEnvironment, startService } from "../support/service.ts";
-import type { ButtonPress, SlackEvent } from "../support/slack/slack-events.ts";
+import type { ButtonPress, MenuSearch, SlackEvent } from "../support/slack/slack-events.ts";
 import { type KeyedSemaphore, startGate } from "./gate.ts";
 
 const ENTERABLE = 0o711;
@@ -130,6 +130,10 @@ export class Fixture {
 
   sendButton(press: ButtonPress): Promise<Response> {
     return this.slack.sendButton(this.#webhook("slack"), press);
+  }
+
+  sendMenuSearch(search: MenuSearch): Promise<Response> {
+    return this.slack.sendMenuSearch(this.#webhook("slack"), search);
   }
 
   async sendGithub({ event, payload, deliveryId = randomUUID() }: GithubDelivery): Promise<Response> {

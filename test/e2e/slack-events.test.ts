@@ -177,7 +177,7 @@ describe("a person who may do nothing here", () => {
   });
 });
 
-/** The last test: from here on, the team has environments. */
+/** The last tests: from here on, the team has environments. */
 describe("a request that nothing places", () => {
   test("the bot asks in the thread, and the button starts the run in the chosen environment after a restart", async () => {
     for (const name of ["Backend", "Frontend"]) {
@@ -201,5 +201,25 @@ describe("a request that nothing places", () => {
     const second = await SlackThread.open(fixture, "say hello again");
     await second.untilAnswers(1);
     expect(JSON.stringify(second.cards[0]?.blocks)).toContain("Frontend");
+  });
+
+  test("of many environments, the author looks for one in a menu that is answered at once", async () => {
+    for (let number = 1; number <= 23; number += 1) {
+      const config = { name: `Service ${number}`, repositories: [] };
+      expect((await fixture.api.call("POST", "/agent/environments", { config })).status).toBe(201);
+    }
+    await fixture.command("settings clear");
+    const thread = await SlackThread.open(fixture, "say hello");
+    await thread.untilReply(/Where should I work/);
+
+    expect(await thread.searchMenu("")).toHaveLength(25);
+    expect(await thread.searchMenu("service", fixture.slack.bob)).toEqual([]);
+    const [found, ...others] = await thread.searchMenu("service 23");
+    expect(others).toEqual([]);
+    await thread.chooseOption(found ?? expect.fail("The menu is empty."));
+    await thread.untilAnswers(1);
+
+    expect(await thread.untilReply(/I work in Service 23/)).toContain("alice");
+    expect(JSON.stringify(thread.cards[0]?.blocks)).toContain("Service 23");
   });
 });

@@ -1,11 +1,16 @@
 import type { Mention, SlackMessage } from "../support/emulated-slack.ts";
 import { asRecord, type JsonRecord } from "../support/json.ts";
-import type { PostedMessage, SlackEvent } from "../support/slack/slack-events.ts";
+import type { ButtonPress, PostedMessage, SlackEvent } from "../support/slack/slack-events.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { type Fixture, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
 /** The two events that Slack sends for one message with a mention, in either order. */
 export type MentionEvent = "appMention" | "message";
+
+export interface MenuOption {
+  readonly text: { readonly text: string };
+  readonly value: string;
+}
 
 /** One thread in Slack: messages of users, and the messages of the bot. */
 export class SlackThread {
@@ -81,20 +86,47 @@ export class SlackThread {
 
   /** Presses a button of the question where to work, with these boxes ticked. */
   async choose(label: string, ticked: readonly string[] = []): Promise<void> {
+    const { elements, message } = this.#question();
+    const button = elements.find(({ text, type }) => type === "button" && asRecord(text).text === label);
+    if (button === undefined) {
+      throw new Error(`No question with a button ${label}`);
+    }
+    const press = { actionId: String(button.action_id), value: String(button.value), message, ticked };
+    await this.#pressInQuestion(press);
+  }
+
+  /** Types these words in the menu of the question where to work. Returns the options that Slack shows. */
+  async searchMenu(words: string, user = this.#fixture.slack.alice): Promise<readonly MenuOption[]> {
+    const { actionId, message } = this.#menu();
+    const answer = await this.#fixture.sendMenuSearch({ actionId, message, user, words });
+    return asRecord(await answer.json()).options as readonly MenuOption[];
+  }
+
+  /** Chooses an option of that menu. */
+  async chooseOption({ value }: MenuOption): Promise<void> {
+    await this.#pressInQuestion({ ...this.#menu(), value, isMenu: true });
+  }
+
+  #question() {
     const question = this.messages.find((message) => messageKeyOf(message).startsWith("choice:"));
-    const actions = question?.blocks.filter(({ type }) => type === "actions") ?? [];
+    if (question === undefined) {
+      throw new Error("No question where to work");
+    }
+    const actions = question.blocks.filter(({ type }) => type === "actions");
     const elements = actions.flatMap((block) =>
       Array.isArray(block.elements) ? block.elements.map(asRecord) : [],
     );
-    const button = elements.find(({ text, type }) => type === "button" && asRecord(text).text === label);
-    if (question === undefined || button === undefined) {
-      throw new Error(`No question with a button ${label}`);
-    }
-    const message = { channel: this.root.channel.id, ts: question.ts };
-    const { action_id: actionId, value } = button;
-    const user = this.#fixture.slack.alice;
-    const press = { actionId: String(actionId), value: String(value), user, message, ticked };
-    const { status } = await this.#fixture.sendButton(press);
+    return { elements, message: { channel: this.root.channel.id, ts: question.ts } };
+  }
+
+  #menu() {
+    const { elements, message } = this.#question();
+    const menu = elements.find(({ type }) => type === "external_select");
+    return { actionId: String(menu?.action_id), message };
+  }
+
+  async #pressInQuestion(press: Omit<ButtonPress, "user">): Promise<void> {
+    const { status } = await this.#fixture.sendButton({ ...press, user: this.#fixture.slack.alice });
     if (status !== 200) {
       throw new Error(`The choice was answered ${status}`);
     }

@@ -247,6 +247,12 @@ export class EmulatedSlack {
     return sendSlackForm(url, { payload: JSON.stringify(payload) }, this.#signed(options));
   }
 
+  /** Asks for the options of a menu, as Slack does while a user types. */
+  sendMenuSearch(url: string, search: events.MenuSearch, options: SendOptions = {}): Promise<Response> {
+    const payload = events.menuSearchPayload(this.#workspaceOf(search.user), this.app, search);
+    return sendSlackForm(url, { payload: JSON.stringify(payload) }, this.#signed(options));
+  }
+
   sendSlashCommand(url: string, command: events.SlashCommand, options: SendOptions = {}): Promise<Response> {
     const workspace = this.#workspaceOf(command.user);
     const form = events.slashCommandForm(workspace, this.app, command, this.#newResponseUrl());

@@ -44,6 +44,7 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
   const address = `${publicUrl}/webhooks/slack`;
   const url = transport === "http" ? { url: address } : {};
   const requestUrl = transport === "http" ? { request_url: address } : {};
+  const menuUrl = transport === "http" ? { message_menu_options_url: address } : {};
   return {
     display_information: { name: "Errand", description: "Runs a coding agent for you" },
     features: {
@@ -65,7 +66,7 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     },
     settings: {
       event_subscriptions: { ...requestUrl, bot_events: Object.keys(BOT_EVENTS) as BotEvent[] },
-      interactivity: { is_enabled: true, ...requestUrl },
+      interactivity: { is_enabled: true, ...requestUrl, ...menuUrl },
       ...(transport === "socket" && { socket_mode_enabled: true }),
     },
   };

@@ -1,6 +1,7 @@
 import type { types } from "@slack/bolt";
 import type { PermissionOption, PermissionRequest } from "../../core/agents/agent-runner.ts";
 import { parseRunId, type RunId } from "../../core/ids.ts";
+import type { ChoiceOption } from "../../core/inbox/ask-where.ts";
 import type { TurnFiles } from "../../core/threads/notice.ts";
 import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
 import { defuseLine } from "./defuse.ts";
@@ -13,11 +14,12 @@ const FILES = "errand_files";
 const APPROVE = "errand_approve";
 const REFUSE = "errand_refuse";
 const CHOOSE = "errand_choose";
+const MENU = `${CHOOSE}:menu:`;
 const REMEMBER = "errand_remember";
 
 const MAX_LABEL = 75;
 const MAX_VALUE = 2_000;
-/** A block has 25 elements, and one is "Without a repository". */
+/** A block has 25 elements, and one is "Without a repository". More environments are in a menu. */
 const MAX_CHOICES = 24;
 
 /** Slack opens the address itself, and also reports that the button was pressed. */
@@ -66,15 +68,15 @@ function optionButton(ids: readonly string[], { name, kind }: PermissionOption, 
   };
 }
 
-/** One button for each environment, and whether the choice is to be remembered. Others are chosen by `env=`. */
-export function choiceBlocks(
-  requestId: string,
-  options: readonly { readonly id: string; readonly name: string }[],
-): types.ActionsBlock[] {
-  const buttons = options.slice(0, MAX_CHOICES).map(({ id, name }, index): types.Button => {
-    const value = [requestId, id].map(encode).join("|");
-    return { type: "button", action_id: `${CHOOSE}:${index}`, text: label(name), value };
-  });
+/** A button for each environment, or a menu of many, and whether the choice is to be remembered. */
+export function choiceBlocks(requestId: string, options: readonly ChoiceOption[]): types.ActionsBlock[] {
+  const choices =
+    options.length > MAX_CHOICES
+      ? [choiceMenu(requestId)]
+      : options.map((option, index): types.Button => {
+          const actionId = `${CHOOSE}:${index}`;
+          return { type: "button", action_id: actionId, ...choiceOf(requestId, option) };
+        });
   const none = {
     type: "button",
     action_id: CHOOSE,
@@ -91,8 +93,32 @@ export function choiceBlocks(
   };
   return [
     { type: "actions", elements: [remember] },
-    { type: "actions", elements: [...buttons, none] },
+    { type: "actions", elements: [...choices, none] },
   ];
+}
+
+/** Slack asks for its options while the user types. */
+function choiceMenu(requestId: string): types.ExternalSelect {
+  return {
+    type: "external_select",
+    action_id: `${MENU}${requestId}`,
+    placeholder: label("Choose an environment"),
+    min_query_length: 0,
+  };
+}
+
+/** The value of a button or of an option. */
+export function choiceOf(
+  requestId: string,
+  { id, name }: ChoiceOption,
+): { readonly text: types.PlainTextElement; readonly value: string } {
+  return { text: label(name), value: [requestId, id].map(encode).join("|") };
+}
+
+/** The request that a menu is about; undefined if the menu is not from Errand. */
+export function requestOfMenu(actionId: string): string | undefined {
+  // The ids of events are made like those of runs.
+  return actionId.startsWith(MENU) ? parseRunId(actionId.slice(MENU.length)) : undefined;
 }
 
 /** What the reader ticked in the message of a button: the values of all its checkboxes. */
@@ -152,6 +178,6 @@ function decode(part: string): string {
   return part.replaceAll("%7C", "|").replaceAll("%25", "%");
 }
 
-function label(text: string): types.Button["text"] {
+function label(text: string): types.PlainTextElement {
   return { type: "plain_text", text: defuseLine(text, MAX_LABEL), emoji: false };
 }

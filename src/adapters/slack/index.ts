@@ -2,6 +2,7 @@ import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
 import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
 import type { Check } from "../../core/doctor/check.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../core/inbox/ask-where.ts";
 import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -16,6 +17,7 @@ import { privateCommandOf, translateCommand } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
+import { menuOptions } from "./menu.ts";
 import { readFiles } from "./message-files.ts";
 import { PACE } from "./pace.ts";
 import { COMMAND_EVENT } from "./payload.ts";
@@ -39,6 +41,8 @@ export interface SlackDeps {
   readBlob(id: string): Promise<Uint8Array>;
   /** Answers a command to its author alone. */
   answerCommand(command: PrivateCommand): Promise<string>;
+  /** The environments that a person may choose for a request. */
+  searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
   readonly clock: Clock;
   readonly log: Log;
   /** Used for every call to Slack instead of the global one. */
@@ -96,7 +100,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const receiver = new Receiver({
     ...{ log, accept, answer },
     trigger: () => identity.trigger,
-    optionsOf: async () => [],
+    optionsOf: (request) => menuOptions(request, deps.searchChoices),
   });
   const { apiUrl, appToken, oauth, signingSecret } = config;
   return {

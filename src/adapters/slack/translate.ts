@@ -52,7 +52,14 @@ const buttonSchema = z.object({
   user: z.object({ id: z.string() }),
   channel: z.object({ id: z.string() }),
   message: z.object({ ts: z.string(), thread_ts: z.string().optional() }),
-  actions: z.array(z.object({ action_id: z.string(), value: z.string().default(""), action_ts: z.string() })),
+  actions: z.array(
+    z.object({
+      action_id: z.string(),
+      value: z.string().default(""),
+      selected_option: z.object({ value: z.string() }).optional().catch(undefined),
+      action_ts: z.string(),
+    }),
+  ),
 });
 
 /** Translates a stored event into what the user wants. Uses only the signed event and the identity of the bot. */
@@ -220,11 +227,10 @@ function translateButton(payload: unknown, { teamId }: Bot): Translation {
   if (pressed === undefined) {
     return ignored("No button was pressed.");
   }
-  const { action_id: actionId, action_ts: version, value: content } = pressed;
+  const { action_id: actionId, action_ts: version, selected_option: selected } = pressed;
+  const content = selected?.value ?? pressed.value;
   const elements = Object.values(state?.values ?? {}).flatMap((block) => Object.values(block));
-  const ticked = elements.flatMap(({ selected_options: selected = [] }) =>
-    selected.map(({ value }) => value),
-  );
+  const ticked = elements.flatMap(({ selected_options: options = [] }) => options.map(({ value }) => value));
   const buttonAction = parseButton(actionId, content, ticked);
   if (buttonAction === undefined) {
     return ignored(`No button of Errand: ${actionId}.`);

@@ -1,11 +1,13 @@
 import { cleaned } from "../clean-text.ts";
 import type { Environment } from "../environments/environment.ts";
+import type { TeamId } from "../ids.ts";
 import { isOpenTo } from "../people/ownership.ts";
 import type { Principal } from "../people/principal.ts";
 import { type ConfigDefault, withoutPlace } from "../routing/routed-config.ts";
 import type { NewRun } from "../runs/new-run.ts";
+import type { Storage } from "../storage.ts";
 import type { Notice } from "../threads/notice.ts";
-import type { InboundMessage, InboxEvent, WhereChoice } from "../threads/thread-adapter.ts";
+import type { InboundMessage, InboxEvent, ThreadAdapter, WhereChoice } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
 import {
   type AuthorizedContext,
@@ -19,6 +21,24 @@ import { seenNotice } from "./message-results.ts";
 
 /** How long a request waits for the choice of its environment. */
 const CHOICE_MS = 60 * 60_000;
+
+/** An environment that a person may choose, as it is shown. */
+export interface ChoiceOption {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A person looks for an environment in the question where a request is to be worked on. */
+export interface ChoiceSearch {
+  readonly adapter: string;
+  readonly installation: string;
+  /** The subject of the person. */
+  readonly subject: string;
+  /** The inbox event of the request. */
+  readonly requestId: string;
+  /** What the person typed. Empty: all environments. */
+  readonly words: string;
+}
 
 const QUESTION =
   "Where should I work? Nothing says it: neither your message, nor a routing rule, nor a default. Choose an environment, " +
@@ -74,16 +94,48 @@ export async function askWhere(
   choices: readonly Environment[],
   { storage }: InboxDeps,
 ): Promise<Disposition> {
-  const options = choices.map(({ config: { name, repositories }, id }) => {
-    const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
-    return { id, name: names.length === 0 ? name : `${name} (${names.join(", ")})` };
-  });
+  const options = choices.map(optionOf);
   const question: Notice = { kind: "choice", requestId: context.inboxId, text: QUESTION, options };
   await storage.inbox.complete(
     { ...resultOf(context), disposition: "asked" },
     { thread: context.thread, notices: [...seenNotice(context), question] },
   );
   return "asked";
+}
+
+/** The environments that match the words. Only the person who asked and administrators see their names. */
+export async function searchChoices(
+  { adapter: name, installation: externalId, requestId, subject, words }: ChoiceSearch,
+  {
+    adapters,
+    storage,
+  }: Pick<InboxDeps, "adapters"> & {
+    readonly storage: Pick<Storage, "environments" | "identities" | "inbox" | "installations" | "people">;
+  },
+): Promise<readonly ChoiceOption[]> {
+  const adapter = adapters.get(name);
+  const event = await storage.inbox.findAsked(requestId);
+  const request = adapter && event?.adapter === name ? await requestIn(event, adapter) : undefined;
+  if (request === undefined || request.installation !== externalId) {
+    return [];
+  }
+  const { teamId } = await storage.installations.ensure(name, externalId);
+  const author = await findPrincipal(teamId, request.author.subject, storage);
+  const isAuthor = subject === request.author.subject;
+  const searcher = isAuthor ? author : await findPrincipal(teamId, subject, storage);
+  if (author === undefined || searcher === undefined || !(isAuthor || searcher.administrator)) {
+    return [];
+  }
+  const open = (await storage.environments.list(teamId)).filter((each) => isOpenTo(each, author));
+  const parts = words.toLowerCase().split(/\s+/);
+  return open
+    .map(optionOf)
+    .filter((option) => parts.every((part) => option.name.toLowerCase().includes(part)));
+}
+
+function optionOf({ config: { name, repositories }, id }: Environment): ChoiceOption {
+  const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
+  return { id, name: names.length === 0 ? name : `${name} (${names.join(", ")})` };
 }
 
 /** The request that a choice is about, or why the choice has no effect. */
@@ -94,14 +146,14 @@ export async function findChosen(
 ): Promise<
   { readonly message: InboundMessage; readonly choice: ChosenWhere } | { readonly refusal: string }
 > {
-  const { adapter, message: pressed, thread } = context;
+  const { adapter, installation, message: pressed, thread } = context;
   const { storage } = deps;
   const event = await storage.inbox.findAsked(action.requestId);
-  const request = event && (await requestIn(event, context));
+  const request = event && (await requestIn(event, adapter));
   if (request === undefined || request.key !== thread.key || request.installation !== thread.installation) {
     return { refusal: DECIDED };
   }
-  const by = await presserOf(context, deps);
+  const by = await findPrincipal(installation.teamId, pressed.author.subject, storage);
   const isAuthor = request.author.subject === pressed.author.subject;
   const mayChoose = isAuthor || (by?.administrator === true && (await adapter.authorize(pressed)).allowed);
   if (by === undefined || !mayChoose) {
@@ -165,21 +217,19 @@ export async function giveUpUnanswered(
   }
 }
 
-async function requestIn(
-  event: InboxEvent,
-  { adapter }: MessageContext,
-): Promise<InboundMessage | undefined> {
+async function requestIn(event: InboxEvent, adapter: ThreadAdapter): Promise<InboundMessage | undefined> {
   const translation = await adapter.translate(event);
   return translation.kind === "message" ? cleaned(translation.message, (text) => text) : undefined;
 }
 
 /** Whoever is known here has written before. */
-async function presserOf(
-  { installation, message }: MessageContext,
-  { storage }: InboxDeps,
+async function findPrincipal(
+  teamId: TeamId,
+  subject: string,
+  { identities, people }: Pick<Storage, "identities" | "people">,
 ): Promise<Principal | undefined> {
-  const identity = await storage.identities.find(installation.teamId, message.author.subject);
-  const [principal] = identity === undefined ? [] : await storage.people.getMany([identity.principalId]);
+  const identity = await identities.find(teamId, subject);
+  const [principal] = identity === undefined ? [] : await people.getMany([identity.principalId]);
   return principal?.disabled === false ? principal : undefined;
 }
 

@@ -118,6 +118,7 @@ test("signed webhooks of Slack and GitHub are stored unchanged over HTTP/2, and 
     {
       ...{ accept, clock: systemClock, log: SILENT_LOG },
       answerCommand: async () => "",
+      searchChoices: async () => [],
       readBlob: async () => new Uint8Array(),
     },
   );

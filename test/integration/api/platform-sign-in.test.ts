@@ -53,6 +53,7 @@ function ofSlack(): SignInProvider {
     readBlob: async () => new Uint8Array(),
     accept: async () => true,
     answerCommand: async () => "",
+    searchChoices: async () => [],
     log: SILENT_LOG,
     fetch: async (input, init) => {
       const response = await loopbackOnlyFetch(input, init as RequestInit);

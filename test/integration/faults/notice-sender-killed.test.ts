@@ -160,6 +160,7 @@ class MortalProcess {
         clock: systemClock,
         accept: async () => true,
         answerCommand: async () => "",
+        searchChoices: async () => [],
         readBlob: async () => new Uint8Array(),
         log: SILENT_LOG,
         fetch: (input, init) => this.#call(() => loopbackOnlyFetch(input, init as RequestInit)),

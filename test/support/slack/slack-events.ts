@@ -120,6 +120,8 @@ export interface ButtonPress {
   readonly blockId?: string;
   /** The values of the boxes that the user ticked in the message before. */
   readonly ticked?: readonly string[];
+  /** The value is that of an option of a menu. */
+  readonly isMenu?: boolean;
 }
 
 function ticksOf(values: readonly string[]): JsonRecord {
@@ -158,14 +160,47 @@ export function buttonPayload(
     response_url: responseUrl,
     actions: [
       {
-        type: "button",
+        ...pressedElement(press),
         action_id: press.actionId,
         block_id: press.blockId ?? "actions",
-        text: { type: "plain_text", text: press.actionId, emoji: true },
-        value: press.value,
         action_ts: (Date.now() / 1_000).toFixed(6),
       },
     ],
+  };
+}
+
+function pressedElement({ actionId, isMenu = false, value }: ButtonPress): JsonRecord {
+  const text = { type: "plain_text", text: actionId, emoji: true };
+  return isMenu
+    ? { type: "external_select", selected_option: { text, value } }
+    : { type: "button", text, value };
+}
+
+/** What a user typed in a menu of one of the bot's messages. */
+export interface MenuSearch extends Pick<ButtonPress, "actionId" | "message" | "user"> {
+  readonly words: string;
+}
+
+/** The `block_suggestion` payload: https://docs.slack.dev/reference/interaction-payloads/block_suggestion-payload */
+export function menuSearchPayload(
+  workspace: SlackWorkspace,
+  app: SlackApp,
+  { actionId, message, user, words }: MenuSearch,
+): JsonRecord {
+  const channel = workspace.channel(message.channel);
+  return {
+    type: "block_suggestion",
+    user: { id: user.id, username: user.name, name: user.name, team_id: user.teamId },
+    container: { type: "message", message_ts: message.ts, channel_id: channel.id, is_ephemeral: false },
+    api_app_id: app.appId,
+    token: VERIFICATION_TOKEN,
+    action_id: actionId,
+    block_id: "actions",
+    value: words,
+    team: { id: workspace.teamId, domain: workspace.domain },
+    enterprise: null,
+    is_enterprise_install: false,
+    channel: { id: channel.id, name: channel.name },
   };
 }
 

@@ -10,6 +10,8 @@ const MAX_CONTEXT_ELEMENTS = 10;
 const MAX_ACTIONS = 25;
 const MAX_BUTTON_TEXT = 75;
 const MAX_BUTTON_VALUE = 2_000;
+const MAX_ACTION_ID = 255;
+const MAX_PLACEHOLDER = 150;
 const MAX_MARKDOWN_TEXT = 12_000;
 // Not documented; measured at about this size: https://github.com/slackapi/bolt-js/issues/2509
 const MAX_CHARACTERS_IN_BLOCKS = 13_200;
@@ -109,6 +111,12 @@ function isValidSection(block: JsonRecord): boolean {
 function isValidElement(element: unknown): boolean {
   if (!isRecord(element)) {
     return false;
+  }
+  if (element.action_id !== undefined && !fits(element.action_id, MAX_ACTION_ID)) {
+    return false;
+  }
+  if (element.type === "external_select") {
+    return element.placeholder === undefined || hasText(element.placeholder, MAX_PLACEHOLDER);
   }
   if (element.type !== "button") {
     return true;

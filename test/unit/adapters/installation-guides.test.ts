@@ -50,6 +50,7 @@ describe("the guide for Slack", () => {
       `${PUBLIC_URL}/signin/slack/callback`,
       `${PUBLIC_URL}/webhooks/slack`,
       `${PUBLIC_URL}/webhooks/slack`,
+      `${PUBLIC_URL}/webhooks/slack`,
     ]);
   });
 

@@ -42,6 +42,7 @@ function adapterWith(botToken: string, apiUrl = slack.apiUrl): SlackAdapter {
     {
       accept: async () => true,
       answerCommand: async () => "",
+      searchChoices: async () => [],
       clock: new ManualClock(),
       readBlob: async () => new Uint8Array(),
       log: SILENT_LOG,

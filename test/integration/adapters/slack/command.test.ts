@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { messageOf, SlackFixture } from "./slack-fixture.ts";
+import { messageOf, runId, SlackFixture } from "./slack-fixture.ts";
 
 let fixture: SlackFixture;
 
@@ -101,5 +101,48 @@ describe("slash commands", () => {
       provenance: { actor: { id: alice.id }, action: "commanded" },
     });
     expect(again).toEqual(message);
+  });
+});
+
+describe("the menu of environments", () => {
+  const search = (actionId: string, words: string) => {
+    const message = { channel: fixture.slack.channel.id, ts: "1.0" };
+    const { alice } = fixture.slack;
+    return fixture.slack.sendMenuSearch(fixture.url, { actionId, words, message, user: alice });
+  };
+
+  test("its options are answered at once, at most 100, and a menu of another app has none", async () => {
+    fixture.choices = Array.from({ length: 101 }, (_, index) => ({
+      id: `env${index}`,
+      name: "x".repeat(200),
+    }));
+
+    const answer = (await (await search(`errand_choose:menu:${runId}`, " back ")).json()) as {
+      readonly options: readonly { readonly text: { readonly text: string }; readonly value: string }[];
+    };
+
+    expect(answer.options).toHaveLength(100);
+    expect(answer.options.every(({ text, value }) => text.text.length <= 75 && value.length <= 75)).toBe(
+      true,
+    );
+    expect(answer.options[7]?.value).toBe(`${runId}|env7`);
+    const { alice, teamId } = fixture.slack;
+    const subject = `slack:${teamId}:${alice.id}`;
+    const by = { adapter: "slack", installation: teamId, subject, requestId: runId, words: "back" };
+    expect(fixture.searches).toEqual([by]);
+    expect(await (await search("other_menu", "back")).json()).toEqual({ options: [] });
+    expect(fixture.inbox).toEqual([]);
+  });
+
+  test("the question with many environments keeps the limits of Slack", async () => {
+    const message = await fixture.mentioned();
+    const options = Array.from({ length: 300 }, (_, index) => ({ id: `env${index}`, name: `Env ${index}` }));
+
+    await fixture.deliver(message, { kind: "choice", requestId: runId, text: "Where?", options });
+
+    const [question] = fixture.repliesTo(message);
+    expect(question?.blocks.at(-1)).toMatchObject({
+      elements: [{ type: "external_select" }, { type: "button" }],
+    });
   });
 });

@@ -36,6 +36,7 @@ beforeEach(async () => {
     ...{ clock: systemClock, log },
     accept: (event) => accept(event),
     answerCommand: async () => "",
+    searchChoices: async () => [],
     readBlob: async () => new Uint8Array(),
   });
   await server.register(routes ?? expect.fail("There is no webhook."));

@@ -5,6 +5,7 @@ import { createSlackAdapter, type SlackDeps } from "../../../../src/adapters/sla
 import { systemClock } from "../../../../src/app/system-clock.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../../../src/core/inbox/ask-where.ts";
 import type { PrivateCommand } from "../../../../src/core/inbox/private-commands.ts";
 import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
 import type {
@@ -28,6 +29,10 @@ export class SlackFixture {
   readonly inbox: Omit<InboxEvent, "id" | "receivedAt">[] = [];
   /** Commands that only their authors get an answer to. */
   readonly commands: PrivateCommand[] = [];
+  /** What people looked for in menus of environments. */
+  readonly searches: ChoiceSearch[] = [];
+  /** The environments that people find. */
+  choices: readonly ChoiceOption[] = [];
   /** The files that notices name. */
   readonly blobs = new Map<string, Uint8Array>();
   readonly slack: EmulatedSlack;
@@ -53,6 +58,10 @@ export class SlackFixture {
       answerCommand: async (command) => {
         this.commands.push(command);
         return `Your ${command.name}.`;
+      },
+      searchChoices: async (search) => {
+        this.searches.push(search);
+        return this.choices;
       },
       clock: systemClock,
       readBlob: async (id) => this.blobs.get(id) ?? new Uint8Array(),

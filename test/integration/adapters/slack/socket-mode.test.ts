@@ -30,6 +30,7 @@ beforeEach(async () => {
       clock,
       accept: (event) => accept(event),
       answerCommand: async () => "",
+      searchChoices: async () => [],
       readBlob: async () => new Uint8Array(),
       log: { info: write, warn: write, error: write },
       fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),

@@ -3,9 +3,11 @@ import { z } from "zod";
 import {
   approvalButtons,
   choiceBlocks,
+  choiceOf,
   openButton,
   optionButtons,
   parseButton,
+  requestOfMenu,
   stopButton,
 } from "../../../../src/adapters/slack/buttons.ts";
 import { translate } from "../../../../src/adapters/slack/translate.ts";
@@ -117,6 +119,27 @@ describe("a button action", () => {
 
     expect(dedupeKeyOf("U1")).toBe(dedupeKeyOf("U1"));
     expect(dedupeKeyOf("U1")).not.toBe(dedupeKeyOf("U2"));
+  });
+
+  test("25 environments are a menu instead of buttons, and its option is a choice like a button", () => {
+    const environments = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ id: `env${index}`, name: `Environment ${index}` }));
+    const typesOf = (count: number) =>
+      choiceBlocks(runId, environments(count))[1]?.elements.map(({ type }) => type);
+    expect(typesOf(24)).toEqual(Array.from({ length: 25 }, () => "button"));
+    expect(typesOf(25)).toEqual(["external_select", "button"]);
+
+    const [menu] = choiceBlocks(runId, environments(25))[1]?.elements ?? [];
+    const actionId = menu?.action_id ?? "";
+    expect(requestOfMenu(actionId)).toBe(runId);
+    expect(requestOfMenu("errand_choose:menu:x")).toBeUndefined();
+    const { value } = choiceOf(runId, { id: "env7", name: "Seven" });
+    const pressed = translated({
+      actions: [{ action_id: actionId, selected_option: { value }, action_ts: "3" }],
+    });
+    expect(pressed).toMatchObject({
+      message: { buttonAction: { kind: "choose", requestId: runId, environmentId: "env7" } },
+    });
   });
 
   test("a choice names the request and the environment, and what was ticked with it", () => {

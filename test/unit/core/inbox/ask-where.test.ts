@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { type ChoiceSearch, searchChoices } from "../../../../src/core/inbox/ask-where.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
@@ -83,6 +84,35 @@ describe("where a request is worked on", () => {
     expect((await harness.currentRun()).config).toEqual({});
     expect(harness.agents.starts).toHaveLength(1);
     expect(harness.repliesShown()).toEqual([expect.stringMatching(/decided already/)]);
+  });
+
+  test("the author and administrators find environments by words, and nobody else sees their names", async () => {
+    await harness.storage.environments.add(anEnvironment("backend", "acme/shop"));
+    await harness.storage.environments.add(anEnvironment("website", "acme/site"));
+    const all = ["backend (acme/shop)", "website (acme/site)"];
+    await harness.receive({});
+    const requestId = questions()[0]?.requestId ?? "";
+    const found = async (words: string, changes: Partial<ChoiceSearch> = {}) => {
+      const by = { adapter: "memory", installation: "here", subject: "memory:Ada", requestId };
+      const { adapter, storage } = harness;
+      const deps = { adapters: new Map([[adapter.name, adapter]]), storage };
+      const options = await searchChoices({ ...by, words, ...changes }, deps);
+      return options.map(({ name }) => name);
+    };
+
+    expect(await found("")).toEqual(all);
+    expect(await found("shop BACK")).toEqual(["backend (acme/shop)"]);
+    expect(await found("nothing")).toEqual([]);
+    const bob = { subject: "memory:Bob" };
+    expect(await found("", bob)).toEqual([]);
+    const principal = await harness.storage.people.ensure(FIRST_TEAM, bob.subject, "Bob");
+    expect(await found("", bob)).toEqual([]);
+    await harness.storage.people.put({ ...principal, administrator: true });
+    expect(await found("", bob)).toEqual(all);
+    expect(await found("", { installation: "elsewhere" })).toEqual([]);
+
+    await choose({ environmentId: "backend" });
+    expect(await found("")).toEqual([]);
   });
 
   test("nobody else chooses, except an administrator", async () => {
