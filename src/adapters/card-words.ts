@@ -31,13 +31,19 @@ function durationWords(seconds: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+const NO_ENVIRONMENTS =
+  "Empty workspace: your team has no environment yet. An administrator creates one, with its repositories.";
+
 /** What the agent works in, and why. Users choose the names, so the line must be defused. */
 export function workspaceLine({ workspace }: RunCard): string {
   if (workspace === undefined) {
     return "";
   }
-  const { environment, reason, repositories } = workspace;
+  const { environment, environmentsLink, reason, repositories } = workspace;
   const names = [...(environment === undefined ? [] : [environment]), ...repositories];
+  if (environmentsLink !== undefined) {
+    return NO_ENVIRONMENTS;
+  }
   if (names.length === 0) {
     return "Empty workspace: no environment and no repository was chosen.";
   }

@@ -141,6 +141,7 @@ export const PROVENANCE: z.ZodType<Provenance> = z.looseObject({
   actor: z.exactOptional(OTHER_MEMBERS),
   config_layers: z.exactOptional(recordOf(z.enum(CONFIG_LAYERS))),
   routing: z.exactOptional(z.looseObject({ rule: z.exactOptional(z.string().nullable()) })),
+  has_environments: z.exactOptional(z.literal(false)),
   environment: z.exactOptional(z.looseObject({ name: z.string(), repositories: texts })),
 } satisfies MembersOf<Provenance>);
 
@@ -340,6 +341,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
           environment: text,
           repositories: texts,
           reason: text,
+          environmentsLink: text,
         } satisfies MembersOf<CardWorkspace>),
       ),
       plan: z.exactOptional(PLAN_STEPS),

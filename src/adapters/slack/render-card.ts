@@ -46,7 +46,7 @@ export function renderCard(card: RunCard, mark: Mark): Rendered {
     [
       header(title, mark.blockId),
       context([words, ...figures(card)].join(" · ")),
-      card.workspace === undefined ? undefined : plainContext(workspaceLine(card)),
+      ...workspaceBlocks(card),
       card.pullRequest === undefined
         ? undefined
         : context([link(card.pullRequest, "Pull request"), ...pullRequestWords(card)].join(" · ")),
@@ -57,8 +57,10 @@ export function renderCard(card: RunCard, mark: Mark): Rendered {
       ...approvalBlocks(card),
       actions(card),
     ].filter((block) => block !== undefined);
+  const { environmentsLink } = card.workspace ?? {};
+  const where = [workspaceLine(card), environmentsLink].filter(Boolean).join(" ");
   const pullRequest = [card.pullRequest, ...pullRequestWords(card)].filter(Boolean).join(" · ");
-  const facts = [figures(card).join(" · "), workspaceLine(card), pullRequest, lines, step];
+  const facts = [figures(card).join(" · "), where, pullRequest, lines, step];
   const said = [card.message, card.question?.title, card.approval?.text, ...facts].filter(Boolean);
   const heading = `${title} · ${words}`;
   return {
@@ -73,6 +75,15 @@ export function renderCard(card: RunCard, mark: Mark): Rendered {
       max: MAX_PLAIN_TEXT,
     }),
   };
+}
+
+function workspaceBlocks(card: RunCard): types.KnownBlock[] {
+  if (card.workspace === undefined) {
+    return [];
+  }
+  const { environmentsLink } = card.workspace;
+  const place = environmentsLink === undefined ? [] : [context(link(environmentsLink, "Environments"))];
+  return [plainContext(workspaceLine(card)), ...place];
 }
 
 const TASK_STATUS: Readonly<Record<string, types.TaskCardBlock["status"]>> = {

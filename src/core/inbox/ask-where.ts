@@ -51,7 +51,7 @@ const NOT_YOURS = "Only the person who asked and administrators choose where the
 
 /** What a request gets that it does not say itself, or the environments that its author may choose from. */
 export type Where =
-  | { readonly defaults: readonly ConfigDefault[] }
+  | { readonly defaults: readonly ConfigDefault[]; readonly hasEnvironments?: false }
   | { readonly choices: readonly Environment[] };
 
 /** Finds out whether the author must be asked where the work is to be done. */
@@ -74,9 +74,11 @@ export async function findWhere(
   if (isDecided || (await runs.saysWhere({ ...request, defaults }, requestOriginOf(context)))) {
     return { defaults };
   }
-  return open.length > 1
-    ? { choices: open }
-    : { defaults: [...defaults, defaultOf("only_environment", open[0]?.id)] };
+  if (open.length > 1) {
+    return { choices: open };
+  }
+  const only = [...defaults, defaultOf("only_environment", open[0]?.id)];
+  return all.length === 0 ? { defaults: only, hasEnvironments: false } : { defaults: only };
 }
 
 /** The environment of a default may be deleted by now, or belong to another person. */

@@ -73,9 +73,16 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
     return askWhere(context, where.choices, deps);
   }
   await rememberChoice(context, deps);
+  const { defaults, hasEnvironments } = where;
+  const found = hasEnvironments === undefined ? {} : { has_environments: hasEnvironments };
   const inputs = await storeInputs(deps.blobs, context.gathered.files ?? []);
   await deps.runs.create(
-    { ...request, ...where, ...(inputs.length === 0 ? {} : { inputs }) },
+    {
+      ...request,
+      defaults,
+      provenance: { ...request.provenance, ...found },
+      ...(inputs.length === 0 ? {} : { inputs }),
+    },
     { ...completing(context, "run_created"), binding: bindingOf(context) },
   );
   return "run_created";

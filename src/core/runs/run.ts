@@ -85,6 +85,8 @@ export interface Provenance {
   readonly config_layers?: Readonly<Record<string, ConfigLayer>>;
   /** The routing rule that decided, if one did. */
   readonly routing?: { readonly rule?: string | null; readonly [member: string]: unknown };
+  /** `false`: nothing said where to work, and the team had no environment to choose from. */
+  readonly has_environments?: false;
   /** The environment as it was when the run was created. */
   readonly environment?: { readonly name: string; readonly repositories: readonly string[] };
   readonly [member: string]: unknown;

@@ -45,7 +45,7 @@ export class NoticeWriter {
       state: run.state,
       turn: run.turn,
       sessionLink: this.sessionLink(run),
-      workspace: workspaceOn(run),
+      workspace: this.#workspaceOn(run),
       ...activityOn(run, now),
       ...(pullRequest === undefined ? {} : { pullRequest, ...pullRequestStatusOn(run) }),
       ...(costUsd === undefined ? {} : { costUsd }),
@@ -53,6 +53,14 @@ export class NoticeWriter {
       ...(question === undefined ? {} : { question }),
       ...(approval === undefined ? {} : { approval }),
     };
+  }
+
+  #workspaceOn(run: Run): CardWorkspace {
+    const workspace = workspaceOn(run);
+    const isEmpty = workspace.environment === undefined && workspace.repositories.length === 0;
+    return isEmpty && run.provenance.has_environments === false
+      ? { ...workspace, environmentsLink: `${this.#publicUrl()}/environments` }
+      : workspace;
   }
 
   /** The source of the requests of an adapter. */

@@ -97,6 +97,8 @@ export interface CardWorkspace {
   readonly repositories: readonly string[];
   /** Why the run has this environment or repository, as a part of a sentence. */
   readonly reason?: string;
+  /** Where an administrator creates an environment. Present if the team had none when the run was created. */
+  readonly environmentsLink?: string;
 }
 
 export interface CardApproval {

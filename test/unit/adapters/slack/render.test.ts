@@ -277,6 +277,20 @@ test("a run in an empty workspace says so", () => {
   expect(plainText).toContain("Empty workspace");
 });
 
+test("a card of a team without environments says who creates one, and where", () => {
+  const environmentsLink = "https://errand.example/environments";
+  const workspace = { repositories: [], environmentsLink };
+
+  const { blocks, plainText } = render({
+    kind: "card",
+    card: { runId, title: "t", state: "QUEUED", turn: 0, sessionLink: LINK, workspace },
+  });
+
+  expect(JSON.stringify(blocks)).toContain("An administrator creates one");
+  expect(JSON.stringify(blocks)).toContain(`<${environmentsLink}|Environments>`);
+  expect(plainText).toContain(environmentsLink);
+});
+
 test.each([
   [0, false],
   [1, true],

@@ -40,6 +40,9 @@ describe("where a request is worked on", () => {
   test("without environments a request starts in an empty workspace, and the team's only one is used", async () => {
     expect(await harness.receive({})).toBe("run_created");
     expect((await harness.currentRun()).config).toEqual({});
+    expect(harness.cardsShown().at(-1)?.workspace?.environmentsLink).toMatch(/^http.*\/environments$/);
+    expect(await harness.receive({ text: "new env=none Fix it" })).toBe("run_created");
+    expect(harness.cardsShown().at(-1)?.workspace).toEqual({ repositories: [] });
 
     await environments("env-1");
     expect(await harness.receive({ text: "new Fix that" })).toBe("run_created");
