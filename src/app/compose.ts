@@ -10,6 +10,7 @@ import { searchChoices } from "../core/inbox/ask-where.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
 import { PrivateCommands } from "../core/inbox/private-commands.ts";
 import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
+import { InstallationWatch } from "../core/people/installation-watch.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -152,9 +153,11 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     digest: sha256,
     ...rules,
   });
+  const watch = new InstallationWatch({ installations: storage.installations, clock, log });
   const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
   const inboxProcessor = new InboxProcessor({
     requestDefaults,
+    watch,
     storage,
     runs,
     policies: rules.policies,
@@ -167,6 +170,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     outbox: storage.outbox,
     adapters: threadAdapters,
     runs,
+    watch,
     log,
   });
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);

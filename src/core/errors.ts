@@ -96,6 +96,11 @@ export class Misconfigured extends AppError {
   }
 }
 
+/** What happened, and what a person can do about it. */
+export function messageWithRemedy({ message, options: { remedy } }: AppError): string {
+  return remedy === undefined ? message : `${message} ${remedy}`;
+}
+
 /** A limit that becomes free again by itself does not admit the request now. */
 export class TooMany extends AppError {
   constructor(message: string, options: ErrorOptions & { readonly retryAfterMs: number }) {

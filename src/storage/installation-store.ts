@@ -40,6 +40,22 @@ export class PrismaInstallationStore implements InstallationStore {
     await this.#deps.database.query((client) => client.installation.update({ where: { id }, data }));
   }
 
+  async setProblem(
+    { adapter, externalId }: Parameters<InstallationStore["setProblem"]>[0],
+    problem: string | undefined,
+  ): Promise<void> {
+    // A row that has it already is not written again.
+    const isOther =
+      problem === undefined
+        ? { problem: { not: null } }
+        : { OR: [{ problem: null }, { problem: { not: problem } }] };
+    const where = { adapter, ...(externalId === undefined ? {} : { externalId }), ...isOther };
+    await this.#deps.database.transaction(async (tx) => {
+      await nameSystemAuthor(tx, `adapter:${adapter}`);
+      await tx.installation.updateMany({ where, data: { problem: problem ?? null } });
+    });
+  }
+
   async #listWhere(where: Prisma.InstallationWhereInput): Promise<readonly Installation[]> {
     const query = { where, orderBy: { id: "asc" } } as const;
     const rows = await this.#deps.database.query((client) => client.installation.findMany(query));

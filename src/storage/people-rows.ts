@@ -85,6 +85,7 @@ export function installationOf(row: InstallationRow): Installation {
     name: row.name,
     enabled: row.enabled,
     offeredTo: row.offeredTo as TeamId | null,
+    problem: row.problem,
     createdAt: row.createdAt,
   });
 }

@@ -4,6 +4,7 @@ import { EnvironmentService } from "../../src/core/environments/environment-serv
 import type { RunId } from "../../src/core/ids.ts";
 import { InboxProcessor } from "../../src/core/inbox/inbox-processor.ts";
 import { OutboxDispatcher } from "../../src/core/outbox/outbox-dispatcher.ts";
+import { InstallationWatch } from "../../src/core/people/installation-watch.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
@@ -68,6 +69,7 @@ export class CoreHarness {
   readonly logged: { readonly message: string; readonly facts: Record<string, unknown> | undefined }[] = [];
   readonly runs: RunService;
   readonly requestDefaults: RequestDefaultsService;
+  readonly watch: InstallationWatch;
   readonly inboxProcessor: InboxProcessor;
   readonly outboxDispatcher: OutboxDispatcher;
   readonly #workerDeps: RunWorkerDeps;
@@ -98,6 +100,8 @@ export class CoreHarness {
       ...rules,
     });
     this.requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
+    this.watch = new InstallationWatch({ installations: storage.installations, clock, log });
+    const { watch } = this;
     this.inboxProcessor = new InboxProcessor({
       storage,
       runs: this.runs,
@@ -105,10 +109,17 @@ export class CoreHarness {
       adapters,
       blobs: this.blobs,
       requestDefaults: this.requestDefaults,
+      watch,
       clock,
       log,
     });
-    this.outboxDispatcher = new OutboxDispatcher({ outbox: storage.outbox, adapters, runs: this.runs, log });
+    this.outboxDispatcher = new OutboxDispatcher({
+      outbox: storage.outbox,
+      adapters,
+      runs: this.runs,
+      watch,
+      log,
+    });
     const { secretBox } = this;
     const settings = { ...LIMITS, pullRequests: "draft" } as const;
     const worker = {

@@ -30,11 +30,13 @@ export const BOT_SCOPES: Readonly<Record<string, string>> = {
 /** The events that the app subscribes to, each with its use. */
 const BOT_EVENTS = {
   app_mention: "mentions of the bot",
+  app_uninstalled: "the end of the installation",
   "message.channels": "replies in threads of public channels",
   "message.groups": "replies in threads of private channels",
   "message.im": "direct conversations with the bot",
   "message.mpim": "replies in group conversations",
   reaction_added: "❌ on a request",
+  tokens_revoked: "the end of the bot's token",
 } satisfies Partial<Record<BotEvent, string>>;
 
 type Transport = "http" | "socket";

@@ -29,7 +29,7 @@ import { slackSignIn } from "./sign-in.ts";
 import { SocketMode } from "./socket-mode.ts";
 import { readThread } from "./thread-context.ts";
 import { locationOf, parseThreadKey, permalinkOf } from "./thread-key.ts";
-import { translate } from "./translate.ts";
+import { translate, translateRemoval } from "./translate.ts";
 import { Uploads } from "./uploads.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
@@ -78,6 +78,10 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       },
     },
     translate: async (event) => {
+      const removal = translateRemoval(event);
+      if (removal !== undefined) {
+        return removal;
+      }
       const bot = await identity.get();
       return event.name === COMMAND_EVENT ? translateCommand(event, client, bot) : translate(event, bot);
     },

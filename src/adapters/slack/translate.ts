@@ -1,8 +1,10 @@
 import type { BlockAction, types } from "@slack/bolt";
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
+import { parseJson } from "../../core/parse-json.ts";
 import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import { parseButton } from "./buttons.ts";
+import { remedyOf } from "./errors.ts";
 import type { Bot } from "./identity.ts";
 import { type IncomingMessage, readDeletion, readIncomingMessage } from "./incoming-message.ts";
 import { hasMention, mentionedUsers, startsWithOtherMention, withoutMention } from "./mention.ts";
@@ -13,6 +15,8 @@ const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["
 const REACTION: types.SlackEvent["type"] = "reaction_added";
 /** ❌ on a request stops its run. */
 export const STOP_SIGN = "x";
+const APP_UNINSTALLED: types.SlackEvent["type"] = "app_uninstalled";
+const TOKENS_REVOKED: types.SlackEvent["type"] = "tokens_revoked";
 const BUTTON: BlockAction["type"] = "block_actions";
 
 /** Subtypes of messages that a user wrote. All others are Slack's own notes: joins, topics, deletions. */
@@ -80,6 +84,31 @@ export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
     return translateButton(json, bot);
   }
   return ignored(`Slack's ${name} means nothing to Errand.`);
+}
+
+const removalSchema = z.object({
+  team_id: z.string(),
+  event: z.object({ tokens: z.object({ bot: z.array(z.string()).optional() }).optional() }),
+});
+
+/**
+ * What Slack says when the app lost its access. It is translated without the identity of the bot, because Slack refuses
+ * to give that by then.
+ */
+export function translateRemoval({ body, name }: InboxEvent): Translation | undefined {
+  const isUninstalled = name === APP_UNINSTALLED;
+  const parsed =
+    isUninstalled || name === TOKENS_REVOKED ? removalSchema.safeParse(parseJson(body)) : undefined;
+  if (!parsed?.success) {
+    return undefined;
+  }
+  const { event, team_id: installation } = parsed.data;
+  // Tokens of users are not those of Errand.
+  if (!isUninstalled && (event.tokens?.bot ?? []).length === 0) {
+    return ignored("Tokens that Errand does not use were revoked.");
+  }
+  const what = isUninstalled ? "The app was uninstalled from its workspace." : "The app's token was revoked.";
+  return { kind: "removal", installation, reason: `${what} ${remedyOf("token_revoked")}` };
 }
 
 /** The token belongs to one workspace. Events of another workspace with the same app are refused. */

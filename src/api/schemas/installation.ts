@@ -30,6 +30,12 @@ export const InstallationItem = z
       .describe(
         "The uid of the team that will own the installation once one of its administrators accepts it.",
       ),
+    problem: z
+      .string()
+      .optional()
+      .describe(
+        "Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known.",
+      ),
     created_at: Timestamp.describe("When the installation was first seen."),
   })
   .meta({
@@ -76,7 +82,7 @@ export const UpdateInstallationRequest = z
 export type UpdateInstallationRequest = z.output<typeof UpdateInstallationRequest>;
 
 export function installationItem(installation: Installation): InstallationItem {
-  const { adapter, createdAt, enabled, externalId, id, name, offeredTo, teamId } = installation;
+  const { adapter, createdAt, enabled, externalId, id, name, offeredTo, problem, teamId } = installation;
   return {
     id,
     adapter,
@@ -85,6 +91,7 @@ export function installationItem(installation: Installation): InstallationItem {
     enabled,
     team_uid: teamId,
     ...(offeredTo === undefined ? {} : { offered_team_uid: offeredTo }),
+    ...(problem === undefined ? {} : { problem }),
     created_at: createdAt.toISOString(),
   };
 }

@@ -147,7 +147,17 @@ export function adaptersCheck(
         }
         return `${name} (installations: ${on.length} on, ${off.length} off)`;
       });
-      return ok(`Switched on: ${counts.join(", ")}.`);
+      const problems = all.flatMap(({ adapter, enabled, externalId, name = externalId, problem }) =>
+        enabled && problem !== undefined && adapters.includes(adapter)
+          ? [`${adapter} ${name}: ${problem}`]
+          : [],
+      );
+      return problems.length === 0
+        ? ok(`Switched on: ${counts.join(", ")}.`)
+        : fail(
+            `Installations that the platform refuses: ${problems.join(" ")}`,
+            "Waiting messages are handled as soon as the platform takes the app again.",
+          );
     },
   };
 }

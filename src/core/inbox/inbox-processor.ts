@@ -11,6 +11,7 @@ import type {
   InboxEvent,
   ReceivedEvent,
   ThreadAdapter,
+  Translation,
   WhereChoice,
 } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
@@ -76,6 +77,9 @@ export class InboxProcessor {
       if (translation.kind === "deletion") {
         return this.#logResult(event, await this.#delete(event.id, translation.deletion));
       }
+      if (translation.kind === "removal") {
+        return this.#logResult(event, await this.#noteRemoval(event, translation));
+      }
       if (translation.kind === "stop") {
         const stopped = await stopBySign({ inboxId: event.id, stop: translation.stop }, this.#deps);
         return this.#logResult(event, stopped);
@@ -105,6 +109,14 @@ export class InboxProcessor {
       await this.#deps.storage.inbox.put({ ...each, id: newId(receivedAt), receivedAt });
     }
     return this.#ignoreEvent(event, `It concerns ${events.length} threads, each with an event of its own.`);
+  }
+
+  async #noteRemoval(
+    event: InboxEvent,
+    { installation, reason }: Extract<Translation, { readonly kind: "removal" }>,
+  ): Promise<Disposition> {
+    await this.#deps.watch.removed(reason, event.adapter, installation);
+    return this.#ignoreEvent(event, reason);
   }
 
   /** Looks up the installation and the thread: the only time for this event, unless the thread is taken meanwhile. */
@@ -242,6 +254,9 @@ export class InboxProcessor {
   async #authorizeAndDecide(context: MessageContext): Promise<Disposition> {
     const { adapter, installation, message } = context;
     const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
+    if (installation.enabled) {
+      await this.#deps.watch.worked(message.adapter, message.installation);
+    }
     if (!authorization.allowed) {
       return this.#refuse(context, authorization.reason);
     }
@@ -332,6 +347,7 @@ export class InboxProcessor {
     // Not counted either: the event waits for an operator, and the queue tries again with a growing pause.
     if (error instanceof Misconfigured) {
       this.#deps.log.error("inbox.misconfigured", facts);
+      await this.#deps.watch.failed(error, event.adapter, known?.message.installation);
       await inbox.noteFailure(event.id, error.message);
       throw error;
     }

@@ -1,5 +1,6 @@
 import type { RunId } from "../ids.ts";
 import type { Installation } from "../people/installation.ts";
+import type { InstallationWatch } from "../people/installation-watch.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Policy, Role } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
@@ -39,6 +40,7 @@ export interface InboxDeps {
   /** Files of requests. */
   readonly blobs: Pick<BlobStore, "put">;
   readonly requestDefaults: RequestDefaultsService;
+  readonly watch: InstallationWatch;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,4 +1,5 @@
-import { AppError } from "../errors.ts";
+import { AppError, messageWithRemedy } from "../errors.ts";
+import type { InstallationWatch } from "../people/installation-watch.ts";
 import type { Log } from "../ports/log.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Receipt, ThreadAdapter } from "../threads/thread-adapter.ts";
@@ -9,6 +10,7 @@ export interface OutboxDispatcherDeps {
   readonly outbox: OutboxStore;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   readonly runs: Pick<RunService, "recordDeadNotice">;
+  readonly watch: Pick<InstallationWatch, "failed" | "worked">;
   readonly log: Log;
 }
 
@@ -49,8 +51,10 @@ export class OutboxDispatcher {
       adapter = this.#adapterOf(delivery);
       receipt = await adapter.deliver(delivery);
     } catch (error) {
+      await this.#deps.watch.failed(error, delivery.adapter, delivery.thread.installation);
       return this.#failed(delivery, error);
     }
+    await this.#deps.watch.worked(delivery.adapter, delivery.thread.installation);
     const permalink = adapter.permalinkOf && (await this.#permalinkOf(adapter, delivery, receipt));
     await outbox.sent(delivery.id, receipt, permalink);
     return true;
@@ -93,7 +97,8 @@ export class OutboxDispatcher {
     if (runId === undefined) {
       return;
     }
-    const reason = error instanceof AppError ? reasonOf(error) : "Something broke while it was posted.";
+    const reason =
+      error instanceof AppError ? messageWithRemedy(error) : "Something broke while it was posted.";
     try {
       await runs.recordDeadNotice(runId, { adapter, threadId: thread.id, noticeId, reason });
     } catch (failure) {
@@ -113,11 +118,6 @@ export class OutboxDispatcher {
     const message = `The adapter ${name} is not switched on here.`;
     throw new AppError("integration_not_configured", message, { retryable: true, integrationName: name });
   }
-}
-
-/** What happened, and what a person can do about it. */
-function reasonOf({ message, options: { remedy } }: AppError): string {
-  return remedy === undefined ? message : `${message} ${remedy}`;
 }
 
 /** How long the platform asks to wait. A wrong time must not close a channel for days. */

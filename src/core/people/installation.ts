@@ -12,5 +12,7 @@ export interface Installation {
   readonly enabled: boolean;
   /** The team that owns the installation once one of its administrators accepts it. */
   readonly offeredTo?: TeamId;
+  /** Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known. */
+  readonly problem?: string;
   readonly createdAt: Date;
 }

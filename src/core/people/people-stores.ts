@@ -100,5 +100,11 @@ export interface InstallationStore {
   listOffered(teamId: TeamId): Promise<readonly Installation[]>;
   /** The installation, locked until the transaction ends. */
   lock(id: string): Promise<Installation | undefined>;
+  /** All members except `problem`. */
   update(installation: Installation): Promise<void>;
+  /** Sets or removes the problem of an installation, or of all those of an adapter. Unknown ones are left out. */
+  setProblem(
+    of: Pick<Installation, "adapter"> & Partial<Pick<Installation, "externalId">>,
+    problem: string | undefined,
+  ): Promise<void>;
 }

@@ -89,6 +89,8 @@ export type Translation =
   | { readonly kind: "report"; readonly report: WorkReport }
   /** The event is about several threads, and becomes an event for each of them. */
   | { readonly kind: "several"; readonly events: readonly ReceivedEvent[] }
+  /** The app has no access to the installation any more. */
+  | { readonly kind: "removal"; readonly installation: string; readonly reason: string }
   | { readonly kind: "ignored"; readonly reason: string };
 
 /** A platform says something about a thread in which a run shows its work, for example that its checks failed. */

@@ -247,6 +247,31 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(on.map(({ adapter }) => adapter).sort()).toEqual(adapters.sort());
     });
 
+    test("the problem of an installation, or of all of an adapter, is set and removed, and changes keep it", async () => {
+      const { installations } = harness().storage;
+      const adapter = randomUUID();
+      const one = await installations.ensure(adapter, "one");
+      const other = await installations.ensure(adapter, "other");
+      const problems = async () => {
+        const all = [
+          await installations.ensure(adapter, "one"),
+          await installations.ensure(adapter, "other"),
+        ];
+        return all.map(({ problem }) => problem);
+      };
+
+      await installations.setProblem({ adapter, externalId: "one" }, "revoked");
+      await installations.update({ ...one, name: "One" });
+      expect(await problems()).toEqual(["revoked", undefined]);
+      await installations.setProblem({ adapter }, "expired");
+      expect(await problems()).toEqual(["expired", "expired"]);
+      await installations.setProblem({ adapter, externalId: "one" }, undefined);
+      expect(await problems()).toEqual([undefined, "expired"]);
+      await installations.setProblem({ adapter, externalId: "unknown" }, "expired");
+      expect((await installations.ensure(adapter, "unknown")).problem).toBeUndefined();
+      expect(await installations.ensure(adapter, "other")).toEqual({ ...other, problem: "expired" });
+    });
+
     test("concurrent changes of a locked installation run one after another", async () => {
       const { storage } = harness();
       const { id, teamId } = await storage.installations.ensure("memory", randomUUID());

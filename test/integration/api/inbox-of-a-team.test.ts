@@ -4,6 +4,7 @@ import { sha256 } from "../../../src/app/sha256.ts";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
 import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
+import { InstallationWatch } from "../../../src/core/people/installation-watch.ts";
 import { RequestDefaultsService } from "../../../src/core/routing/request-defaults-service.ts";
 import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
@@ -40,6 +41,7 @@ beforeAll(async () => {
     policies: runRules({ storage, pubsub, clock }).policies,
     clock,
     requestDefaults: new RequestDefaultsService({ storage, clock, digest: sha256 }),
+    watch: new InstallationWatch({ installations: storage.installations, clock, log: SILENT_LOG }),
     blobs: createInMemoryBlobStore(clock),
     log: SILENT_LOG,
     adapters: new Map([[adapter.name, adapter]]),

@@ -52,11 +52,11 @@ export function IntegrationsPage() {
             </thead>
             <tbody>
               {installations.data.installations.map(
-                ({ id, adapter, external_id, name, enabled, created_at }) => (
+                ({ id, adapter, external_id, name, enabled, problem, created_at }) => (
                   <tr key={id}>
                     <td>{adapter}</td>
                     <td dir="auto">{name ?? external_id}</td>
-                    <td>{enabled ? "Connected" : "Switched off"}</td>
+                    <td dir="auto">{enabled ? (problem ?? "Connected") : "Switched off"}</td>
                     <td>
                       <Ago time={created_at} />
                     </td>

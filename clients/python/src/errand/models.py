@@ -4284,6 +4284,10 @@ class Installation(Model):
     """
     The uid of the team that will own the installation once one of its administrators accepts it.
     """
+    problem: str | None = None
+    """
+    Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known.
+    """
     created_at: datetime
     """
     When the installation was first seen.

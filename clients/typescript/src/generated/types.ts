@@ -4407,6 +4407,10 @@ export type Installation = {
      */
     offered_team_uid?: string;
     /**
+     * Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known.
+     */
+    problem?: string;
+    /**
      * When the installation was first seen.
      */
     created_at: string;

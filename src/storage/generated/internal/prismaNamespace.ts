@@ -3878,6 +3878,7 @@ export const InstallationScalarFieldEnum = {
   name: 'name',
   enabled: 'enabled',
   offeredTo: 'offeredTo',
+  problem: 'problem',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -458,6 +458,7 @@ export const InstallationScalarFieldEnum = {
   name: 'name',
   enabled: 'enabled',
   offeredTo: 'offeredTo',
+  problem: 'problem',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

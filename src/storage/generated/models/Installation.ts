@@ -32,6 +32,7 @@ export type InstallationMinAggregateOutputType = {
   name: string | null
   enabled: boolean | null
   offeredTo: string | null
+  problem: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -44,6 +45,7 @@ export type InstallationMaxAggregateOutputType = {
   name: string | null
   enabled: boolean | null
   offeredTo: string | null
+  problem: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -56,6 +58,7 @@ export type InstallationCountAggregateOutputType = {
   name: number
   enabled: number
   offeredTo: number
+  problem: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -70,6 +73,7 @@ export type InstallationMinAggregateInputType = {
   name?: true
   enabled?: true
   offeredTo?: true
+  problem?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -82,6 +86,7 @@ export type InstallationMaxAggregateInputType = {
   name?: true
   enabled?: true
   offeredTo?: true
+  problem?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -94,6 +99,7 @@ export type InstallationCountAggregateInputType = {
   name?: true
   enabled?: true
   offeredTo?: true
+  problem?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -179,6 +185,7 @@ export type InstallationGroupByOutputType = {
   name: string | null
   enabled: boolean
   offeredTo: string | null
+  problem: string | null
   createdAt: Date
   updatedAt: Date
   _count: InstallationCountAggregateOutputType | null
@@ -212,6 +219,7 @@ export type InstallationWhereInput = {
   name?: Prisma.StringNullableFilter<"Installation"> | string | null
   enabled?: Prisma.BoolFilter<"Installation"> | boolean
   offeredTo?: Prisma.UuidNullableFilter<"Installation"> | string | null
+  problem?: Prisma.StringNullableFilter<"Installation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
 }
@@ -224,6 +232,7 @@ export type InstallationOrderByWithRelationInput = {
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   enabled?: Prisma.SortOrder
   offeredTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  problem?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -240,6 +249,7 @@ export type InstallationWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringNullableFilter<"Installation"> | string | null
   enabled?: Prisma.BoolFilter<"Installation"> | boolean
   offeredTo?: Prisma.UuidNullableFilter<"Installation"> | string | null
+  problem?: Prisma.StringNullableFilter<"Installation"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Installation"> | Date | string
 }, "id" | "adapter_externalId">
@@ -252,6 +262,7 @@ export type InstallationOrderByWithAggregationInput = {
   name?: Prisma.SortOrderInput | Prisma.SortOrder
   enabled?: Prisma.SortOrder
   offeredTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  problem?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.InstallationCountOrderByAggregateInput
@@ -270,6 +281,7 @@ export type InstallationScalarWhereWithAggregatesInput = {
   name?: Prisma.StringNullableWithAggregatesFilter<"Installation"> | string | null
   enabled?: Prisma.BoolWithAggregatesFilter<"Installation"> | boolean
   offeredTo?: Prisma.UuidNullableWithAggregatesFilter<"Installation"> | string | null
+  problem?: Prisma.StringNullableWithAggregatesFilter<"Installation"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Installation"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Installation"> | Date | string
 }
@@ -282,6 +294,7 @@ export type InstallationCreateInput = {
   name?: string | null
   enabled?: boolean
   offeredTo?: string | null
+  problem?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -294,6 +307,7 @@ export type InstallationUncheckedCreateInput = {
   name?: string | null
   enabled?: boolean
   offeredTo?: string | null
+  problem?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -306,6 +320,7 @@ export type InstallationUpdateInput = {
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -318,6 +333,7 @@ export type InstallationUncheckedUpdateInput = {
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -330,6 +346,7 @@ export type InstallationCreateManyInput = {
   name?: string | null
   enabled?: boolean
   offeredTo?: string | null
+  problem?: string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -342,6 +359,7 @@ export type InstallationUpdateManyMutationInput = {
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -354,6 +372,7 @@ export type InstallationUncheckedUpdateManyInput = {
   name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   enabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   offeredTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -371,6 +390,7 @@ export type InstallationCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   offeredTo?: Prisma.SortOrder
+  problem?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -383,6 +403,7 @@ export type InstallationMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   offeredTo?: Prisma.SortOrder
+  problem?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -395,6 +416,7 @@ export type InstallationMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   enabled?: Prisma.SortOrder
   offeredTo?: Prisma.SortOrder
+  problem?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -409,6 +431,7 @@ export type InstallationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   name?: boolean
   enabled?: boolean
   offeredTo?: boolean
+  problem?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["installation"]>
@@ -421,6 +444,7 @@ export type InstallationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   name?: boolean
   enabled?: boolean
   offeredTo?: boolean
+  problem?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["installation"]>
@@ -433,6 +457,7 @@ export type InstallationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   name?: boolean
   enabled?: boolean
   offeredTo?: boolean
+  problem?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["installation"]>
@@ -445,11 +470,12 @@ export type InstallationSelectScalar = {
   name?: boolean
   enabled?: boolean
   offeredTo?: boolean
+  problem?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type InstallationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "adapter" | "externalId" | "name" | "enabled" | "offeredTo" | "createdAt" | "updatedAt", ExtArgs["result"]["installation"]>
+export type InstallationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "adapter" | "externalId" | "name" | "enabled" | "offeredTo" | "problem" | "createdAt" | "updatedAt", ExtArgs["result"]["installation"]>
 
 export type $InstallationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Installation"
@@ -468,6 +494,10 @@ export type $InstallationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * The team that gets the installation once one of its administrators accepts it.
      */
     offeredTo: string | null
+    /**
+     * Why the platform refuses the app there. Null: it works, as far as is known.
+     */
+    problem: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["installation"]>
@@ -900,6 +930,7 @@ export interface InstallationFieldRefs {
   readonly name: Prisma.FieldRef<"Installation", 'String'>
   readonly enabled: Prisma.FieldRef<"Installation", 'Boolean'>
   readonly offeredTo: Prisma.FieldRef<"Installation", 'String'>
+  readonly problem: Prisma.FieldRef<"Installation", 'String'>
   readonly createdAt: Prisma.FieldRef<"Installation", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Installation", 'DateTime'>
 }

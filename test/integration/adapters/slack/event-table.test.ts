@@ -24,11 +24,12 @@ let request: PostedMessage;
 beforeEach(async () => {
   fixture = await SlackFixture.open();
   core = new CoreHarness();
-  const { blobs, clock, pubsub, requestDefaults, runs, storage } = core;
+  const { blobs, clock, pubsub, requestDefaults, runs, storage, watch } = core;
   const { policies } = runRules({ storage, pubsub, clock });
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const adapters = new Map([["slack", fixture.adapter]]);
-  processor = new InboxProcessor({ storage, runs, policies, adapters, blobs, requestDefaults, clock, log });
+  const stores = { blobs, requestDefaults, storage };
+  processor = new InboxProcessor({ ...stores, adapters, clock, log, policies, runs, watch });
   const { slack } = fixture;
   const mention = await slack.mention(slack.alice, { channel: "work", text: "fix it" });
   request = mention.posted;
@@ -285,7 +286,7 @@ const ROWS: readonly Row[] = [
     "a revoked token",
     () => ({ type: "tokens_revoked", tokens: { oauth: [], bot: ["U2"] } }),
     "ignored",
-    /means nothing/,
+    /token was revoked/,
   ],
   [
     "a message without a time",

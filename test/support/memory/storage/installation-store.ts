@@ -48,7 +48,25 @@ export class InMemoryInstallationStore implements InstallationStore {
 
   update(installation: Installation): Promise<void> {
     return this.#database.transaction(({ tables: { installations } }) => {
-      installations.set(`${installation.adapter} ${installation.externalId}`, installation);
+      const name = `${installation.adapter} ${installation.externalId}`;
+      installations.set(name, withProblem(installation, installations.get(name)?.problem));
     });
   }
+
+  setProblem(
+    { adapter, externalId }: Parameters<InstallationStore["setProblem"]>[0],
+    problem: string | undefined,
+  ): Promise<void> {
+    return this.#database.transaction(({ tables: { installations } }) => {
+      for (const [name, one] of installations) {
+        if (one.adapter === adapter && (externalId === undefined || one.externalId === externalId)) {
+          installations.set(name, withProblem(one, problem));
+        }
+      }
+    });
+  }
+}
+
+function withProblem({ problem: _, ...others }: Installation, problem: string | undefined): Installation {
+  return problem === undefined ? others : { ...others, problem };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { translate } from "../../../../src/adapters/slack/translate.ts";
+import { translate, translateRemoval } from "../../../../src/adapters/slack/translate.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { InboundMessage, Translation } from "../../../../src/core/threads/thread-adapter.ts";
 
@@ -314,4 +314,34 @@ test("the translation depends on nothing but the event and the bot", () => {
   translated(aMessage({ text: "<@U0BOT> something else" }));
 
   expect(translated(aMention())).toEqual(first);
+});
+
+describe("the app loses its access", () => {
+  const removal = (name: string, event: object) => {
+    const body = JSON.stringify({ type: "event_callback", team_id: "T1", event: { type: name, ...event } });
+    const stored = {
+      id: "i1",
+      adapter: "slack",
+      orderingKey: "k",
+      deliveryId: "Ev1",
+      receivedAt: new Date(0),
+    };
+    return translateRemoval({ ...stored, name, body });
+  };
+
+  test("an uninstalled app and a revoked token of the bot are removals, and tokens of users are not", () => {
+    expect(removal("app_uninstalled", {})).toMatchObject({
+      kind: "removal",
+      installation: "T1",
+      reason: expect.stringMatching(/uninstalled.*Reinstall the app/),
+    });
+    expect(removal("tokens_revoked", { tokens: { oauth: ["U1"], bot: ["U0BOT"] } })).toMatchObject({
+      kind: "removal",
+      reason: expect.stringMatching(/revoked/),
+    });
+    expect(removal("tokens_revoked", { tokens: { oauth: ["U1"], bot: [] } })).toMatchObject({
+      kind: "ignored",
+    });
+    expect(removal("message", {})).toBeUndefined();
+  });
 });

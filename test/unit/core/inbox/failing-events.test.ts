@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { adaptersCheck } from "../../../../src/core/doctor/checks.ts";
 import { AppError, Misconfigured, StorageUnavailable } from "../../../../src/core/errors.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { quiet } from "../../../support/manual-clock.ts";
@@ -89,6 +90,38 @@ describe("an event that cannot be handled", () => {
     await harness.clock.advance(3_600_000);
 
     expect(harness.dispositions()).toEqual(["run_created"]);
+  });
+
+  test("an installation that refuses the token is marked until it takes the app again", async () => {
+    await harness.receive({});
+    harness.adapter.translateFaults.push(
+      new Misconfigured("external_authentication_required", "The token is bad.", { remedy: "Reinstall." }),
+    );
+    await harness.put({ text: "two" }, "key-1");
+    await quiet();
+    const problems = async () => (await harness.storage.installations.list()).map(({ problem }) => problem);
+    expect(await problems()).toEqual(["The token is bad. Reinstall."]);
+    const doctor = adaptersCheck(["memory"], harness.storage);
+    expect(await doctor.run()).toMatchObject({
+      status: "fail",
+      message: expect.stringContaining("memory here: The token is bad. Reinstall."),
+    });
+
+    await harness.clock.advance(60_000);
+
+    expect(await problems()).toEqual([undefined]);
+    expect(await doctor.run()).toMatchObject({ status: "ok" });
+    expect(harness.dispositions()).toEqual(["run_created", "follow_up"]);
+  });
+
+  test("another failure of the configuration marks no installation", async () => {
+    await harness.receive({});
+    harness.adapter.translateFaults.push(new Misconfigured("not_authorized", "A scope is missing."));
+
+    await harness.put({ text: "two" }, "key-1");
+    await quiet();
+
+    expect((await harness.storage.installations.list()).map(({ problem }) => problem)).toEqual([undefined]);
   });
 
   test("the failure of a message that came as two events is said once", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { deadNoticesCheck } from "../../../../src/core/doctor/checks.ts";
-import { AppError } from "../../../../src/core/errors.ts";
+import { AppError, Misconfigured } from "../../../../src/core/errors.ts";
 import type { Notice } from "../../../../src/core/threads/notice.ts";
 import type { ThreadBinding } from "../../../../src/core/threads/thread.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
@@ -51,6 +51,23 @@ describe("the outbox dispatcher", () => {
     await harness.clock.advance(200);
 
     expect(shown()).toEqual([aReply("one")]);
+  });
+
+  test("the dispatcher marks an installation that refuses the token, until it takes a notice again", async () => {
+    const { adapter, installation } = thread;
+    await harness.storage.installations.ensure(adapter, installation);
+    harness.adapter.deliverFaults.push({
+      error: new Misconfigured("external_authentication_required", "The token is bad."),
+    });
+    const problem = async () => (await harness.storage.installations.ensure(adapter, installation)).problem;
+    await say(aReply("one"));
+    await harness.start();
+    expect(await problem()).toBe("The token is bad.");
+
+    await harness.clock.advance(3_000);
+
+    expect(shown()).toEqual([aReply("one")]);
+    expect(await problem()).toBeUndefined();
   });
 
   test("the dispatcher keeps the order while it waits, and other threads continue", async () => {

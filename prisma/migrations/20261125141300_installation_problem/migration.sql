@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "installations" ADD COLUMN     "problem" TEXT;

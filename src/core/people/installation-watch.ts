@@ -1,0 +1,61 @@
+import { type AppError, Misconfigured, messageWithRemedy } from "../errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { InstallationStore } from "./people-stores.ts";
+
+/** So long a process does not write again that an installation works. */
+const KNOWN_MS = 60_000;
+
+export interface InstallationWatchDeps {
+  readonly installations: Pick<InstallationStore, "setProblem">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Notes of which installations a platform refuses the app, from the results of calls that are made anyway. */
+export class InstallationWatch {
+  readonly #deps: InstallationWatchDeps;
+  readonly #worksUntilMs = new Map<string, number>();
+
+  constructor(deps: InstallationWatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** The platform took a call. */
+  async worked(adapter: string, externalId: string): Promise<void> {
+    const key = `${adapter} ${externalId}`;
+    const nowMs = this.#deps.clock.now().getTime();
+    if ((this.#worksUntilMs.get(key) ?? 0) > nowMs) {
+      return;
+    }
+    this.#worksUntilMs.set(key, nowMs + KNOWN_MS);
+    await this.#note({ adapter, externalId }, undefined);
+  }
+
+  /** A call failed. Only a refused token says something about the installation, or about all if it is unknown. */
+  async failed(error: unknown, adapter: string, externalId?: string): Promise<void> {
+    if (isTokenRefused(error)) {
+      await this.removed(messageWithRemedy(error), adapter, externalId);
+    }
+  }
+
+  /** The app has no access there any more. */
+  async removed(problem: string, adapter: string, externalId?: string): Promise<void> {
+    this.#worksUntilMs.clear();
+    await this.#note({ adapter, ...(externalId === undefined ? {} : { externalId }) }, problem);
+  }
+
+  /** The call itself has its own end, so a failure here must not change that. */
+  async #note(...args: Parameters<InstallationStore["setProblem"]>): Promise<void> {
+    try {
+      await this.#deps.installations.setProblem(...args);
+    } catch (error) {
+      this.#worksUntilMs.clear();
+      this.#deps.log.warn("installation.not_noted", { ...args[0], error });
+    }
+  }
+}
+
+function isTokenRefused(error: unknown): error is AppError {
+  return error instanceof Misconfigured && error.code === "external_authentication_required";
+}
