@@ -101,7 +101,12 @@ function keepBody(response: ServerResponse, whenDone: (bytes: Buffer) => void): 
       return original(...args);
     });
   }
-  response.once("finish", () => whenDone(Buffer.concat(parts)));
+  response.once("finish", () => {
+    // Over HTTP/2, an answer whose caller leaves finishes too.
+    if (isEnding) {
+      whenDone(Buffer.concat(parts));
+    }
+  });
 }
 
 function encodingOf(encoding: unknown): BufferEncoding {

@@ -29,9 +29,10 @@ export async function addOpenapi(server: FastifyInstance): Promise<void> {
     transform: describeRoute,
     transformObject: (document) => tidyDocument(jsonSchemaTransformObject(document)),
   });
-  let text: string | undefined;
+  // Bytes, because each answer that its caller does not read would have its own copy of a text.
+  let bytes: Buffer | undefined;
   server.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
-    text ??= JSON.stringify(server.swagger());
-    return reply.type("application/json; charset=utf-8").send(text);
+    bytes ??= Buffer.from(JSON.stringify(server.swagger()));
+    return reply.type("application/json; charset=utf-8").send(bytes);
   });
 }

@@ -40,19 +40,23 @@ export async function referencePage(app: FastifyInstance): Promise<void> {
 }
 
 interface Rendered {
-  readonly page: string;
-  readonly script: string;
+  readonly page: Buffer;
+  readonly script: Buffer;
   readonly policy: string;
 }
 
 /**
- * Called at the first request, because loading takes a quarter of a second and most processes never show the page.
+ * Returns bytes, because each answer that its caller does not read would have its own copy of a text. Called at the first
+ * request, because loading takes a quarter of a second and most processes never show the page.
  */
 async function render(): Promise<Rendered> {
   const { default: reference } = await import("@scalar/fastify-api-reference");
   const own = fastify();
   await own.register(reference, { routePrefix: PAGE, configuration: CONFIGURATION });
-  const [{ body: page }, { body: script }] = await Promise.all([own.inject(`${PAGE}/`), own.inject(BUNDLE)]);
+  const [{ rawPayload: page }, { rawPayload: script }] = await Promise.all([
+    own.inject(`${PAGE}/`),
+    own.inject(BUNDLE),
+  ]);
   await own.close();
-  return { page, script, policy: referencePolicy(page) };
+  return { page, script, policy: referencePolicy(page.toString()) };
 }

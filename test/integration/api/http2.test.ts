@@ -340,3 +340,31 @@ function connectionsOf({ server }: ApiHarness): Promise<number> {
   server.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
   return promise;
 }
+
+test("answers that callers do not read share the bytes of the documents that everybody may read", async () => {
+  const server = await start();
+  const paths = ["/api/v1/openapi.json", "/docs/scalar.js"];
+  const sizes = await Promise.all(
+    paths.map(async (path) => (await answerOf(session(server).request({ ":path": path }))).text.length),
+  );
+  const before = process.memoryUsage().external;
+
+  for (let count = 0; count < 4; count += 1) {
+    const client = connect(server.url, { ca: cert, settings: { initialWindowSize: 0 } });
+    client.on("error", () => undefined);
+    opened.push(client);
+    const unread = Array.from({ length: 50 }, (_, index) => client.request({ ":path": paths[index % 2] }));
+    await Promise.all(
+      unread.map((stream) =>
+        once(
+          stream.on("error", () => undefined),
+          "response",
+        ),
+      ),
+    );
+  }
+
+  // 100 copies of each would be 100 times as much.
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  expect(process.memoryUsage().external - before).toBeLessThan(10 * total);
+});
