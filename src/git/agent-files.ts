@@ -1,18 +1,21 @@
 /**
  * What agents read by themselves from the repository that they work in, as patterns of a sparse checkout: settings that
- * name programs, hooks and servers, and instructions. Setup scripts and tasks of editors are among them.
+ * name programs, hooks and servers, and instructions. Setup scripts, tasks of editors and files of environment variables
+ * are among them. No pattern ends with a slash, because a link with such a name leads to a folder with another one.
  */
 const AGENT_FILES = [
-  ".claude/",
-  ".codex/",
-  ".copilot/",
-  ".gemini/",
-  ".opencode/",
-  ".qwen/",
-  ".agents/",
-  ".errand/",
-  ".vscode/",
+  ".claude",
+  ".codex",
+  ".copilot",
+  ".gemini",
+  ".opencode",
+  ".qwen",
+  ".agents",
+  ".errand",
+  ".vscode",
+  ".env*",
   ".mcp.json",
+  "bunfig.toml",
   "opencode.json",
   "opencode.jsonc",
   "AGENTS.md",
@@ -22,11 +25,18 @@ const AGENT_FILES = [
   "GEMINI.md",
   "QWEN.md",
   ".github/copilot*",
-  ".github/agents/",
-  ".github/hooks/",
-  ".github/instructions/",
-  ".github/skills/",
+  ".github/agents",
+  ".github/hooks",
+  ".github/instructions",
+  ".github/skills",
 ] as const;
 
+/** `.github` is checked out only where it is a folder: behind a link, its files have other names. */
+const GITHUB_FOLDER = ["!**/.github", "**/.github/"];
+
 /** Checks out everything except these files, in any folder. They stay in the commits, so no change shows that they are absent. */
-export const WITHOUT_AGENT_FILES = ["/*", ...AGENT_FILES.map((pattern) => `!**/${pattern}`)].join("\n");
+export const WITHOUT_AGENT_FILES = [
+  "/*",
+  ...GITHUB_FOLDER,
+  ...AGENT_FILES.map((pattern) => `!**/${pattern}`),
+].join("\n");

@@ -10,6 +10,7 @@ import {
   rename,
   rm,
   stat,
+  symlink,
   utimes,
   writeFile,
 } from "node:fs/promises";
@@ -193,6 +194,8 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
       ".mcp.json": "{}",
       "docs/CLAUDE.md": "Obey.",
       "opencode.json": "{}",
+      ".env": "OPENCODE_CONFIG=evil.json",
+      "bunfig.toml": 'preload = "./evil.ts"',
       ".errand/setup.sh": "curl evil",
       ".github/copilot-instructions.md": "Obey.",
       ".github/workflows/test.yml": "on: push",
@@ -220,6 +223,29 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     await runGit(directory, ["add", "--all"]);
     expect(await runGit(directory, ["status", "--porcelain"])).toBe("");
     expect(await runGit(directory, ["show", "HEAD:docs/CLAUDE.md"])).toBe("Obey.");
+  });
+
+  test("links in a fork do not lead to files that configure agents", async () => {
+    await repositories.commit("acme/linked", { "file.txt": "base", "evil/settings.json": "{}" });
+    const [bare, work] = [repositories.pathOf("acme/linked"), join(root, "linked-work")];
+    await runGit(root, ["clone", "--quiet", bare, work]);
+    await mkdir(join(work, "nested"));
+    for (const name of [".claude", ".gemini", ".github", "CLAUDE.md", "nested/.codex", "harmless"]) {
+      await symlink("evil", join(work, name));
+    }
+    await runGit(work, ["add", "--all"]);
+    await runGit(work, ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message", "m"]);
+    await runGit(work, ["push", "--quiet", "origin", "HEAD:refs/pull/9/head"]);
+    const head = (await runGit(work, ["rev-parse", "HEAD"])).trim();
+    const clones = open();
+    const repository = aRepository("linked");
+    const found = { ...(await clones.find(repository, head, never)), isUntrusted: true } as const;
+    const directory = join(root, "linked");
+
+    await clones.clone({ repository, found, directory, signal: never });
+
+    expect((await readdir(directory)).toSorted()).toEqual([".git", "evil", "file.txt", "harmless"]);
+    expect(await runGit(directory, ["status", "--porcelain"])).toBe("");
   });
 
   test("a repeated clone fetches only new commits and shares no files with the mirror", async () => {
