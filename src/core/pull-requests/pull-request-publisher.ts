@@ -5,7 +5,7 @@ import { isSameRepository, type RepositoryName } from "../repositories/repositor
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
-import type { BranchPush } from "../workspaces/change-tracker.ts";
+import type { BranchPush, PushedWork } from "../workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../workspaces/workspace.ts";
 import { branchOf } from "./branch-name.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
@@ -148,12 +148,13 @@ export class PullRequestPublisher {
       if (extended !== undefined) {
         return extended;
       }
-      const pushed = await this.#push(target, { branch: branchOf(run) });
-      if (pushed === undefined) {
+      const work = await this.#push(target, { branch: branchOf(run) });
+      if (work === undefined) {
         return undefined;
       }
+      const { pushed, subject } = work;
       this.#note(pushed, undefined);
-      const opened = await this.#open(target, pushed.branch);
+      const opened = await this.#open(target, pushed.branch, subject);
       this.#note(pushed, opened);
       return opened;
     });
@@ -167,10 +168,10 @@ export class PullRequestPublisher {
       return undefined;
     }
     try {
-      const pushed = await this.#push(target, { branch: base, isShared: true });
+      const work = await this.#push(target, { branch: base, isShared: true });
       const found = await retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), target, base));
-      if (pushed !== undefined) {
-        this.#note(pushed, found);
+      if (work !== undefined) {
+        this.#note(work.pushed, found);
       }
       return found;
     } catch (error) {
@@ -182,14 +183,15 @@ export class PullRequestPublisher {
   #push(
     { name, owner }: PublishTarget,
     to: Pick<BranchPush, "branch" | "isShared">,
-  ): Promise<PushedBranch | undefined> {
+  ): Promise<PushedWork | undefined> {
     const { changes, clean, run, runWorkspace, writer } = this.#deps;
     const words = { sessionLink: writer.sessionLink(run), coAuthor: writer.coAuthorOf(run) };
     const message = clean(commitMessageOf(run, words));
     return changes.push(runWorkspace, { repository: { owner, name }, message, ...to });
   }
 
-  async #open(target: PublishTarget, branch: string): Promise<PullRequest | undefined> {
+  /** `subject` says what was done. */
+  async #open(target: PublishTarget, branch: string, subject?: string): Promise<PullRequest | undefined> {
     const { changes, clean, clock, pullRequests, run, runWorkspace, writer } = this.#deps;
     if (target.setting === "off" || branch === target.base) {
       return undefined;
@@ -198,6 +200,7 @@ export class PullRequestPublisher {
     const home = homeRepositoryOf(run);
     const words = {
       answer: this.#answer,
+      subject,
       issue: home !== undefined && isSameRepository(home, target) ? home.issue : undefined,
       fork: home?.fork,
       beside: home?.branch !== undefined && home.branch === target.base ? target : undefined,

@@ -37,6 +37,8 @@ export interface RequestOfWork {
   readonly sessionLink: string;
   /** What the agent says about its work. */
   readonly answer: string;
+  /** What was done, as the first commit says it. */
+  readonly subject?: string | undefined;
   /** The issue in which the work was asked for, if that is in the repository of the pull request. */
   readonly issue: number | undefined;
   /** Set if the work was asked for in the pull request of the branch `base`, and is not on that. */
@@ -47,7 +49,7 @@ export interface RequestOfWork {
 
 export function pullRequestText(
   run: Run,
-  { answer, beside, fork, issue, sessionLink }: RequestOfWork,
+  { answer, beside, fork, issue, sessionLink, subject = "" }: RequestOfWork,
 ): Pick<PullRequestDraft, "title" | "summary" | "body" | "closes"> {
   const asked = run.triggerUrl === undefined ? "" : `Asked for in ${run.triggerUrl}.`;
   const body = [
@@ -57,7 +59,7 @@ export function pullRequestText(
     forkText(fork),
   ];
   return {
-    title: harmlessTitle(run),
+    title: harmlessTitle({ id: run.id, title: subject.trim() === "" ? run.title : subject }),
     body: body.filter((part) => part !== "").join("\n\n"),
     ...(answer.trim() === "" ? {} : { summary: answer }),
     ...(issue === undefined ? {} : { closes: issue }),

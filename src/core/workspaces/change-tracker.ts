@@ -13,7 +13,7 @@ export interface ChangeTracker {
    * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
    * Undefined when there is nothing to push. Can be repeated.
    */
-  push(runWorkspace: RunWorkspace, push: BranchPush): Promise<PushedBranch | undefined>;
+  push(runWorkspace: RunWorkspace, push: BranchPush): Promise<PushedWork | undefined>;
   /** The repository's template of pull requests, as it was cloned. */
   templateOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<string | undefined>;
 }
@@ -28,6 +28,12 @@ export interface RepositoryDiff {
   readonly base: string;
   /** The changed files, as far as the list is not too long. */
   readonly files: readonly ChangedFile[];
+}
+
+export interface PushedWork {
+  readonly pushed: PushedBranch;
+  /** The subject of the first commit since the clone, which says what was done if the agent made it. */
+  readonly subject: string;
 }
 
 export interface BranchPush {

@@ -72,7 +72,13 @@ cat "$SCRATCH/names" "$SCRATCH/lines"
 g diff-tree -r -p -M --binary --full-index --no-ext-diff --no-textconv --no-color "$from" "$tree"
 `;
 
-/** Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` is `+`. Prints the commit, or nothing. */
+/** How much of the subject of a commit is printed. */
+const SUBJECT_BYTES = 300;
+
+/**
+ * Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` is `+`. Prints the commit and the subject of the first
+ * commit since `$2`, or nothing.
+ */
 export const PUSH = `${OPENING}${LARGE_FILES}
 rm -f "$index.lock"
 g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
@@ -86,6 +92,7 @@ new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
 g -c http.followRedirects=false push --quiet --no-verify --no-follow-tags --no-signed --recurse-submodules=no \\
   -- "$3" "$5$head:refs/heads/$4" >&2 || exit 94
 printf '%s\\n' "$head"
+g log --reverse --no-show-signature --no-color --format=%s "$head" --not "$2" $upstream | head -n 1 | head -c ${SUBJECT_BYTES}
 `;
 
 /**

@@ -1,7 +1,12 @@
-import type { Gateway, PushedBranch } from "../../core/agents/gateway.ts";
+import type { Gateway } from "../../core/agents/gateway.ts";
 import type { Committer } from "../../core/repositories/repository-access.ts";
 import { isSameRepository, type RepositoryName } from "../../core/repositories/repository-name.ts";
-import type { BranchPush, ChangeTracker, RepositoryDiff } from "../../core/workspaces/change-tracker.ts";
+import type {
+  BranchPush,
+  ChangeTracker,
+  PushedWork,
+  RepositoryDiff,
+} from "../../core/workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../../core/workspaces/workspace.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
@@ -32,6 +37,7 @@ export interface ChangeLimits {
 const DEFAULT_LIMITS: ChangeLimits = { patchBytes: 5 * 2 ** 20, lookMs: 120_000, pushMs: 300_000 };
 const WORDS_BYTES = 1_000;
 const MESSAGE_CHARS = 10_000;
+const PUSHED = /^([0-9a-f]{40,64})\n([^\n]*)\n?$/;
 const ID = /^([0-9a-f]{40,64})\n$/;
 
 /**
@@ -103,7 +109,7 @@ class RunChanges {
     return repositories.find((each) => isSameRepository(each, repository))?.template;
   }
 
-  async push(push: BranchPush): Promise<PushedBranch | undefined> {
+  async push(push: BranchPush): Promise<PushedWork | undefined> {
     const { branch, repository } = push;
     const { repositories } = await readRecord(this.#path);
     const cloned = repositories.find((each) => isSameRepository(each, repository));
@@ -114,7 +120,7 @@ class RunChanges {
     if (end.exit === "time-out" || end.exit === "cut" || end.exit.code !== 0) {
       throw changeProblem(cloned, end);
     }
-    const commit = idIn(end);
+    const [, commit, subject = ""] = PUSHED.exec(end.output.toString()) ?? [];
     if (commit === undefined) {
       return undefined;
     }
@@ -124,7 +130,7 @@ class RunChanges {
     const observedPush = this.#runWorkspace.gateway.traffic.pushes.findLast(
       (each) => each.branch === branch && isSameRepository(each, cloned),
     );
-    return observedPush ?? { owner, name, branch, commit };
+    return { pushed: observedPush ?? { owner, name, branch, commit }, subject };
   }
 
   #push(cloned: ClonedRepository, { branch, isShared, message }: BranchPush): Promise<ScriptEnd> {

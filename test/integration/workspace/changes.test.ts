@@ -216,7 +216,8 @@ describe.each(sandboxes)(
           const again = await harness.changes.push(harness.runWorkspace, push);
 
           const head = (await harness.git("rev-parse", "HEAD")).trim();
-          expect(first).toEqual({ ...TOOLS, branch: "errand/abc", commit: head });
+          const pushed = { ...TOOLS, branch: "errand/abc", commit: head };
+          expect(first).toEqual({ pushed, subject: "What was done" });
           expect(again).toEqual(first);
           expect(await lastPushed("%an <%ae>|%s|%b")).toContain(
             "Errand <errand@users.noreply.invalid>|What was done|# kept",
@@ -236,7 +237,21 @@ describe.each(sandboxes)(
 
           const moved = await harness.changes.push(harness.runWorkspace, push);
 
-          expect((await lastPushed("%H")).trim()).toBe(moved?.commit);
+          expect((await lastPushed("%H")).trim()).toBe(moved?.pushed.commit);
+        });
+
+        test("a push says what the agent wrote into its first commit", async () => {
+          const harness = await openToPush();
+          const identity = ["-c", "user.name=Agent", "-c", "user.email=agent@example.com"];
+          for (const subject of [`Read tokens in one pass ${"x".repeat(400)}`, "Fix a typo"]) {
+            await harness.git(...identity, "commit", "--quiet", "--allow-empty", "-m", subject);
+          }
+          await writeFile(join(harness.workspace.workingDirectory, "new.txt"), "new");
+
+          const work = await harness.changes.push(harness.runWorkspace, push);
+
+          expect(work?.subject).toMatch(/^Read tokens in one pass x+$/);
+          expect(work?.subject).toHaveLength(300);
         });
 
         test("a push that would remove commits from the default branch is rejected", async () => {

@@ -77,7 +77,7 @@ describe.skipIf(skipped !== undefined)(
       await writeFile(join(workspace.workingDirectory, "file.txt"), "two, and longer\n");
 
       const [turn] = await changes.diff(runWorkspace, "snapshot");
-      const pushed = await changes.push(runWorkspace, {
+      const work = await changes.push(runWorkspace, {
         repository: TOOLS,
         branch: "errand/x",
         message: "m",
@@ -85,7 +85,7 @@ describe.skipIf(skipped !== undefined)(
 
       expect(Buffer.from(turn?.patch ?? "").toString()).toContain("+two, and longer");
       expect(turn?.filesChanged).toBe(1);
-      expect(gatewayHarness.gateway.traffic.pushes).toEqual([pushed]);
+      expect(gatewayHarness.gateway.traffic.pushes).toEqual([work?.pushed]);
     });
 
     test("an image without git yields no patches, and the error says why", async () => {

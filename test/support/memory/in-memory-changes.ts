@@ -1,8 +1,8 @@
-import type { PushedBranch } from "../../../src/core/agents/gateway.ts";
 import type { RepositoryName } from "../../../src/core/repositories/repository-name.ts";
 import type {
   BranchPush,
   ChangeTracker,
+  PushedWork,
   RepositoryDiff,
 } from "../../../src/core/workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../../../src/core/workspaces/workspace.ts";
@@ -20,6 +20,8 @@ export class InMemoryChanges implements ChangeTracker {
   /** Each call awaits one of these first. */
   readonly markGates: Promise<void>[] = [];
   readonly pushGates: Promise<void>[] = [];
+  /** The subject of the agent's first commit. Undefined: it commits nothing. */
+  subject: string | undefined;
   marks = 0;
   /** The templates of pull requests, by `owner/name`. */
   readonly templates = new Map<string, string>();
@@ -59,7 +61,7 @@ export class InMemoryChanges implements ChangeTracker {
     }));
   }
 
-  async push(_site: RunWorkspace, push: BranchPush): Promise<PushedBranch | undefined> {
+  async push(_site: RunWorkspace, push: BranchPush): Promise<PushedWork | undefined> {
     this.pushes.push(push);
     this.#journal.push(`pushed ${push.branch}`);
     await this.pushGates.shift();
@@ -71,7 +73,8 @@ export class InMemoryChanges implements ChangeTracker {
     if (!this.sinceClone.has(`${owner}/${name}`)) {
       return undefined;
     }
-    return { owner, name, branch: push.branch, commit: "c0ffee" };
+    const subject = this.subject ?? push.message.split("\n", 1)[0] ?? "";
+    return { pushed: { owner, name, branch: push.branch, commit: "c0ffee" }, subject };
   }
 }
 

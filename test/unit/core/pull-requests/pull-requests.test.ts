@@ -82,6 +82,18 @@ function pushes(branch: string): Script {
 }
 
 describe("the pull request of a run", () => {
+  test("the title of a pull request says what was done, if the agent committed it, and mentions nobody", async () => {
+    changed();
+    harness.changes.subject = "Read @tokens in one pass, fixes #7";
+    await start();
+
+    await perform();
+
+    expect(harness.pullRequests.drafts).toEqual([
+      expect.objectContaining({ title: "Read tokens in one pass, fixes no. 7" }),
+    ]);
+  });
+
   test("a pull request gets the template of its repository", async () => {
     changed();
     harness.changes.templates.set("acme/widgets", "## Why");
