@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { GithubCall } from "../support/github/github-api.ts";
 import { asRecord } from "../support/json.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
 import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
 
 const EDIT = /\/comments\/\d+$/;
+const LOGS = /\/logs$/;
 const MENTION_CALLS_MAX = 12;
+const FAILING_CHECKS_CALLS_MAX = 22;
 
 vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
@@ -17,10 +20,12 @@ beforeAll(async () => {
 
 afterAll(() => fixture?.close());
 
-/** The calls of the service, without the edits of a card between its first and its last state, as one line each. */
+/** The calls of the service, without logs and the edits of a card between its first and its last state, as one line each. */
 function countedCalls(calls: readonly GithubCall[]): string[] {
   const last = new Map(calls.filter(isEdit).map((call) => [call.path, call]));
-  const counted = calls.filter((call) => !isEdit(call) || last.get(call.path) === call);
+  const counted = calls.filter(
+    (call) => !LOGS.test(call.path) && (!isEdit(call) || last.get(call.path) === call),
+  );
   return counted.map(({ body, method, outcome, path }) => {
     const { content, permissions } = asRecord(body ?? {});
     return `${method} ${path} ${outcome} ${JSON.stringify({ content, permissions })}`;
@@ -67,4 +72,36 @@ test("the work is committed by the App's account, and its pull request has the t
   expect(author).toContain("@users.noreply.");
   const opened = asRecord(github.calls("POST", /\/pulls$/).at(-1)?.body ?? {});
   expect(opened.body).toMatch(/<!-- errand:description-end -->\n\n## Why\n$/);
+});
+
+test("a mention in a pull request with three failing checks takes at most 22 calls of GitHub", async () => {
+  const issue = await GithubIssue.open(fixture);
+  await issue.comment("@errand write notes.txt hello");
+  const card = await issue.untilCard("Done", /Its pull request:/);
+  const pull = new GithubIssue(fixture, Number(/\/pull\/(\d+)/.exec(card.body)?.[1]));
+  await pull.untilCard("Done");
+  await fixture.github.failChecks(pull.number, ["build", "lint", "test"]);
+  const before = fixture.github.calls().length;
+
+  const comment = await pull.comment("@errand write notes.txt fixed");
+  await pull.untilAnswers(1);
+  await pull.untilCard("Done", /turn 2/);
+  await issue.untilCard("Done", /turn 2/);
+  await pull.untilReactions(comment, 2);
+
+  const counted = countedCalls(fixture.github.calls().slice(before));
+  expect(counted.filter((call) => call.includes("/check-runs"))).toHaveLength(1);
+  expect(counted.length, counted.join("\n")).toBeLessThanOrEqual(FAILING_CHECKS_CALLS_MAX);
+});
+
+test("a run whose tokens end while it works publishes its work and answers with new ones", async () => {
+  const issue = await GithubIssue.open(fixture);
+  await issue.comment("@errand sleep 3; write notes.txt hello");
+  await waitFor(() => issue.cards.length > 0, { what: "the card to be shown" });
+
+  fixture.github.revokeTokens();
+
+  await issue.untilCard("Done", /Its pull request:/);
+  await issue.untilAnswers(1);
+  expect(fixture.github.calls().map(({ outcome }) => outcome)).toContain("401");
 });

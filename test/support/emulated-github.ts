@@ -244,6 +244,17 @@ export class EmulatedGithub {
     });
   }
 
+  /** Failed checks of the head of a pull request, which belong to a program other than Errand. */
+  async failChecks(number: number, names: readonly string[]): Promise<void> {
+    const { head } = await this.#callAs(this.owner.login, "GET", `pulls/${number}`);
+    for (const name of names) {
+      const result = { status: "completed", conclusion: "failure", output: { title: "Red", summary: "No." } };
+      await this.#callAs(this.owner.login, "POST", "check-runs", {
+        ...{ name, head_sha: asRecord(head).sha, ...result },
+      });
+    }
+  }
+
   async editPullRequestAs(login: string, number: number, body: string): Promise<void> {
     await this.#callAs(login, "PATCH", `pulls/${number}`, { body });
   }
