@@ -53,6 +53,29 @@ test("commits are by the App's account, whose address has its numeric id, which 
   expect(github.calls("GET", /^\/users\//)).toHaveLength(before + 1);
 });
 
+test("the key of a push an hour after the clone is a new one, and GitHub takes it", async () => {
+  const own = await startEmulatedGithub({ private: true });
+  let now = Date.now();
+  const access = await adapterOn(own, { now: () => now }).openRepository(
+    `${new URL(own.apiUrl).origin}/${own.repo.fullName}.git`,
+  );
+  const statusWith = async (key = "") => {
+    const token = Buffer.from(key.replace("Basic ", ""), "base64").toString().split(":")[1];
+    const headers = { authorization: `token ${token}` };
+    return (await fetch(`${own.apiUrl}/repos/${own.repo.fullName}`, { headers })).status;
+  };
+
+  const atClone = await access?.authorization("write");
+  expect(await statusWith(atClone)).toBe(200);
+  own.revokeTokens();
+  now += 3_600_000;
+  const atPush = await access?.authorization("write");
+
+  expect(await statusWith(atClone)).toBe(401);
+  expect(await statusWith(atPush)).toBe(200);
+  await own.stop();
+});
+
 test("a repository that the App is not installed in is not opened", async () => {
   expect(await adapterOn(github).openRepository(addressOf("nobody/nothing"))).toBeUndefined();
 });
