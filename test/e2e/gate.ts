@@ -13,7 +13,7 @@ export interface KeyedSemaphore {
 }
 
 /** The response headers that the client libraries read. */
-const FORWARDED_HEADERS = ["content-type", "link", "location", "retry-after"];
+const FORWARDED_HEADERS = ["content-type", "link", "location", "retry-after", "etag"];
 
 export interface GateOptions {
   /** Serves the repositories, as a host of repositories does beside its API. */

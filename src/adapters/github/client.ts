@@ -6,20 +6,13 @@ import type { Log } from "../../core/ports/log.ts";
 import type { GithubConfig } from "./config.ts";
 import { movedError, toAppError } from "./errors.ts";
 import { InstallationTokens, type TokenScope } from "./installation-tokens.ts";
+import { KnownAnswers, type Received } from "./known-answers.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /** A wrong time must not stop an installation for days. */
 const WAIT_MAX_MS = 60 * 60_000;
 
 const tokenAnswer = z.object({ token: z.string() });
-/** Answers that are kept to be confirmed by their tags. */
-const ANSWERS_MAX = 500;
-
-/** An answer that GitHub confirms by its tag instead of sending it again. */
-interface TaggedAnswer {
-  readonly etag: string;
-  readonly value: unknown;
-}
 
 export interface GithubClientDeps {
   readonly log: Log;
@@ -44,7 +37,6 @@ interface Answer<Value> {
   readonly lastPage: number;
   /** For a list without numbers of pages. */
   readonly nextCursor?: string | undefined;
-  readonly etag?: string | undefined;
 }
 
 /** GitHub asked an installation to wait. */
@@ -60,11 +52,10 @@ interface Wait {
 export class GithubClient {
   readonly #app: Octokit;
   readonly #octokit: Octokit;
+  readonly #known = new KnownAnswers();
   readonly #now: () => number;
   readonly #tokens: InstallationTokens;
   readonly #waits = new Map<string, Wait>();
-  /** The last answers of `read`, the newest at the end. */
-  readonly #answers = new Map<string, TaggedAnswer>();
 
   constructor(config: GithubConfig, deps: GithubClientDeps) {
     const { appId, privateKey, apiUrl } = config;
@@ -89,38 +80,17 @@ export class GithubClient {
     return (await this.list(installation, call)).value;
   }
 
-  /** Like `call`, for a GET that is repeated: an unchanged answer does not count for GitHub's rate limit. */
-  async read<Value>(installation: string, call: GithubCall<Value>): Promise<Value> {
-    const key = JSON.stringify([installation, call.route, call.parameters]);
-    const known = this.#answers.get(key);
-    const tag = known === undefined ? {} : { "if-none-match": known.etag };
-    try {
-      const { etag, value } = await this.#withToken(installation, (headers) =>
-        send(this.#octokit, call, { ...headers, ...tag }),
-      );
-      this.#remember(key, etag, value);
-      return value;
-    } catch (error) {
-      if (known !== undefined && isUnchanged(error)) {
-        return call.answer.parse(known.value);
-      }
-      throw error;
-    }
-  }
-
-  #remember(key: string, etag: string | undefined, value: unknown): void {
-    this.#answers.delete(key);
-    if (etag !== undefined) {
-      this.#answers.set(key, { etag, value });
-    }
-    const [oldest] = this.#answers.keys();
-    if (oldest !== undefined && this.#answers.size > ANSWERS_MAX) {
-      this.#answers.delete(oldest);
-    }
-  }
-
   list<Value>(installation: string, call: GithubCall<Value>): Promise<Answer<Value>> {
-    return this.#withToken(installation, (headers) => send(this.#octokit, call, headers));
+    return this.#withToken(installation, async (headers) => {
+      const { parameters, route } = call;
+      if (!route.startsWith("GET ")) {
+        return send(this.#octokit, call, headers);
+      }
+      const name = JSON.stringify([installation, route, parameters]);
+      const received = await receive(this.#octokit, call, headers, this.#known.get(name));
+      this.#known.keep(name, received);
+      return answerOf(call, received);
+    });
   }
 
   /** The address to which GitHub redirects this call. It is signed: for a minute it needs no token. */
@@ -207,23 +177,49 @@ function octokitFor(baseUrl: string, deps: GithubClientDeps): typeof Octokit {
 
 async function send<Value>(
   octokit: Octokit,
-  { route, parameters = {}, answer }: GithubCall<Value>,
+  call: GithubCall<Value>,
   headers: Headers = {},
 ): Promise<Answer<Value>> {
+  return answerOf(call, await receive(octokit, call, headers));
+}
+
+/** `known`: an earlier answer to the same call. GitHub does not count the call if that is still the same. */
+async function receive(
+  octokit: Octokit,
+  { parameters = {}, route }: Omit<GithubCall<unknown>, "answer">,
+  requestHeaders: Headers,
+  known?: Received,
+): Promise<Received> {
+  const condition = known?.etag === undefined ? {} : { "if-none-match": known.etag };
   try {
-    const response = await octokit.request(route, { ...parameters, headers });
-    if (response.status >= 300) {
-      throw movedError(response.status, route);
+    const request = { ...parameters, headers: { ...requestHeaders, ...condition } };
+    const { data, headers, status } = await octokit.request(route, request);
+    if (status >= 300) {
+      throw movedError(status, route);
     }
-    const read = answer.safeParse(response.data);
-    if (!read.success) {
-      throw unreadable(route, read.error);
-    }
-    const { etag, link = "" } = response.headers;
-    return { value: read.data, lastPage: lastPageOf(link, parameters), nextCursor: nextCursorOf(link), etag };
+    return { data, link: headers.link ?? "", etag: headers.etag };
   } catch (error) {
+    if (known !== undefined && isNotModified(error)) {
+      return known;
+    }
     throw toAppError(error, route);
   }
+}
+
+function answerOf<Value>(
+  { answer, parameters = {}, route }: GithubCall<Value>,
+  { data, link }: Received,
+): Answer<Value> {
+  const read = answer.safeParse(data);
+  if (!read.success) {
+    throw unreadable(route, read.error);
+  }
+  return { value: read.data, lastPage: lastPageOf(link, parameters), nextCursor: nextCursorOf(link) };
+}
+
+/** Octokit throws it as an error. */
+function isNotModified(error: unknown): boolean {
+  return error instanceof Error && "status" in error && error.status === 304;
 }
 
 async function findLocation(
@@ -248,12 +244,6 @@ function headersWith(token: string): Headers {
 
 function isUnauthorized(error: unknown): error is AppError {
   return error instanceof AppError && error.code === "authentication_required";
-}
-
-/** Octokit throws the answer 304. */
-function isUnchanged(error: unknown): boolean {
-  const cause = error instanceof AppError ? error.cause : undefined;
-  return cause instanceof Error && "status" in cause && cause.status === 304;
 }
 
 /** The `Link` header of the last page names no last page. */

@@ -33,20 +33,20 @@ const checksAnswer = z.object({
 });
 
 interface ReadableRepository extends Pick<Repository, "owner" | "repo"> {
-  readonly read: <Value>(call: GithubCall<Value>) => Promise<Value>;
+  readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
 }
 
 /** Reads the state of a pull request, and the check runs of its newest commit. */
 export async function readPullRequest(
-  { owner, read, repo }: ReadableRepository,
+  { call, owner, repo }: ReadableRepository,
   number: number,
 ): Promise<PullRequestStatus> {
-  const pull = await read({
+  const pull = await call({
     route: "GET /repos/{owner}/{repo}/pulls/{number}",
     parameters: { owner, repo, number },
     answer: pullAnswer,
   });
-  const checks = await read({
+  const checks = await call({
     route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
     parameters: { owner, repo, ref: pull.head.sha, per_page: 100 },
     answer: checksAnswer,

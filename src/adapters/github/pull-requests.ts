@@ -35,8 +35,6 @@ type Draft = Parameters<PullRequestAccess["open"]>[0];
 /** A repository, and calls of its API with the credentials of an installation or of a team. */
 interface RepositoryApi extends Repository {
   readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
-  /** The same for a GET that is repeated. */
-  readonly read: <Value>(call: GithubCall<Value>) => Promise<Value>;
   /** Undefined: no installation sends the comments of its pull requests. */
   readonly installation?: string;
   /** As GitHub said it lately. */
@@ -53,9 +51,8 @@ export async function openPullRequests(
   }
   const installation = String(id);
   const call: RepositoryApi["call"] = (request) => client.call(installation, request);
-  const read: RepositoryApi["read"] = (request) => client.read(installation, request);
   const defaultBranch = repositories.defaultBranchOf(owner, repo);
-  return { installation, ...pullRequestsOf({ call, read, defaultBranch, installation, owner, repo }) };
+  return { installation, ...pullRequestsOf({ call, defaultBranch, installation, owner, repo }) };
 }
 
 /** The same with a token instead of the App. */
@@ -64,7 +61,7 @@ export async function openPullRequestsWithToken(
   client: Pick<GithubTokenClient, "call">,
 ): Promise<Omit<PullRequestAccess, "installation">> {
   const call: RepositoryApi["call"] = (request) => client.call(request);
-  return pullRequestsOf({ call, read: call, owner, repo });
+  return pullRequestsOf({ call, owner, repo });
 }
 
 function pullRequestsOf(api: RepositoryApi): Omit<PullRequestAccess, "installation"> {

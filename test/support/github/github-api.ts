@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { FaultQueue } from "../fault-queue.ts";
 import {
   type FrontAnswer,
@@ -85,7 +86,7 @@ export class GithubApi {
     const fault = this.faults.take(request);
     const actor = this.#actor(request);
     const limit = actor === BOT ? this.#limits.refusal(request) : undefined;
-    const answer = (fault && failureOf(fault)) ?? limit ?? (await this.respond(request));
+    const answer = (fault && failureOf(fault)) ?? limit ?? ifChanged(request, await this.respond(request));
     const outcome = fault?.kind ?? String(answer.status);
     const { method, path } = request;
     const body = bodyOf(request);
@@ -282,6 +283,21 @@ export class GithubApi {
     const token = tokenOf(request);
     return token === undefined ? undefined : this.#world.loginOf(token);
   }
+}
+
+/** ETags differ from token to token. emulate has none. */
+function ifChanged(request: FrontRequest, answer: FrontAnswer): FrontAnswer {
+  if (request.method !== "GET" || answer.status !== 200) {
+    return answer;
+  }
+  const hash = createHash("sha256")
+    .update(tokenOf(request) ?? "")
+    .update(answer.body);
+  const etag = `W/"${hash.digest("hex")}"`;
+  const headers = { ...answer.headers, etag };
+  return request.headers.get("if-none-match") === etag
+    ? { status: 304, headers, body: "" }
+    : { ...answer, headers };
 }
 
 function failureOf(fault: GithubFault): FrontAnswer | undefined {
