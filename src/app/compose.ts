@@ -182,7 +182,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const parts = { adapters, catalogueView: agents.view, database, queue, secrets, storage };
   const doctor = composeDoctor({ ...bootstrap, ...parts }, log);
   const privateCommands = new PrivateCommands({
-    ...{ storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl },
+    ...{ storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl, digest: sha256 },
   });
   return {
     database,

@@ -17,6 +17,11 @@ export function newId<Id extends string = string>(now: Date): Id {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}` as Id;
 }
 
+/** An id made of a SHA-256, for what must exist once. */
+export function idOfDigest(hash: string): string {
+  return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The id in `text` in lower case, or undefined if `text` is not a UUID. */

@@ -20,9 +20,12 @@ export class PrismaSignInLinkStore implements SignInLinkStore {
     this.#deps = deps;
   }
 
-  async add(link: SignInLink, tokenHash: string): Promise<void> {
+  async add(link: SignInLink, tokenHash: string): Promise<boolean> {
     const data = { ...link, tokenHash };
-    await this.#deps.database.query((client) => client.signInLink.create({ data }));
+    const { count } = await this.#deps.database.query((client) =>
+      client.signInLink.createMany({ data, skipDuplicates: true }),
+    );
+    return count > 0;
   }
 
   findByHash(tokenHash: string, now: Date): Promise<SignInLink | undefined> {

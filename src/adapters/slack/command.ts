@@ -45,11 +45,11 @@ export async function privateCommandOf(
   { bot, client }: { readonly bot: Bot; readonly client: WebClient },
 ): Promise<PrivateCommand> {
   requireWorkspace(command, bot);
-  const { channel: place, teamId: installation, userId } = command;
+  const { channel: place, teamId: installation, triggerId: requestId, userId } = command;
   const author = { subject: authorSubject(installation, userId) };
   const authorization = await authorize(client, { author, installation });
   const text = afterName(command.text);
-  return { name, text, adapter: "slack", source: "SLACK", installation, place, authorization };
+  return { name, text, adapter: "slack", source: "SLACK", installation, place, requestId, authorization };
 }
 
 /** What stands after the first word of a command. */

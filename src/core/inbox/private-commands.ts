@@ -1,7 +1,7 @@
 import type { Doctor } from "../doctor/doctor.ts";
 import { AppError } from "../errors.ts";
 import { isOperator, type Principal } from "../people/principal.ts";
-import { createSignInLink, type SignInLinkDeps } from "../people/sign-in-link.ts";
+import { createSignInLink, type LinkRequest, type SignInLinkDeps } from "../people/sign-in-link.ts";
 import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
 import type { RunSource } from "../runs/sources.ts";
 import { STATE_PHRASES } from "../runs/states.ts";
@@ -25,6 +25,8 @@ export interface PrivateCommand {
   readonly installation: string;
   readonly place: string;
   readonly authorization: Authorization;
+  /** The platform's id of this command. */
+  readonly requestId: string;
 }
 
 export interface PrivateCommandsDeps extends Pick<InboxDeps, "policies" | "runs"> {
@@ -32,6 +34,7 @@ export interface PrivateCommandsDeps extends Pick<InboxDeps, "policies" | "runs"
   readonly requestDefaults: RequestDefaultsService;
   readonly doctor: Pick<Doctor, "examine">;
   readonly clock: SignInLinkDeps["clock"];
+  readonly digest: SignInLinkDeps["digest"];
   readonly makeToken: SignInLinkDeps["makeToken"];
   readonly publicUrl: SignInLinkDeps["publicUrl"];
 }
@@ -53,6 +56,7 @@ export class PrivateCommands {
     installation: id,
     name,
     place,
+    requestId,
     source,
     text,
   }: PrivateCommand): Promise<string> {
@@ -74,7 +78,7 @@ export class PrivateCommands {
       case "doctor":
         return this.#doctor(author);
       case "link":
-        return this.#link(author, authorization.author.subject);
+        return this.#link(author, { subject: authorization.author.subject, requestId });
       case "runs":
       case "status":
         return this.#status(author);
@@ -85,11 +89,15 @@ export class PrivateCommands {
     }
   }
 
-  async #link(author: Principal, subject: string): Promise<string> {
-    const { url } = await createSignInLink(this.#deps, author, subject);
+  /** Whoever sends a copy of a signed command gets no link. */
+  async #link(author: Principal, request: LinkRequest): Promise<string> {
+    const link = await createSignInLink(this.#deps, author, request);
+    if (link === undefined) {
+      return "This command has got its link already. Send it again for a new one.";
+    }
     return (
       "This link signs you in. In a browser that is signed in already, it can join this account with that person. " +
-      `It works once, for ten minutes, and is for nobody else: ${url}`
+      `It works once, for ten minutes, and is for nobody else: ${link.url}`
     );
   }
 

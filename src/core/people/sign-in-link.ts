@@ -1,5 +1,6 @@
-import { newId, type PrincipalId, type TeamId } from "../ids.ts";
+import { idOfDigest, newId, type PrincipalId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Digest } from "../ports/digest.ts";
 import type { Principal } from "./principal.ts";
 
 /** Signs one principal in, once. Its token is in its address and is not stored. */
@@ -16,7 +17,8 @@ export interface SignInLink {
 
 /** Stores links under the hashes of their tokens. */
 export interface SignInLinkStore {
-  add(link: SignInLink, tokenHash: string): Promise<void>;
+  /** False: there is a link with this id, and nothing was stored. */
+  add(link: SignInLink, tokenHash: string): Promise<boolean>;
   /** The link if it is neither used nor expired. */
   findByHash(tokenHash: string, now: Date): Promise<SignInLink | undefined>;
   /** As `findByHash`, and uses the link up: of several calls, exactly one gets the link. */
@@ -31,25 +33,36 @@ const SIGN_IN_LINK_MS = 10 * 60_000;
 export interface SignInLinkDeps {
   readonly storage: { readonly signInLinks: SignInLinkStore };
   readonly clock: Clock;
+  readonly digest: Digest;
   /** Returns a new token with its stored form. */
   readonly makeToken: () => { readonly token: string; readonly hash: string };
   readonly publicUrl: () => string;
 }
 
+/** The account that asks for a link, and the platform's id of what it sent. */
+export interface LinkRequest {
+  readonly subject: string;
+  readonly requestId: string;
+}
+
 /**
  * Returns the address of a page that signs the principal in. The caller has verified who the principal is, and shows
- * the address to nobody else. Opening the page does not use the link up, because previews of messages open it too.
+ * the address to nobody else. Undefined: the request got its link before, and a copy of it gets none. Opening the page does not use the link up, because previews of messages open it too.
  */
 export async function createSignInLink(
-  { clock, makeToken, publicUrl, storage }: SignInLinkDeps,
+  { clock, digest, makeToken, publicUrl, storage }: SignInLinkDeps,
   { id: principalId, teamId }: Pick<Principal, "id" | "teamId">,
-  subject?: string,
-): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+  request?: LinkRequest,
+): Promise<{ readonly url: string; readonly expiresAt: Date } | undefined> {
   const { hash, token } = makeToken();
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + SIGN_IN_LINK_MS);
-  const asker = subject === undefined ? {} : { subject };
-  const link = { id: newId(createdAt), teamId, principalId, createdAt, expiresAt, ...asker };
-  await storage.signInLinks.add(link, hash);
+  const id =
+    request === undefined ? newId(createdAt) : idOfDigest(digest(`${request.subject} ${request.requestId}`));
+  const asker = request === undefined ? {} : { subject: request.subject };
+  const link = { id, teamId, principalId, createdAt, expiresAt, ...asker };
+  if (!(await storage.signInLinks.add(link, hash))) {
+    return undefined;
+  }
   return { url: `${publicUrl()}/signin/link?token=${token}`, expiresAt };
 }

@@ -1,5 +1,5 @@
 import { auditContextOf } from "../audit/audit-log.ts";
-import type { PrincipalId, TeamId } from "../ids.ts";
+import { idOfDigest, type PrincipalId, type TeamId } from "../ids.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Digest } from "../ports/digest.ts";
@@ -61,8 +61,7 @@ export class RequestDefaultsService {
 
   /** Made of the scope, so that a scope has one record. */
   #idOf(teamId: TeamId, scope: DefaultsScope): string {
-    const hash = this.#deps.digest(`${teamId} ${textOf(scope)}`);
-    return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+    return idOfDigest(this.#deps.digest(`${teamId} ${textOf(scope)}`));
   }
 }
 

@@ -18,6 +18,16 @@ export function describeSignInWays(harness: () => StorageHarness): void {
       expect(await signInLinks.findByHash(randomUUID(), justBefore(link.expiresAt))).toBeUndefined();
     });
 
+    test("of two links with one id, the second is not stored", async () => {
+      const { signInLinks } = harness().storage;
+      const [first, second, link] = [randomUUID(), randomUUID(), await aLink(harness())];
+
+      expect(await signInLinks.add(link, first)).toBe(true);
+      expect(await signInLinks.add(link, second)).toBe(false);
+
+      expect(await signInLinks.findByHash(second, justBefore(link.expiresAt))).toBeUndefined();
+    });
+
     test("exactly one of several concurrent uses gets a sign-in link", async () => {
       const { signInLinks } = harness().storage;
       const [hash, link] = [randomUUID(), await aLink(harness())];

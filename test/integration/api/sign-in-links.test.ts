@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeyHasher, newToken } from "../../../src/api/auth/api-keys.ts";
+import { sha256 } from "../../../src/app/sha256.ts";
 import { createSignInLink } from "../../../src/core/people/sign-in-link.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { type Answer, call } from "./api-caller.ts";
@@ -18,8 +20,9 @@ const RUN = "/runs/0195b2a4-5c1f-7d90-a4c3-2e6f8b1d0a7c";
 async function aLink(name: string): Promise<{ token: string; url: string; uid: string }> {
   const principal = await harness.storage.people.ensure(FIRST_TEAM, `chat:${name}`, name);
   const hash = createKeyHasher(SECRET);
-  const { url } = await createSignInLink(
+  const link = await createSignInLink(
     {
+      digest: sha256,
       storage: harness.storage,
       clock: harness.clock,
       publicUrl: () => PUBLIC_URL,
@@ -29,8 +32,9 @@ async function aLink(name: string): Promise<{ token: string; url: string; uid: s
       },
     },
     principal,
-    `chat:${name}`,
+    { subject: `chat:${name}`, requestId: randomUUID() },
   );
+  const url = link?.url ?? "";
   return { url, token: new URL(url).searchParams.get("token") ?? "", uid: principal.id };
 }
 

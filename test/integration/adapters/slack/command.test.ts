@@ -42,6 +42,7 @@ describe("slash commands", () => {
         text,
         installation: teamId,
         place: channel.id,
+        requestId: expect.stringMatching(/./),
         authorization: expect.objectContaining({
           allowed: true,
           roles: ["member"],

@@ -8,9 +8,13 @@ export class InMemorySignInLinkStore implements SignInLinkStore {
     this.#database = database;
   }
 
-  add(link: SignInLink, tokenHash: string): Promise<void> {
-    return this.#database.transaction(({ tables }) => {
-      tables.signInLinks.set(tokenHash, link);
+  add(link: SignInLink, tokenHash: string): Promise<boolean> {
+    return this.#database.transaction(({ tables: { signInLinks } }) => {
+      const isNew = !signInLinks.values().some(({ id }) => id === link.id);
+      if (isNew) {
+        signInLinks.set(tokenHash, link);
+      }
+      return isNew;
     });
   }
 

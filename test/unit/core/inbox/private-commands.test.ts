@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
+import { sha256 } from "../../../../src/app/sha256.ts";
 import { type NamedFinding, ok, warn } from "../../../../src/core/doctor/check.ts";
 import { type PrivateCommand, PrivateCommands } from "../../../../src/core/inbox/private-commands.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
@@ -19,6 +21,7 @@ beforeEach(() => {
     ...{ storage, clock, runs, policies: runRules({ storage, pubsub, clock }).policies },
     requestDefaults: harness.requestDefaults,
     doctor: { examine: async () => findings },
+    digest: sha256,
     makeToken: () => ({ token: "t0ken", hash: "hash" }),
     publicUrl: () => "http://here",
   });
@@ -27,7 +30,8 @@ beforeEach(() => {
 function answer(name: PrivateCommand["name"], changes: Partial<PrivateCommand> = {}): Promise<string> {
   const authorization = { allowed: true, permission: "member", roles: ["member"], author: ADA } as const;
   const where = { adapter: "memory", source: "SLACK", installation: "here", place: "C1" } as const;
-  return commands.answer({ name, text: "", ...where, authorization, ...changes });
+  const requestId = randomUUID();
+  return commands.answer({ name, text: "", ...where, authorization, requestId, ...changes });
 }
 
 describe("private commands", () => {
@@ -37,6 +41,13 @@ describe("private commands", () => {
     const link = await harness.storage.signInLinks.findByHash("hash", harness.clock.now());
     const principalId = (await harness.person()).id;
     expect(link).toMatchObject({ teamId: FIRST_TEAM, principalId, subject: "memory:Ada" });
+  });
+
+  test("a copy of a command gets no link, and a new command gets one", async () => {
+    expect(await answer("link", { requestId: "first" })).toContain("/signin/link?token=");
+    expect(await answer("link", { requestId: "first" })).toMatch(/got its link already/);
+
+    expect(await answer("link", { requestId: "second" })).toContain("/signin/link?token=");
   });
 
   test("everybody sets defaults of their own, which precede nothing of another person", async () => {
