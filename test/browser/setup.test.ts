@@ -9,6 +9,7 @@ import {
 import { type EmulatedGithub, startEmulatedGithub } from "../support/emulated-github.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../support/emulated-slack.ts";
 import { githubEnvironment, slackEnvironment } from "../support/service.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const skipped = await reasonToSkipChromium();
 
@@ -44,12 +45,16 @@ describe.skipIf(skipped !== undefined)("the set-up of Slack and GitHub in a brow
 
   /** Presses the button that copies this text. */
   async function copied(page: Page, title: string): Promise<string> {
+    // A browser gives the clipboard to the page that has the focus.
+    await page.bringToFront();
+    await page.evaluate("navigator.clipboard.writeText('')");
     await page.getByRole("button", { name: `Copy ${title}`, exact: true }).click();
-    await page.getByText(`${title} copied.`).waitFor();
-    return page.evaluate("navigator.clipboard.readText()");
+    const read = (): Promise<string> => page.evaluate("navigator.clipboard.readText()");
+    await waitFor(async () => (await read()) !== "", { what: `${title} in the clipboard` });
+    return read();
   }
 
-  /** Signs in as a member of the team. */
+  /** The key of a member of the team. */
   async function memberKey(): Promise<string> {
     const post = async (path: string, body: object) => {
       const response = await fetch(`${harness.service.url}/api/v1/agent/${path}`, {

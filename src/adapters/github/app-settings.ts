@@ -60,7 +60,7 @@ export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideO
           },
           {
             title: "Set the variables and restart Errand",
-            text: "All processes of Errand need them: API processes receive events, and workers answer them.",
+            text: "All processes of Errand need them: API processes receive events, and workers answer them. npm start takes them from the shell that starts it, and Docker Compose from the file .env.",
             variables: [
               { name: "GITHUB_APP_ID", source: "About → App ID, a number" },
               { name: "GITHUB_APP_PRIVATE_KEY", source: "the content of the downloaded file" },

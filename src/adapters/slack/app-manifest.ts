@@ -178,7 +178,7 @@ function createStep(publicUrl: string, transport: Transport): GuideStep {
 function variablesStep(variables: NonNullable<GuideStep["variables"]>): GuideStep {
   return {
     title: "Set the variables and restart Errand",
-    text: "All processes of Errand need them: API processes receive events, and workers answer them.",
+    text: "All processes of Errand need them: API processes receive events, and workers answer them. npm start takes them from the shell that starts it, and Docker Compose from the file .env.",
     variables,
   };
 }

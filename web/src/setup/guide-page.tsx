@@ -3,7 +3,7 @@ import "./setup.css";
 import type { InstallationGuide } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useId, useState } from "react";
+import { Fragment, type ReactNode, useId, useState } from "react";
 import { NotFound } from "../frame/not-found.tsx";
 import { PageHead } from "../frame/page-head.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -68,6 +68,7 @@ function Guide({ guide }: { readonly guide: InstallationGuide }) {
         </fieldset>
       )}
       {way && <WaySteps key={way.title} way={way} />}
+      {!enabled && <p className="muted sm">After the restart, this page shows whether each part works.</p>}
       <Needs needs={needs} />
     </div>
   );
@@ -238,26 +239,29 @@ function Needs({ needs }: Pick<InstallationGuide, "needs">) {
       <h2>What Errand asks for, and why</h2>
       {kinds.map(({ rows, title }) =>
         rows.length === 0 ? null : (
-          <table className="table" key={title}>
-            <thead>
-              <tr>
-                <th scope="col">{title}</th>
-                {rows.some(({ access }) => access) && <th scope="col">Access</th>}
-                <th scope="col">For</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ access, name, use }) => (
-                <tr key={name}>
-                  <td>
-                    <code>{name}</code>
-                  </td>
-                  {access && <td>{access === "write" ? "read and write" : access}</td>}
-                  <td className="muted">{use}</td>
+          <Fragment key={title}>
+            <h3>{title}</h3>
+            <table className="table">
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  {rows.some(({ access }) => access) && <th scope="col">Access</th>}
+                  <th scope="col">For</th>
                 </tr>
-              ))}
-            </tbody>
-          </table>
+              </thead>
+              <tbody>
+                {rows.map(({ access, name, use }) => (
+                  <tr key={name}>
+                    <td>
+                      <code>{name}</code>
+                    </td>
+                    {access && <td>{access === "write" ? "read and write" : access}</td>}
+                    <td className="muted">{use}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Fragment>
         ),
       )}
     </section>

@@ -151,7 +151,8 @@ function AgentTest({
       <Icon name="agents" />
       <div className="row wrap">
         <span className="grow">
-          <b>{title}</b> {missing === undefined ? null : <span className="muted">{missing}</span>}
+          <b>{title}</b>
+          {missing && <span className="muted block">{missing}</span>}
           {run.data?.status_message && <span className="muted block">{run.data.status_message.message}</span>}
           {test.error && <Problem error={test.error} />}
         </span>
