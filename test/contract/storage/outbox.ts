@@ -49,12 +49,12 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(again).toEqual({ ...first, maybeShown: true, tries: 1 });
     });
 
-    test("a card with a newer card behind it is dropped", async () => {
+    test("a card with a newer card behind it is dropped, and the newer one takes its place", async () => {
       const { run, thread } = await aThreadWith(harness(), []);
       const cards = (["QUEUED", "PENDING", "CLAIMED"] as const).map((state) => aCard(run, { state }));
       await say(harness(), run, [cards[0], aReply("between"), cards[1], cards[2]]);
 
-      expect(await deliverAll(harness(), thread.id)).toEqual([aReply("between"), cards[2]]);
+      expect(await deliverAll(harness(), thread.id)).toEqual([cards[2], aReply("between")]);
     });
 
     test("a sign with a newer sign on the same message behind it is dropped", async () => {
@@ -171,15 +171,11 @@ export function describeOutbox(harness: () => StorageHarness): void {
       await outbox.failed((await take(harness(), thread.id)).id, "refused");
       await say(harness(), run, [aCard(run)]);
 
-      const reply = await take(harness(), thread.id);
-      await outbox.sent(reply.id, "reply-1");
+      const card = await take(harness(), thread.id);
+      await outbox.sent(card.id, "card-1");
 
-      expect(reply.maybeShown).toBe(false);
-      expect(await take(harness(), thread.id)).toMatchObject({
-        maybeShown: true,
-        tries: 0,
-        notice: aCard(run),
-      });
+      expect(card).toMatchObject({ maybeShown: true, tries: 0, notice: aCard(run) });
+      expect(await take(harness(), thread.id)).toMatchObject({ maybeShown: false, notice: aReply("one") });
     });
 
     test.each([[undefined], [0]])(
