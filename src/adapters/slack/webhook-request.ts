@@ -5,6 +5,7 @@ import { readCommand, readEvent, readInteraction, type SlackPayload } from "./pa
 /** Older and later requests may be repeated by a stranger. */
 const MAX_AGE_SECONDS = 300;
 const MS_PER_SECOND = 1_000;
+const FORM = /^application\/x-www-form-urlencoded\b/i;
 const SIGNATURE = /^v0=([0-9a-f]{64})$/;
 
 export type WebhookRequest = { readonly kind: "forged" | "ssl_check" } | SlackPayload;
@@ -21,7 +22,7 @@ export function readWebhookRequest(request: RawRequest, signingSecret: string, n
     return { kind: isSslCheck(request) ? "ssl_check" : "forged" };
   }
   const body = request.body.toString();
-  const isForm = request.headers["content-type"]?.includes("x-www-form-urlencoded");
+  const isForm = FORM.test(request.headers["content-type"] ?? "");
   return isForm ? readForm(new URLSearchParams(body)) : readEvent(body);
 }
 

@@ -354,6 +354,20 @@ test("chatter that no bot could be meant by is acknowledged and not stored, and 
   }
 });
 
+test("the content type is read without its charset and in any case, and answers name theirs", async () => {
+  const form = new URLSearchParams({ payload: JSON.stringify({ type: "block_suggestion" }) }).toString();
+  const types = ["application/x-www-form-urlencoded; charset=UTF-8", "Application/X-WWW-Form-Urlencoded"];
+  for (const type of types) {
+    const response = await send(form, { "content-type": type });
+    expect([response.statusCode, response.json()]).toEqual([200, { options: [] }]);
+    expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
+  }
+
+  const event = await send(anEvent(), { "content-type": "application/json; charset=utf-8" });
+  expect(event.statusCode).toBe(200);
+  expect([...inbox.keys()]).toEqual(["Ev1"]);
+});
+
 test("the options of a menu are answered at once and not stored", async () => {
   const payload = JSON.stringify({
     type: "block_suggestion",
