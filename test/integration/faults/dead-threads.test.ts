@@ -75,6 +75,50 @@ test(
     ),
 );
 
+test(
+  "while the token is revoked, the run continues and the installation says why, and nothing is lost",
+  { timeout: 90_000 },
+  () =>
+    withFaultHarness(
+      async (harness) => {
+        const worker = await harness.start();
+        const semaphore = harness.semaphore();
+        const runId = await harness.mention(worker, `${semaphore.step}\nsay the closing words`);
+        await waitFor(() => harness.slack.calls("chat.postMessage").length > 0, {
+          what: "the card to be shown",
+        });
+
+        for (const method of ["chat.postMessage", "chat.update", "reactions.add"]) {
+          harness.slack.faults.until({ method, kind: "ok-false", error: "token_revoked" });
+        }
+        await semaphore.open();
+        await worker.api.waitForState(runId, "SUCCEEDED");
+
+        const problem = await waitFor(() => problemOf(worker), { what: "the problem of the installation" });
+        expect(problem).toMatch(/token_revoked\. Reinstall the app and set its new SLACK_BOT_TOKEN/);
+        const { body: doctor } = await worker.api.call("GET", "/agent/doctor");
+        const { checks } = doctor as { checks: { name: string; status: string; message: string }[] };
+        expect(checks.find(({ name }) => name === "adapters")).toMatchObject({
+          status: "fail",
+          message: expect.stringContaining(problem),
+        });
+
+        harness.slack.faults.clear();
+        const deliveries = await waitForDeliveries(harness, runId);
+        expect(deliveries.filter(({ state }) => state === "dead")).toEqual([]);
+        await waitFor(async () => (await problemOf(worker)) === undefined, { what: "no problem to be left" });
+        await harness.check();
+      },
+      { withSlack: true },
+    ),
+);
+
+async function problemOf({ api }: Worker): Promise<string | undefined> {
+  const { body } = await api.call("GET", "/agent/installations");
+  const { installations } = body as { installations: { problem?: string }[] };
+  return installations[0]?.problem;
+}
+
 async function sendAgain({ api }: Worker, runId: string): Promise<void> {
   const { body } = await api.call("GET", `/agent/notices?run_id=${runId}&state=dead`);
   const { notices } = body as { notices: { id: string }[] };
