@@ -345,3 +345,24 @@ describe("the app loses its access", () => {
     expect(removal("message", {})).toBeUndefined();
   });
 });
+
+test.each([["view_submission"], ["view_closed"], ["message_action"], ["shortcut"]])(
+  "a %s, which Errand offers to nobody, is ignored whatever its view is",
+  (type) => {
+    for (const view of [{ id: "V1", state: { values: {} } }, null, "x", undefined]) {
+      const payload = { type, team: { id: "T1" }, user: { id: "U1" }, trigger_id: "1", view };
+      const event = {
+        id: "i1",
+        adapter: "slack",
+        orderingKey: "k",
+        deliveryId: "d",
+        receivedAt: new Date(0),
+      };
+
+      expect(translate({ ...event, name: type, body: JSON.stringify(payload) }, bot)).toEqual({
+        kind: "ignored",
+        reason: `Slack's ${type} means nothing to Errand.`,
+      });
+    }
+  },
+);
