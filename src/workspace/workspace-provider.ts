@@ -40,6 +40,8 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** A checkpoint and its work, of which the run may not name the newest yet. */
 const CHECKPOINTS_KEPT = 3;
+const FULL = ["ENOSPC", "EDQUOT"];
+const DISK_FULL = "The disk of the worker is full. An operator must make room on it.";
 /** The marker of a run that has no checkpoint yet. */
 const NONE = "";
 
@@ -59,7 +61,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
     size: (runId) => diskSizeOf(new RunDirectory(dataDir, runId).path),
     shownPaths: (runId) => new RunDirectory(dataDir, runId).shownPaths(),
     async checkpoint(runId, onLeftOut = () => undefined) {
-      const { checkpoint, leftOut } = await storeCheckpoint(deps, runId);
+      const { checkpoint, leftOut } = await storeCheckpoint(deps, runId).catch(raiseDiskFull);
       leftOut.forEach(onLeftOut);
       return checkpoint;
     },
@@ -82,7 +84,8 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
       throw error;
     }
     const message = "The run's workspace could not be prepared on this worker.";
-    throw new AppError("environment_setup_failed", message, { cause: error });
+    const remedy = isDiskFull(error) ? { remedy: DISK_FULL } : {};
+    throw new AppError("environment_setup_failed", message, { cause: error, ...remedy });
   }
 }
 
@@ -224,6 +227,17 @@ async function storeWithinTurn(
   return bytes === undefined
     ? storeCheckpoint(deps, runId, { isQuick: true, signal })
     : { ...before, delta: await deps.blobs.put(bytes), fingerprint, leftOut: leftOut.files };
+}
+
+/** The work in the files is not stored, and its user must learn why. */
+function raiseDiskFull(error: unknown): never {
+  throw isDiskFull(error)
+    ? new AppError("operation_not_supported", DISK_FULL, { cause: error, retryable: false })
+    : error;
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && FULL.includes(String(error.code));
 }
 
 /** A second, lean archive reports the same files again. */

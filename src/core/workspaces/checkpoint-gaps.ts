@@ -2,6 +2,9 @@ import type { Run } from "../runs/run.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import type { GoneFiles, LeftOutFile, PreparedWorkspace } from "./workspace.ts";
 
+/** How many files a text names. */
+const NAMED_MAX = 20;
+
 /** What a run loses when it continues without the files of its last worker. The user is told it in these words. */
 
 export function notStoredText(turn: number, reason: string): string {
@@ -12,9 +15,10 @@ export function onlyWorkText(turn: number, reason: string): string {
   return `After turn ${turn}, files that git ignores and the home directory could not be stored: ${reason}`;
 }
 
-export function leftOutText(files: readonly LeftOutFile[]): string {
-  const list = files.map(({ path, reason }) => `${path} (${reason})`).join(", ");
-  return `Some files could not be stored with the workspace: ${list}`;
+/** `count`: of all files, of which `files` are the first. */
+export function leftOutText(files: readonly LeftOutFile[], count = files.length): string {
+  const names = files.slice(0, NAMED_MAX).map(({ path, reason }) => `${path} (${reason})`);
+  return `Some files could not be stored with the workspace: ${listText(names, count)}`;
 }
 
 /** Keeps what the newest checkpoint lacks, and tells it in the threads of the run unless they know it (`told`). */
@@ -25,9 +29,6 @@ export function decideGaps(edit: RunEdit, gaps: string | undefined, told: string
   }
   edit.set({ checkpointGaps: gaps });
 }
-
-/** How many paths a text names. */
-const NAMED_MAX = 20;
 
 /** What a run that is about to continue has lost, in words for its user and its agent. Undefined: nothing. */
 export function lostFiles(
@@ -73,9 +74,12 @@ function goneText(gone: GoneFiles | undefined): string | undefined {
 }
 
 function missingText(paths: readonly string[]): string {
-  const more = paths.length - NAMED_MAX;
-  const names = [...paths.slice(0, NAMED_MAX), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  const names = listText(paths.slice(0, NAMED_MAX), paths.length);
   return names === "" ? "" : `ignored files (${names}), `;
+}
+
+function listText(names: readonly string[], count: number): string {
+  return [...names, ...(count > names.length ? [`${count - names.length} more`] : [])].join(", ");
 }
 
 function timeText(time: Date): string {

@@ -45,6 +45,13 @@ export class TurnCheckpoints {
     this.#stopping = new AbortController();
   }
 
+  /** Stores the files as they are, quickly: a worker that stops has seconds. The caller writes the names of the blobs. */
+  async storeForNext(): Promise<StoredWithinTurn | undefined> {
+    const { run, workspaces } = this.#deps;
+    const stored = await workspaces.storeWithinTurn(run.id, this.#stored, this.#stopping.signal);
+    return stored ?? (this.#stored && { ...this.#stored, leftOut: [] });
+  }
+
   /** The run names another checkpoint now, and the blobs before it are no longer needed. */
   async replace(stored: Omit<StoredWithinTurn, "leftOut">): Promise<void> {
     const before = this.#stored;

@@ -14,10 +14,24 @@ import { decideGaps, leftOutText, notStoredText, onlyWorkText } from "./checkpoi
 import { storedFilesOf } from "./previous-run.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
-import type { Collected, CollectedFile, LeftOutFile, RunWorkspace, WorkspaceProvider } from "./workspace.ts";
+import type {
+  Collected,
+  CollectedFile,
+  LeftOutFile,
+  RunWorkspace,
+  StoredFiles,
+  StoredWithinTurn,
+  WorkspaceProvider,
+} from "./workspace.ts";
 
 type Whole =
-  | { readonly checkpoint: string; readonly leftOut: readonly LeftOutFile[] }
+  | {
+      readonly checkpoint: string;
+      readonly delta?: string | undefined;
+      /** The first of them. */
+      readonly leftOut: readonly LeftOutFile[];
+      readonly leftOutCount: number;
+    }
   | { readonly problem: string };
 type Saved = Whole & { readonly work?: string };
 
@@ -136,24 +150,34 @@ export class WorkspaceSaver {
 
   /** The work alone is for the time after the run, or for another worker if it is all that can be stored. */
   async #save(runWorkspace: RunWorkspace, isHandedBack: boolean): Promise<Saved> {
-    const whole = await this.#saveWhole();
+    const whole = await this.#saveWhole(isHandedBack);
     const work = isHandedBack && "checkpoint" in whole ? undefined : await this.#saveWork(runWorkspace);
     return work === undefined ? whole : { ...whole, work };
   }
 
   /** If the workspace cannot be stored, it stays on this worker. The run continues, and its log says so. */
-  async #saveWhole(): Promise<Whole> {
+  async #saveWhole(isHandedBack: boolean): Promise<Whole> {
     try {
       return await retry(this.#clock, WHILE_UNAVAILABLE, async () => {
-        const leftOut: LeftOutFile[] = [];
-        const checkpoint = await this.#workspaces.checkpoint(this.#run.id, (file) => leftOut.push(file));
-        return { checkpoint, leftOut: cleaned(leftOut.slice(0, LEFT_OUT_MAX), this.#redact) };
+        const { leftOut, ...names } = await (isHandedBack ? this.#storeForNext() : this.#store());
+        const named = cleaned(leftOut.slice(0, LEFT_OUT_MAX), this.#redact);
+        return { ...names, leftOut: named, leftOutCount: leftOut.length };
       });
     } catch (error) {
       this.#log.error("workspace.not_stored", { runId: this.#run.id, error });
       const known = error instanceof AppError ? `${error.message} ${error.options.remedy ?? ""}` : "";
       return { problem: known.trim() || "The files of the workspace could not be read." };
     }
+  }
+
+  async #store(): Promise<StoredWithinTurn> {
+    const leftOut: LeftOutFile[] = [];
+    const checkpoint = await this.#workspaces.checkpoint(this.#run.id, (file) => leftOut.push(file));
+    return { checkpoint, leftOut };
+  }
+
+  async #storeForNext(): Promise<StoredWithinTurn> {
+    return (await this.#withinTurn.storeForNext()) ?? this.#store();
   }
 
   /** Without it, the checkpoint is kept as long as the run. */
@@ -183,15 +207,16 @@ function recordSaved(edit: RunEdit, saved: Saved): string | undefined {
     if (work === undefined) {
       return notStoredText(edit.run.turn, problem);
     }
-    setCheckpoint(edit, work, work);
+    setCheckpoint(edit, { checkpoint: work, work });
     return onlyWorkText(edit.run.turn, problem);
   }
-  const { checkpoint, leftOut } = saved;
-  setCheckpoint(edit, checkpoint, work);
+  const { checkpoint, leftOut, leftOutCount } = saved;
+  setCheckpoint(edit, saved);
   edit.record({ kind: "workspace.stored", checkpoint, ...(leftOut.length === 0 ? {} : { leftOut }) });
-  return leftOut.length === 0 ? undefined : leftOutText(leftOut);
+  return leftOut.length === 0 ? undefined : leftOutText(leftOut, leftOutCount);
 }
 
-function setCheckpoint(edit: RunEdit, checkpoint: string, workCheckpoint: string | undefined): void {
-  edit.set({ checkpoint, workCheckpoint, checkpointDelta: undefined, checkpointAt: edit.now });
+function setCheckpoint(edit: RunEdit, { checkpoint, delta, work }: StoredFiles): void {
+  const checkpointAt = edit.now;
+  edit.set({ checkpoint, checkpointDelta: delta, workCheckpoint: work, checkpointAt });
 }

@@ -71,6 +71,16 @@ test("a file that no checkpoint contains is named once, and again when it is mis
   );
 });
 
+test("of many files that no checkpoint contains, the first are named and the others counted", async () => {
+  for (let number = 1; number <= 22; number += 1) {
+    harness.workspaces.unstorable.push({ path: `workspace/${number}`, reason: "it is a pipe" });
+  }
+
+  await harness.receive({ text: "Fix it" });
+
+  expect(harness.repliesShown()[0]).toContain("workspace/20 (it is a pipe), 2 more\n");
+});
+
 test("if only the work can be stored, another worker continues with it, and the thread says what stays behind", async () => {
   harness.workspaces.faults.push(TOO_LARGE);
   await harness.receive({ text: "Fix it" });

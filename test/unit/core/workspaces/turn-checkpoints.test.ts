@@ -49,6 +49,25 @@ test("a long turn stores a checkpoint and then what changed, and each replaces t
   expect(harness.workspaces.forgotten).toEqual(["delta-1", "first", "delta-2"]);
 });
 
+test("a worker that stops stores what changed since the checkpoint, and the next one gets it", async () => {
+  stores({ checkpoint: "first" });
+  stores({ checkpoint: "first", delta: "delta-1" });
+  const stop = new AbortController();
+  const working = harness.worker({ settings: PATIENT }).work(run.id, stop.signal);
+  await quiet();
+  await harness.clock.advance(PERIOD_MS);
+
+  stop.abort();
+  endTurn();
+  await working;
+
+  const stopped = await harness.run(run.id);
+  expect(stopped).toMatchObject({ state: "QUEUED", checkpoint: "first", checkpointDelta: "delta-1" });
+  expect([harness.workspaces.checkpoints, harness.workspaces.works]).toEqual([[], []]);
+  await harness.worker().work(run.id, NEVER);
+  expect(harness.workspaces.preparations.at(-1)?.stored).toEqual({ checkpoint: "first", delta: "delta-1" });
+});
+
 test("nothing is written while nothing changes, and nothing is stored before and after the turn", async () => {
   const working = harness.worker({ settings: PATIENT }).work(run.id, NEVER);
   await quiet();
