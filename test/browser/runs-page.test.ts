@@ -93,7 +93,7 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     const [annPage, danaPage] = [await annContext.newPage(), await danaContext.newPage()];
 
     await annPage.goto(`${harness.service.url}/`);
-    await row(annPage, "A guarded run").getByText("Needs Dana +1").waitFor();
+    await row(annPage, "A guarded run").getByText("Needs Dana", { exact: true }).waitFor();
     const isAsked = await row(annPage, "A guarded run").getByRole("link", { name: "Review" }).count();
     await annPage.goto(`${harness.service.url}/runs/${id}`);
     await annPage.getByText(/^Dana Fischer or .+ must decide\.$/).waitFor();

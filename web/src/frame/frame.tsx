@@ -3,11 +3,13 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Avatar } from "../parts/avatar.tsx";
 import { Icon, type IconName, Mark } from "../parts/icon.tsx";
+import { STATES } from "../parts/state.tsx";
 import { Toasts } from "../parts/toasts.tsx";
+import { withVisibleMarks } from "../run/text/marks.ts";
 import { type RunsView, VIEWS } from "../runs/runs-search.ts";
 import { useViewCounts } from "../runs/view-counts.ts";
 import { VISITOR } from "../server/page.ts";
-import { deadNoticesQuery, whoamiQuery } from "../server/queries.ts";
+import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
 import { CONFIGURE, OPERATE, type Place } from "./places.ts";
 import { Shortcuts } from "./shortcuts.tsx";
 
@@ -65,9 +67,7 @@ function MembersFrame() {
           >
             <Icon name="menu" />
           </button>
-          <Link className="brand grow" to="/">
-            <Mark /> Errand
-          </Link>
+          <BarTitle runId={/^\/runs\/([^/]+)$/.exec(path)?.[1]} />
           <Link className="btn ghost only-icon" to="/new" aria-label="New run">
             <Icon name="plus" />
           </Link>
@@ -78,6 +78,31 @@ function MembersFrame() {
       <Shortcuts />
       <Toasts />
     </div>
+  );
+}
+
+/** The title of the run in sight, whose head scrolls away on a phone. On other pages the name of the service. */
+function BarTitle({ runId = "" }: { readonly runId: string | undefined }) {
+  // The page of the run reads it.
+  const { data: run } = useQuery({ ...runQuery(runId), enabled: false });
+  return run === undefined ? (
+    <Link className="brand grow" to="/">
+      <Mark /> Errand
+    </Link>
+  ) : (
+    <>
+      <Link className="btn ghost only-icon" to="/" aria-label="All runs">
+        <Icon name="arrowLeft" />
+      </Link>
+      <span className="bar-run grow" aria-hidden="true">
+        <b className="one" dir="auto">
+          {withVisibleMarks(run.title)}
+        </b>
+        <span className={`state ${STATES[run.state].tone}`}>
+          <Icon name={STATES[run.state].icon} />
+        </span>
+      </span>
+    </>
   );
 }
 

@@ -9,15 +9,15 @@ export function needsReader({ state, waiting_for: waiting }: Waiting): boolean {
 }
 
 /**
- * Whose decision a blocked run waits for, in few words: `Needs you`, `Needs Dana`, `Needs Dana +2`. Guests are not told
- * whom it waits for.
+ * Whose decision a blocked run waits for, in few words: `Needs you`, `Needs Dana`. Guests are not told whom it waits
+ * for.
  */
 export function needsWord({ waiting_for: waiting }: Pick<RunItem, "waiting_for">): string {
   if (waiting?.may_decide === true) {
     return "Needs you";
   }
-  const [first, ...others] = namesOf(waiting);
-  return `Needs ${first?.split(/[\s@]/)[0] ?? "a person"}${others.length === 0 ? "" : ` +${others.length}`}`;
+  const [first] = namesOf(waiting);
+  return `Needs ${first?.split(/[\s@]/)[0] ?? "a person"}`;
 }
 
 /** The full names of those who may decide: `Dana Fischer`, `Dana Fischer or Lee Wong`. Empty: nobody is known. */

@@ -43,7 +43,8 @@ export function Composer({ run }: { readonly run: RunItem }) {
     onError: (_error, { message }) => write([message, localStorage.getItem(key)].filter(Boolean).join("\n")),
   });
   const hasThread = run.source === "SLACK" || run.source === "GITHUB_WEBHOOK";
-  const canChoose = run.state === "INPROGRESS" || run.state === "BLOCKED";
+  // Before the run has begun, and after its end, there is no turn that a message could steer or interrupt.
+  const canChoose = run.state === "INPROGRESS" || (run.state === "BLOCKED" && run.permission !== undefined);
   const submit = () => {
     const message = text.trim();
     if (message === "" || send.isPending) {
@@ -126,9 +127,14 @@ export function Composer({ run }: { readonly run: RunItem }) {
   );
 }
 
-function placeholder({ state }: RunItem, hasEnded: boolean): string {
+function placeholder({ permission, state }: RunItem, hasEnded: boolean): string {
   if (hasEnded) {
     return "A message continues this run where it ended";
   }
-  return state === "BLOCKED" ? "Add a message. The question above stays open" : "Add a message";
+  if (state !== "BLOCKED") {
+    return "Add a message";
+  }
+  return permission === undefined
+    ? "Add a message. It must be approved together with the request"
+    : "Add a message. The question above stays open";
 }

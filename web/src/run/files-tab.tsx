@@ -7,7 +7,7 @@ import { Loading, Problem } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
 import { Markdown } from "./content.tsx";
-import { safeUrl } from "./names.ts";
+import { numberOf, safeUrl } from "./names.ts";
 import { useRun } from "./run-context.tsx";
 import { artifactUrl } from "./step-view.tsx";
 
@@ -63,7 +63,10 @@ function Artifact({ artifact, runId }: { readonly artifact: ArtifactItem; readon
     case "PULL_REQUEST":
       return (
         <Line icon="pullRequest" at={artifact.created_at} note={artifact.data.branch}>
-          <Outside url={artifact.data.url} text={artifact.data.url} />
+          <Outside
+            url={artifact.data.url}
+            text={`Pull request ${numberOf(artifact.data.url) ?? artifact.data.url}`}
+          />
         </Line>
       );
     case "EXTERNAL_REFERENCE":

@@ -11,9 +11,10 @@ import { needsReader } from "../parts/deciders.ts";
 import { money, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
-import { Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
+import { Checks, checksText, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
 import { hasEnded, RUNNING_STATES, STATES, State } from "../parts/state.tsx";
 import { Ago, Elapsed } from "../parts/time.tsx";
+import { agentName } from "../run/names.ts";
 import { environmentsQuery, runsQuery, whoamiQuery } from "../server/queries.ts";
 import { FirstRun } from "./first-run.tsx";
 import { type RunsSearch, runsFilter, SOURCES, VIEWS } from "./runs-search.ts";
@@ -232,7 +233,8 @@ function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
 }
 
 /** Says what the run waits for, does, or came to. */
-function secondLine({ agent, permission, result, state, status_message, waiting_for }: RunItem): ReactNode {
+function secondLine(run: RunItem): ReactNode {
+  const { permission, pull_request_status: pull, result, state, status_message, waiting_for } = run;
   if (permission !== undefined && state === "BLOCKED") {
     return (
       <>
@@ -243,13 +245,18 @@ function secondLine({ agent, permission, result, state, status_message, waiting_
   if (waiting_for !== undefined && (waiting_for.reason === "approval" || !hasEnded(state))) {
     return waiting_for.message;
   }
+  if (state === "SUCCEEDED" && pull !== undefined) {
+    return [`Pull request: ${PULL_REQUEST_WORDS[pull.state].toLowerCase()}`, checksText(pull)]
+      .filter(Boolean)
+      .join(", ");
+  }
   if (status_message !== undefined) {
     return status_message.message;
   }
   if (state === "SUCCEEDED") {
     return result?.text.split("\n").find((line) => line.trim() !== "") ?? "";
   }
-  return state === "INPROGRESS" && agent !== undefined ? `${agent.name} is working` : "";
+  return state === "INPROGRESS" ? `${agentName(run)} is working` : "";
 }
 
 function pullRequest(run: RunItem): { readonly url: string; readonly number: string } | undefined {

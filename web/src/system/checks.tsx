@@ -19,7 +19,7 @@ export function Checks({ checks }: { readonly checks: readonly DoctorCheck[] }) 
           </span>
           <div>
             <p>
-              <b>{name}</b> <span className="muted">{message}</span>
+              <b>{readable(name)}</b> <span className="muted">{message}</span>
             </p>
             {remedy && <p className="muted">{remedy}</p>}
           </div>
@@ -27,4 +27,10 @@ export function Checks({ checks }: { readonly checks: readonly DoctorCheck[] }) 
       ))}
     </ul>
   );
+}
+
+/** `dead_notices` reads `Dead notices`. */
+function readable(name: string): string {
+  const words = name.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -13,8 +13,8 @@ function aWait(...names: string[]): Pick<RunItem, "state" | "waiting_for"> {
 
 test.each([
   [["Dana Fischer"], "Needs Dana", "Dana Fischer"],
-  [["Dana Fischer", "Lee Wong"], "Needs Dana +1", "Dana Fischer or Lee Wong"],
-  [["Dana", "Lee", "Kim", "Max"], "Needs Dana +3", "Dana, Lee or 2 other people"],
+  [["Dana Fischer", "Lee Wong"], "Needs Dana", "Dana Fischer or Lee Wong"],
+  [["Dana", "Lee", "Kim", "Max"], "Needs Dana", "Dana, Lee or 2 other people"],
   [["dana@acme.test"], "Needs dana", "dana@acme.test"],
   [[], "Needs a person", ""],
 ] as const)("a run that %j may decide says so in few words and in full", (names, word, full) => {
