@@ -105,7 +105,7 @@ function Line({
     <p className="row">
       <Icon name={icon} />
       <span className="one">{children}</span>
-      <span className="faint xs one">{note}</span>
+      <span className="faint xs one desk-only">{note}</span>
       <span className="faint xs end">
         <Ago time={at} />
       </span>
