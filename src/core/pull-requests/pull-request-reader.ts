@@ -1,4 +1,3 @@
-import { AppError } from "../errors.ts";
 import type { RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -65,9 +64,7 @@ export class PullRequestReader {
         await runs.setPullRequestStatus(run.id, status);
       }
     } catch (error) {
-      // A run that was deleted meanwhile has no status.
-      const isGone = error instanceof AppError && error.code === "resource_not_found";
-      log[isGone ? "info" : "warn"]("pull_request.not_read", { runId: run.id, error });
+      log.warn("pull_request.not_read", { runId: run.id, error });
     }
   }
 }
