@@ -260,7 +260,7 @@ describe("a post whose response is lost", () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand sleep 2; say hello");
 
-    await issue.untilCard("Working");
+    await waitFor(() => issue.cards.length > 0, { what: "the card to be shown" });
     fixture.github.faults.next({
       method: "PATCH",
       path: /\/issues\/comments\/\d+$/,
