@@ -73,9 +73,9 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       coAuthorOf,
     },
     translate: async (event) => {
-      const reason = takeInstallationEvent(event, { client, names });
-      if (reason !== undefined) {
-        return { kind: "ignored", reason };
+      const change = takeInstallationEvent(event, { client, names });
+      if (change !== undefined) {
+        return change;
       }
       const reports = await reportsIn(event, { client, identity, names });
       if (reports !== undefined) {

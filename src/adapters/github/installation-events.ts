@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseJson } from "../../core/parse-json.ts";
-import type { InboxEvent } from "../../core/threads/thread-adapter.ts";
+import type { InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import type { RepositoryNames } from "./repositories.ts";
 
@@ -33,6 +33,9 @@ export const INSTALLATION_ACTIONS: ReadonlyMap<string, Readonly<Record<string, s
   ],
 ] as const);
 
+/** The next call that succeeds shows that the App is back. */
+const REMOVALS: ReadonlySet<string> = new Set(["deleted", "suspend"]);
+
 const eventSchema = z.object({
   action: z.string(),
   installation: z.object({ id: z.number(), account: z.object({ login: z.string() }).nullish() }),
@@ -54,13 +57,13 @@ export interface InstallationEventDeps {
 }
 
 /**
- * Lets this process forget what an event about an installation or a repository makes outdated. Returns what happened;
- * undefined: the event is about something else.
+ * Lets this process forget what an event about an installation or a repository makes outdated. Undefined: the
+ * event is about something else.
  */
 export function takeInstallationEvent(
   { body, name, receivedAt }: InboxEvent,
   { client, names }: InstallationEventDeps,
-): string | undefined {
+): Translation | undefined {
   const actions = INSTALLATION_ACTIONS.get(name);
   const { data: event } = eventSchema.safeParse(parseJson(body));
   if (actions === undefined || event === undefined) {
@@ -80,5 +83,8 @@ export function takeInstallationEvent(
     const named = { id: repositoryId, installation: id, owner: owner.login, repo };
     names.learn({ ...named, ...(defaultBranch && { defaultBranch }) }, receivedAt.getTime());
   }
-  return `${actions[action]} ${repository?.full_name ?? installation.account?.login ?? "an account"}.`;
+  const reason = `${actions[action]} ${repository?.full_name ?? installation.account?.login ?? "an account"}.`;
+  return name === "installation" && REMOVALS.has(action)
+    ? { kind: "removal", installation: id, reason }
+    : { kind: "ignored", reason };
 }

@@ -37,22 +37,29 @@ async function take(name: string, action: string, members: JsonRecord = {}): Pro
     ...storedEvent({ id: 1, number: 1, event: "issues", payload: {} }),
     ...{ name, body, receivedAt: new Date() },
   });
-  return translated.kind === "ignored" ? translated.reason : translated.kind;
+  if (translated.kind === "ignored" || translated.kind === "removal") {
+    return `${translated.kind}: ${translated.reason}`;
+  }
+  return translated.kind;
 }
 
 test.each([
-  ["installation", "created", /^The App was installed on \w+\.$/],
-  ["installation", "deleted", /^The App was removed from \w+\.$/],
-  ["installation", "suspend", /^The App was suspended on \w+\.$/],
-  ["installation", "unsuspend", /^The App was resumed on \w+\.$/],
-  ["installation", "new_permissions_accepted", /^New permissions of the App were accepted on \w+\.$/],
-  ["installation_repositories", "added", /^The App got more repositories on \w+\.$/],
-  ["installation_repositories", "removed", /^The App lost repositories on \w+\.$/],
-  ["repository", "renamed", /^A repository was renamed to \w+\/\w/],
-  ["repository", "transferred", /^A repository was transferred to \w+\/\w/],
-  ["repository", "deleted", /^A repository was deleted: \w+\/\w/],
-  ["repository", "privatized", /^A repository became private: \w+\/\w/],
-  ["repository", "archived", /^A repository was archived: \w+\/\w/],
+  ["installation", "created", /^ignored: The App was installed on \w+\.$/],
+  ["installation", "deleted", /^removal: The App was removed from \w+\.$/],
+  ["installation", "suspend", /^removal: The App was suspended on \w+\.$/],
+  ["installation", "unsuspend", /^ignored: The App was resumed on \w+\.$/],
+  [
+    "installation",
+    "new_permissions_accepted",
+    /^ignored: New permissions of the App were accepted on \w+\.$/,
+  ],
+  ["installation_repositories", "added", /^ignored: The App got more repositories on \w+\.$/],
+  ["installation_repositories", "removed", /^ignored: The App lost repositories on \w+\.$/],
+  ["repository", "renamed", /^ignored: A repository was renamed to \w+\/\w/],
+  ["repository", "transferred", /^ignored: A repository was transferred to \w+\/\w/],
+  ["repository", "deleted", /^ignored: A repository was deleted: \w+\/\w/],
+  ["repository", "privatized", /^ignored: A repository became private: \w+\/\w/],
+  ["repository", "archived", /^ignored: A repository was archived: \w+\/\w/],
 ])("the event %s.%s asks for nothing, and its result says what happened", async (name, action, reason) => {
   const before = github.calls().length;
 
