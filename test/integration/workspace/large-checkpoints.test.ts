@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   lstat,
   mkdir,
@@ -25,14 +24,12 @@ import { runGit } from "../../support/change-harness.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import { anIdleGateway } from "../../support/idle-gateway.ts";
+import { pushLargeRepository } from "../../support/large-repository.ts";
 import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { aPreparation, aWorkspaceProvider, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const MAX_BYTES = 2 ** 20;
-const REPOSITORY_FILES = 15;
-const REPOSITORY_FILE_BYTES = 10 * 2 ** 20;
-const AUTHOR = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
 const skipped = reasonToSkipGit();
 
 describe.skipIf(skipped !== undefined)(
@@ -212,7 +209,7 @@ describe.skipIf(skipped !== undefined)(
     test("a repository of 150 MiB is stored and restored with the work of a turn", {
       timeout: 400_000,
     }, async () => {
-      await pushLargeRepository(repositories, root);
+      await pushLargeRepository(repositories);
       const gitUrl = repositories.fileUrl;
       const provider = (worker: string) => aWorkspaceProvider(join(root, worker), { gitUrl, blobs });
       const large = { repositories: [{ owner: "acme", name: "large" }] };
@@ -253,17 +250,3 @@ describe.skipIf(skipped !== undefined)(
     });
   },
 );
-
-async function pushLargeRepository(repositories: GitRepositories, root: string): Promise<void> {
-  await repositories.make("acme/large");
-  const directory = join(root, "origin");
-  await mkdir(directory);
-  for (let number = 0; number < REPOSITORY_FILES; number += 1) {
-    await writeFile(join(directory, `${number}.bin`), randomBytes(REPOSITORY_FILE_BYTES));
-  }
-  await runGit(directory, ["init", "--quiet", "--initial-branch=main"]);
-  await runGit(directory, ["-c", "core.compression=0", "add", "-A"]);
-  await runGit(directory, [...AUTHOR, "commit", "--quiet", "-m", "first"]);
-  await runGit(directory, ["push", "--quiet", repositories.pathOf("acme/large"), "HEAD:main"]);
-  await rm(directory, { recursive: true });
-}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { GitHttpServer } from "../../support/git-http-server.ts";
+import { reasonToSkipGit } from "../../support/git-program.ts";
+import { GitRepositories } from "../../support/git-repositories.ts";
+import { pushLargeRepository } from "../../support/large-repository.ts";
+import { type FaultHarness, type Worker, withFaultHarness } from "./fault-harness.ts";
+
+/** Cloning, packing and restoring 150 MiB takes long on a slow machine. */
+const PROMISE_MS = 240_000;
+const OPTIONS = { timeout: 600_000 };
+const LARGE = { config: { repository: "acme/large" } };
+/** Each attempt adds a commit and a line to a new file. */
+const WORK = "shell git commit --quiet --allow-empty -m work; echo x >> new.txt";
+const REPORT =
+  'shell echo "has $(git rev-list --count origin/main..HEAD) commits, $(grep -c x new.txt) lines and $(git ls-files | wc -l) files"';
+const INPROGRESS_WITH_LINE = "SELECT 1 FROM run_events WHERE run_id = $1 AND body::text LIKE '%wait 1 in%'";
+const STORED = `
+  SELECT 1 FROM runs WHERE id = $1 AND checkpoint_at > (
+    SELECT max(at) FROM run_events WHERE run_id = runs.id AND body::text LIKE '%wait 1 in%')`;
+const skipped = reasonToSkipGit();
+let repositories: GitRepositories;
+let gitServer: GitHttpServer;
+
+beforeAll(async () => {
+  repositories = await GitRepositories.create();
+  if (skipped === undefined) {
+    await pushLargeRepository(repositories);
+  }
+  gitServer = await GitHttpServer.start(repositories.root);
+}, PROMISE_MS);
+afterAll(async () => {
+  await gitServer.stop();
+  await repositories.remove();
+});
+
+const start = (harness: FaultHarness, env: Record<string, string> = {}, dataDir?: string) =>
+  harness.start({ ERRAND_GIT_URL: gitServer.url, ...env }, dataDir);
+
+async function createRun(harness: FaultHarness, { api }: Worker, ...steps: readonly string[]) {
+  const runId = await api.createRun(steps.join("\n"), LARGE);
+  harness.acknowledge(runId);
+  return runId;
+}
+
+const endOf = async ({ api }: Worker, runId: string) => {
+  const { warnings = [] } = await api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
+  return { log: JSON.stringify(await api.events(runId)), warnings: String(warnings) };
+};
+
+test.skipIf(skipped !== undefined)(
+  "a worker with a repository of 150 MiB is killed in its turn, and another one continues with the work",
+  OPTIONS,
+  () =>
+    withFaultHarness(async (harness) => {
+      const semaphore = harness.semaphore();
+      const killed = await start(harness, { ERRAND_CHECKPOINT_MINUTES: "0.05" });
+      const runId = await createRun(harness, killed, WORK, semaphore.step, REPORT);
+      await harness.waitForRow(STORED, runId);
+
+      await killed.end("SIGKILL");
+      await semaphore.open();
+      const { log, warnings } = await endOf(await start(harness), runId);
+
+      expect(log).toContain("has 2 commits, 2 lines and 15 files");
+      expect(warnings).toMatch(
+        /The worker was lost during turn 1\. What it changed after .* was not stored\./,
+      );
+      await harness.check();
+    }),
+);
+
+test.skipIf(skipped !== undefined)(
+  "a worker with a repository of 150 MiB is stopped in its turn, and another one continues with all of its work",
+  OPTIONS,
+  () =>
+    withFaultHarness(async (harness) => {
+      const semaphore = harness.semaphore();
+      const stopped = await start(harness);
+      const runId = await createRun(harness, stopped, WORK, semaphore.step, REPORT);
+      await harness.waitForRow(INPROGRESS_WITH_LINE, runId);
+
+      expect(await stopped.end("SIGTERM")).toBe(0);
+      await semaphore.open();
+      const { log, warnings } = await endOf(await start(harness), runId);
+
+      expect(log).toContain("has 2 commits, 2 lines and 15 files");
+      expect(warnings).toBe("");
+      await harness.check();
+    }),
+);
