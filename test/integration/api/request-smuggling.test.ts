@@ -6,13 +6,19 @@ import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 /** Idle and incomplete connections end soon, because each test waits for the end of its connection. */
-const LIMITS = { headersTimeoutMs: 600, requestTimeoutMs: 800, timeoutCheckMs: 100, keepAliveMs: 200 };
+const LIMITS = { headersTimeoutMs: 2_000, requestTimeoutMs: 2_500, timeoutCheckMs: 100, keepAliveMs: 200 };
 
 let harness: ApiHarness;
+/** Reads what was stored, without these limits. */
+let reader: ApiHarness;
 beforeAll(async () => {
   harness = await startHarness({ limits: LIMITS });
+  reader = await startHarness({ sharedWith: harness });
 });
-afterAll(() => harness.close());
+afterAll(async () => {
+  await reader?.close();
+  await harness?.close();
+});
 
 /** Starts a run with this prompt, if a server takes it for a request. */
 function requestFor(prompt: string): string {
@@ -218,6 +224,6 @@ async function send(bytes: string): Promise<{ readonly statuses: readonly string
 }
 
 async function prompts(): Promise<readonly string[]> {
-  const { body } = await call(harness, `${RUNS}?limit=500`);
+  const { body } = await call(reader, `${RUNS}?limit=500`);
   return body.runs.map(({ prompt }: { readonly prompt: string }) => prompt);
 }
