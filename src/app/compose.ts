@@ -37,7 +37,6 @@ import {
 } from "../git/team-authorizer.ts";
 import { createTeamPullRequests } from "../git/team-pull-requests.ts";
 import { Destinations } from "../network-policy/destinations.ts";
-import { createTailReader } from "../network-policy/tail-reader.ts";
 import { PostgresPubSub } from "../pubsub/postgres-pubsub.ts";
 import { PgBossQueue } from "../queue/pg-boss-queue.ts";
 import { JOB_INSERT } from "../queue/queue-settings.ts";
@@ -124,7 +123,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     answerCommand: (command) => privateCommands.answer(command),
     searchChoices: (search) => searchChoices(search, { adapters: threadAdapters, storage }),
     readBlob: (id) => blobStore.get(id),
-    readTail: createTailReader({ destinations: new Destinations(config.agentAllow) }),
+    readTail: readerOfTails(config),
   });
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));
@@ -210,6 +209,13 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     skillLibrary: skillDeps.library,
     skills: skillDeps.catalogue,
   };
+}
+
+/** Its HTTP client is loaded with the first text, because it is a large part of the start-up time. */
+function readerOfTails({ agentAllow }: Pick<Config, "agentAllow">): (url: string) => Promise<string> {
+  const destinations = new Destinations(agentAllow);
+  return async (url) =>
+    (await import("../network-policy/tail-reader.ts")).createTailReader({ destinations })(url);
 }
 
 export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
