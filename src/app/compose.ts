@@ -90,6 +90,7 @@ export interface AppDeps {
   readonly authorize: TeamAuthorizer;
   readonly committerOf: TeamCommitter;
   readonly pullRequests: PullRequests;
+  readonly pullRequestReader: PullRequestReader;
   readonly writer: NoticeWriter;
   readonly runs: RunService;
   readonly inboxProcessor: InboxProcessor;
@@ -153,6 +154,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     ...rules,
   });
   const watch = new InstallationWatch({ installations: storage.installations, clock, log });
+  const pullRequestReader = new PullRequestReader({ pullRequests, runs, clock, log });
   const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
   const inboxProcessor = new InboxProcessor({
     requestDefaults,
@@ -160,6 +162,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     storage,
     runs,
     policies: rules.policies,
+    pullRequests: pullRequestReader,
     adapters: threadAdapters,
     blobs: blobStore,
     clock,
@@ -200,6 +203,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     authorize,
     committerOf,
     pullRequests,
+    pullRequestReader,
     writer,
     runs,
     doctor,
@@ -230,10 +234,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     storage,
     capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
-    pullRequests: new PullRequestReader({
-      ...{ pullRequests: deps.pullRequests, runs, clock: systemClock },
-      log: plainLog(bootstrap.logger),
-    }),
+    pullRequests: deps.pullRequestReader,
     blobs: deps.blobs,
     secrets: deps.secrets,
     webhookClient: deps.webhookClient,

@@ -8,6 +8,7 @@ import { InstallationWatch } from "../../src/core/people/installation-watch.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
+import { PullRequestReader } from "../../src/core/pull-requests/pull-request-reader.ts";
 import { RequestDefaultsService } from "../../src/core/routing/request-defaults-service.ts";
 import { runRules } from "../../src/core/rules/run-rules.ts";
 import type { RunEvent } from "../../src/core/runs/events.ts";
@@ -106,6 +107,7 @@ export class CoreHarness {
       storage,
       runs: this.runs,
       policies: rules.policies,
+      pullRequests: new PullRequestReader({ pullRequests: this.pullRequests, runs: this.runs, clock, log }),
       adapters,
       blobs: this.blobs,
       requestDefaults: this.requestDefaults,

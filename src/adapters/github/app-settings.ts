@@ -21,10 +21,10 @@ export const APP_PERMISSIONS: Readonly<Record<string, Permission>> = {
 const EVENT_USES = {
   issues: "a new issue that mentions the App",
   issue_comment: "comments on issues and pull requests",
-  pull_request: "a new pull request that mentions the App, and new commits in one of a run",
+  pull_request: "a new pull request that mentions the App, and each change of one of a run",
   pull_request_review: "reviews",
   pull_request_review_comment: "comments on lines of a pull request",
-  check_suite: "failing checks of a pull request of a run",
+  check_suite: "checks of a pull request of a run",
   push: "merge conflicts of a pull request of a run",
   repository: "repositories that are renamed, transferred or deleted",
 };

@@ -19,6 +19,14 @@ import { threadKeyOf } from "./thread-key.ts";
 
 /** Our own name of the event that one pull request gets of an event about a commit or a branch. No webhook has it. */
 const REPORT_EVENT = "errand_report";
+/** The actions on a pull request that change whether it can be merged, or that its card shows. */
+export const CHANGED_STATES = [
+  "synchronize",
+  "closed",
+  "reopened",
+  "converted_to_draft",
+  "ready_for_review",
+] as const;
 /** The conclusions that a change of the code can repair. */
 const FAILED: ReadonlySet<string> = new Set(["failure", "timed_out"]);
 /** A check that waits for a person is not about to end. */
@@ -34,13 +42,12 @@ const checkSuiteSchema = z.object({
   repository,
   check_suite: z.object({
     head_sha: z.string(),
-    conclusion: z.string().nullish(),
     pull_requests: z.array(z.object({ number: z.int() })),
   }),
 });
 const pushSchema = z.object({ installation, repository, ref: z.string(), deleted: z.boolean().optional() });
-const synchronizeSchema = z.object({
-  action: z.literal("synchronize"),
+const changedSchema = z.object({
+  action: z.enum(CHANGED_STATES),
   installation,
   repository,
   number: z.int(),
@@ -75,6 +82,10 @@ interface ReportDeps {
   readonly names: RepositoryNames;
 }
 
+export function isChangedState(action: string): boolean {
+  return CHANGED_STATES.some((state) => state === action);
+}
+
 /** What an event says about pull requests of runs. Undefined: a person wrote something. */
 export async function reportsIn(event: InboxEvent, deps: ReportDeps): Promise<Translation | undefined> {
   const payload = parseJson(event.body);
@@ -86,7 +97,7 @@ export async function reportsIn(event: InboxEvent, deps: ReportDeps): Promise<Tr
     case REPORT_EVENT:
       return reportOf(read(reportSchema, payload));
     case "pull_request": {
-      const { data } = synchronizeSchema.safeParse(payload);
+      const { data } = changedSchema.safeParse(payload);
       return data && reportOf(data);
     }
     default:
@@ -107,9 +118,6 @@ function read<Value>(schema: z.ZodType<Value>, value: unknown): Value {
 
 function ofCheckSuite(event: InboxEvent, payload: unknown): Translation {
   const { check_suite: suite, ...about } = read(checkSuiteSchema, payload);
-  if (!FAILED.has(suite.conclusion ?? "")) {
-    return { kind: "ignored", reason: "The checks did not fail." };
-  }
   const reports = suite.pull_requests.map(({ number }) => ({ ...about, number, checksOf: suite.head_sha }));
   return several(event, reports);
 }

@@ -5,6 +5,7 @@ import { parseJson } from "../../core/parse-json.ts";
 import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { INSTALLATION_ACTIONS } from "./installation-events.ts";
+import { CHANGED_STATES, isChangedState } from "./reports.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 /**
@@ -15,7 +16,7 @@ import { threadKeyOf } from "./thread-key.ts";
 const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["issue_comment", ["created", "edited", "deleted"]],
   ["issues", ["opened", "edited", "deleted"]],
-  ["pull_request", ["opened", "edited", "synchronize"]],
+  ["pull_request", ["opened", "edited", ...CHANGED_STATES]],
   ["pull_request_review", ["submitted", "edited"]],
   ["pull_request_review_comment", ["created", "edited", "deleted"]],
   ["check_suite", ["completed"]],
@@ -28,10 +29,12 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 const branchSchema = z.object({
   repository: z.object({ id: z.number() }),
   action: z.string().optional(),
-  check_suite: z.object({ head_sha: z.string(), conclusion: z.string().nullish() }).optional(),
+  check_suite: z
+    .object({ head_sha: z.string(), head_branch: z.string().nullish(), conclusion: z.string().nullish() })
+    .optional(),
   ref: z.string().optional(),
 });
-/** Green checks are most of them, and nobody needs to hear of these. */
+/** Green checks are most of them. They matter on branches of runs only, whose cards show them. */
 const FAILED: readonly unknown[] = ["failure", "timed_out"];
 
 const installationSchema = z.object({
@@ -99,7 +102,7 @@ export function readEvent({
     return { kind: "unused" };
   }
   // What people write does not wait for GitHub's answer about a merge.
-  const order = action === "synchronize" ? `${orderingKey}/reports` : orderingKey;
+  const order = name === "pull_request" && isChangedState(action) ? `${orderingKey}/reports` : orderingKey;
   return { kind: "event", event: { adapter: "github", orderingKey: order, deliveryId, name, body } };
 }
 
@@ -131,7 +134,8 @@ function readBranchEvent(received: Pick<ReceivedEvent, "body" | "deliveryId" | "
   if (subject === undefined) {
     return { kind: "malformed" };
   }
-  const isOver = action === "completed" && FAILED.includes(suite?.conclusion);
+  const isOfRun = suite?.head_branch?.startsWith(BRANCH_PREFIX) === true;
+  const isOver = action === "completed" && (isOfRun || FAILED.includes(suite?.conclusion));
   const isWanted = received.name === "push" ? isOtherBranch(subject) : isOver;
   const orderingKey = `github:${repository.id}/${subject}`;
   return isWanted

@@ -14,17 +14,21 @@ export function isReport({ requestKind }: Pick<InboundMessage, "requestKind">): 
   return REPORTS.has(requestKind);
 }
 
-/** The message that a report becomes for the run of its thread, or why there is nothing to do. */
+/**
+ * The message that a report becomes for the run of its thread, or why there is nothing to do. The card of the run shows what
+ * changed in any case.
+ */
 export async function messageOfReport(
   report: WorkReport,
   adapter: ThreadAdapter,
-  { storage }: Pick<InboxDeps, "storage">,
+  { pullRequests, storage }: Pick<InboxDeps, "pullRequests" | "storage">,
 ): Promise<InboundMessage | string> {
   const thread = await storage.threads.find(report);
   const run = thread?.runId && (await storage.runs.find({ id: thread.runId }));
   if (run === undefined) {
     return "It is about no work of a run.";
   }
+  await pullRequests.reread(run);
   if (run.state === "CANCELLED") {
     return "The run was stopped, so only a person continues it.";
   }

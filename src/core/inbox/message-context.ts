@@ -6,6 +6,7 @@ import type { Policy, Role } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import type { PullRequestReader } from "../pull-requests/pull-request-reader.ts";
 import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
 import type { RuleBook } from "../rules/rule-book.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
@@ -36,6 +37,7 @@ export interface InboxDeps {
   >;
   readonly runs: RunService;
   readonly policies: Pick<RuleBook<Policy>, "of">;
+  readonly pullRequests: Pick<PullRequestReader, "reread">;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   /** Files of requests. */
   readonly blobs: Pick<BlobStore, "put">;

@@ -21,8 +21,8 @@ const READINGS_MAX = 4;
 const KNOWN_MAX = 5_000;
 
 /**
- * Brings the status of the pull requests that somebody looks at up to date. Nobody waits for the platform: readers get
- * the stored status, and the next reader gets the new one.
+ * Brings the status of pull requests up to date: of those that the platform says changed, and of those that somebody looks
+ * at. Nobody who looks waits for the platform: readers get the stored status, and the next reader gets the new one.
  */
 export class PullRequestReader {
   readonly #deps: PullRequestReaderDeps;
@@ -49,6 +49,13 @@ export class PullRequestReader {
     void this.#read(run, url).finally(() => {
       this.#readings -= 1;
     });
+  }
+
+  /** Reads it now, because the platform says that it changed. A failure is logged, and the next reader tries again. */
+  async reread(run: Run): Promise<void> {
+    if (run.pullRequest !== undefined) {
+      await this.#read(run, run.pullRequest);
+    }
   }
 
   #isFresh({ id, pullRequest, pullRequestStatus: status }: Run, nowMs: number): boolean {

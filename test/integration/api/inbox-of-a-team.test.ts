@@ -39,6 +39,7 @@ beforeAll(async () => {
     storage,
     runs,
     policies: runRules({ storage, pubsub, clock }).policies,
+    pullRequests: { reread: async () => undefined },
     clock,
     requestDefaults: new RequestDefaultsService({ storage, clock, digest: sha256 }),
     watch: new InstallationWatch({ installations: storage.installations, clock, log: SILENT_LOG }),

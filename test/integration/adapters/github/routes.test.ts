@@ -135,28 +135,32 @@ describe("a signed delivery", () => {
     expect(stored).toEqual([]);
   });
 
-  test("only failed checks and pushes to branches of people are stored, apart from what people write", async () => {
+  test("only failed checks, checks of branches of runs, and pushes to branches of people are stored, apart from what people write", async () => {
     const repository = { id: 7 };
     const send = (event: string, payload: object) =>
       post(JSON.stringify({ repository, ...payload }), {
         "x-github-event": event,
         "x-github-delivery": randomUUID(),
       });
-    const suite = (conclusion: string) => ({
+    const suite = (conclusion: string, head_sha: string, head_branch?: string) => ({
       action: "completed",
-      check_suite: { head_sha: "c0ffee", conclusion },
+      check_suite: { head_sha, head_branch, conclusion },
     });
 
-    await send("check_suite", suite("success"));
-    await send("check_suite", suite("failure"));
+    await send("check_suite", suite("success", "f00d", "main"));
+    await send("check_suite", suite("failure", "c0ffee"));
+    await send("check_suite", suite("success", "beef", "errand/ab-fix"));
     for (const ref of ["refs/heads/errand/ab-fix", "refs/tags/v1", "refs/heads/main"]) {
       await send("push", { ref });
     }
     await send("pull_request", { action: "synchronize", pull_request: { number: 9 } });
+    await send("pull_request", { action: "closed", pull_request: { number: 9 } });
 
     expect(stored.map(({ name, orderingKey }) => [name, orderingKey])).toEqual([
       ["check_suite", "github:7/c0ffee"],
+      ["check_suite", "github:7/beef"],
       ["push", "github:7/refs/heads/main"],
+      ["pull_request", "github:7/issues/9/reports"],
       ["pull_request", "github:7/issues/9/reports"],
     ]);
     expect((await send("check_suite", {})).statusCode).toBe(400);

@@ -4,7 +4,7 @@ import type { RequestKind } from "../../../../src/core/policies/policy.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
-import { anInboxEvent } from "../../../support/run-builders.ts";
+import { aChange, anInboxEvent } from "../../../support/run-builders.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
 import { ADDRESS, IntakeHarness, KEY } from "./inbox-harness.ts";
 
@@ -85,6 +85,20 @@ test("a report without a run, or with nothing to do, is ignored with its reason"
   expect(await report("No check fails.")).toBe("ignored");
 
   expect(harness.agents.prompts).toHaveLength(1);
+});
+
+test("a report brings the status of the pull request to the card, also when there is nothing to do", async () => {
+  await harness.receive({});
+  const { id } = await harness.currentRun();
+  const url = "https://forge.example/acme/web/pull/9";
+  await harness.storage.runs.change(id, ({ run }) => aChange({ ...run, pullRequest: url }));
+  harness.pullRequests.statuses.set(url, { url, state: "merged", checks: [] });
+
+  expect(await report("No check fails.")).toBe("ignored");
+
+  expect(await harness.currentRun()).toMatchObject({ pullRequestStatus: { state: "merged" } });
+  await quiet();
+  expect(harness.cardsShown().at(-1)).toMatchObject({ pullRequestStatus: { state: "merged" } });
 });
 
 test("a report does not start a run again that a person stopped", async () => {
