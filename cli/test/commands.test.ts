@@ -420,7 +420,7 @@ describe("the work of a run", () => {
     expect(diff).toContain("+hello");
     expect(stat).toBe("acme/widgets\nnew.txt\tadded\t+1 -0\n");
     expect([branch, files.trim()]).toEqual(["On branch mine.\n", "hello"]);
-    expect(remote).toBe(`On branch errand/${pushed.slice(-12)}.\n`);
+    expect(remote).toBe(`On branch errand/${pushed.slice(-12)}-write-pushed-txt-hello.\n`);
     expect((await readFile(join(clone, "pushed.txt"), "utf8")).trim()).toBe("hello");
     expect((await errand(["checkout", patched])).code).toBe(1);
     await output(["secrets", "delete", "GITHUB_TOKEN", "--yes"]);

@@ -47,7 +47,7 @@ test("a mention in an issue, with one turn and one pull request, takes at most 1
   const card = await issue.untilCard("Done", /Its pull request:/);
   await new GithubIssue(fixture, Number(/\/pull\/(\d+)/.exec(card.body)?.[1])).untilCard("Done");
   await issue.untilAnswers(1);
-  await issue.untilReactions(comment, 2);
+  await issue.untilReaction(comment, "rocket");
 
   const calls = countedCalls(fixture.github.calls().slice(before));
   expect(calls.length, calls.join("\n")).toBeLessThanOrEqual(MENTION_CALLS_MAX);
@@ -87,7 +87,7 @@ test("a mention in a pull request with three failing checks takes at most 22 cal
   await pull.untilAnswers(1);
   await pull.untilCard("Done", /turn 2/);
   await issue.untilCard("Done", /turn 2/);
-  await pull.untilReactions(comment, 2);
+  await pull.untilReaction(comment, "rocket");
 
   const counted = countedCalls(fixture.github.calls().slice(before));
   expect(counted.filter((call) => call.includes("/check-runs"))).toHaveLength(1);

@@ -128,6 +128,15 @@ export class GithubIssue {
     return waitFor(shown, { what: `${count} reactions`, timeoutMs: WAIT_LIMIT_MS });
   }
 
+  async untilReaction({ id }: Written, content: string): Promise<void> {
+    const { github } = this.#fixture;
+    const isShown = () => {
+      const all = github.comments(github.repo.fullName, this.number);
+      return all.find((comment) => comment.id === id)?.reactions.some((each) => each.content === content);
+    };
+    await waitFor(isShown, { what: `the reaction ${content}`, timeoutMs: WAIT_LIMIT_MS });
+  }
+
   async untilAnswers(count: number): Promise<string[]> {
     const shows = () => (this.answers.length >= count ? this.answers : undefined);
     return waitFor(shows, { what: `${count} answers`, timeoutMs: WAIT_LIMIT_MS });

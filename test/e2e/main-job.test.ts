@@ -224,8 +224,8 @@ describe("a comment on GitHub (step 2)", () => {
     expect(answers.at(-1)).toContain("first words");
     expect(answers.at(0)).not.toContain("first words");
     expect([issue.cards.length, issue.comments.length]).toEqual([1, 3]);
-    const reactions = await issue.untilReactions(second, 2);
-    expect(reactions.map(({ content }) => content)).toEqual(["eyes", "rocket"]);
+    // The sign of the end takes the place of the first one if that still waits for the pace of GitHub.
+    await issue.untilReaction(second, "rocket");
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
@@ -292,6 +292,7 @@ describe("a mention in Slack (step 3)", () => {
         version: ts,
         event_id: expect.stringMatching(/^Ev/),
         config_layers: { harness: "default" },
+        has_environments: false,
       });
     },
   );

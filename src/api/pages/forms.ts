@@ -48,15 +48,15 @@ export const PAGE_NAMES: readonly string[] = [
   "schedules",
   "secrets",
   "setup",
-  "setup/github",
-  "setup/slack",
+  "setup/:adapter",
   "skills",
   "system",
   "usage",
 ];
+const PATHS = PAGE_NAMES.map((name) => name.replace(/:\w+/, "[\\w-]{1,40}"));
 /** With a query, because the pages keep their filters in it. */
 const OUR_PAGES = new RegExp(
-  `^/(?:(?:runs|sessions)/${UUID}|device|${PAGE_NAMES.join("|")})?(?:\\?[\\w.~%&=+:,@-]{0,500})?$`,
+  `^/(?:(?:runs|sessions)/${UUID}|device|${PATHS.join("|")})?(?:\\?[\\w.~%&=+:,@-]{0,500})?$`,
 );
 
 /**

@@ -94,7 +94,7 @@ const PolicyMatch = z
     ...placeConditions,
     request_kinds: oneOf(PolicyRequestKind)
       .optional()
-      .describe("How messages on GitHub ask for work. Other requests have no kind."),
+      .describe("How messages ask for work, on platforms with several ways. Other requests have no kind."),
     principals: oneOf(z.uuid()).optional().describe("The uids of the principals that act."),
     principal_types: oneOf(z.enum(PRINCIPAL_TYPES))
       .optional()

@@ -160,7 +160,7 @@ const PullRequestStatusItem = z
     description: "What the platform last said about the newest pull request of the run.",
     examples: [
       {
-        url: "https://github.com/acme/widgets/pull/7",
+        url: "https://git.example.com/acme/widgets/pull/7",
         state: "open",
         checks: { total: 4, passed: 3, failed: 1 },
       },

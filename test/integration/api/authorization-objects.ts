@@ -111,6 +111,8 @@ export class TestObjects {
         return this.#secret(place);
       case "/agent/runs/:runId/permissions":
         return randomUUID();
+      case "/setup":
+        return "an-adapter";
       default:
         return idOf(await this.#post(place));
     }

@@ -4857,7 +4857,7 @@ class PolicyMatch(Model):
     """
     request_kinds: list[PolicyMatchRequestKind] | None = None
     """
-    How messages on GitHub ask for work. Other requests have no kind.
+    How messages ask for work, on platforms with several ways. Other requests have no kind.
     """
     principals: list[str] | None = None
     """

@@ -931,7 +931,7 @@ class PolicyMatch(TypedDict):
     """
     request_kinds: NotRequired[list[PolicyMatchRequestKind]]
     """
-    How messages on GitHub ask for work. Other requests have no kind.
+    How messages ask for work, on platforms with several ways. Other requests have no kind.
     """
     principals: NotRequired[list[str]]
     """

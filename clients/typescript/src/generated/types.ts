@@ -5103,7 +5103,7 @@ export type PolicyMatch = {
      */
     places?: Array<string>;
     /**
-     * How messages on GitHub ask for work. Other requests have no kind.
+     * How messages ask for work, on platforms with several ways. Other requests have no kind.
      */
     request_kinds?: Array<PolicyMatchRequestKind>;
     /**
