@@ -72,10 +72,10 @@ describe.skipIf(skipped !== undefined)("the set-up of Slack and GitHub in a brow
   test("a wrong token is shown with its remedy, in the overview and beside the steps", async () => {
     const page = await visit("/setup");
 
-    await check(page, "slack_token").getByText("Slack refuses the token: invalid_auth.").waitFor();
+    await check(page, "Slack token").getByText("Slack refuses the token: invalid_auth.").waitFor();
     await page.getByRole("link", { name: "Steps and checks of Slack" }).click();
     await page.getByRole("heading", { name: "Connect Slack", level: 1 }).waitFor();
-    const token = await check(page, "slack_token").textContent();
+    const token = await check(page, "Slack token").textContent();
     await page.context().close();
 
     expect(token).toContain("Fails:");
@@ -107,14 +107,14 @@ describe.skipIf(skipped !== undefined)("the set-up of Slack and GitHub in a brow
   test("the steps for GitHub have a filled form for an organization, and the checks are live", async () => {
     const page = await visit("/setup/github");
 
-    await check(page, "github_app").getByText("The App errand has all permissions and events.").waitFor();
+    await check(page, "GitHub app").getByText("The App errand has all permissions and events.").waitFor();
     await page.getByLabel("Organization").fill("acme");
     const link = await page.getByRole("link", { name: "Create it for an organization" }).getAttribute("href");
-    await check(page, "github_events").getByText("No event of GitHub has come yet.").waitFor();
+    await check(page, "GitHub events").getByText("No event of GitHub has come yet.").waitFor();
     const delivery = await github.openIssue("wendy", { title: "An issue", body: "nothing" });
     await github.sendWebhook(`${harness.service.url}/webhooks/github`, delivery);
     await page.getByRole("button", { name: "Check again" }).click();
-    await check(page, "github_events")
+    await check(page, "GitHub events")
       .getByText(/last sent a request with a valid signature/)
       .waitFor();
     const webhook = await copied(page, "Webhook URL");
@@ -129,7 +129,7 @@ describe.skipIf(skipped !== undefined)("the set-up of Slack and GitHub in a brow
     for (const path of ["/setup", "/setup/slack"]) {
       const page = await visit(path, { key });
       await page.getByText("are set up by its operators").waitFor();
-      expect(await page.getByText(/slack_token|Manifest|Connect Slack/).count()).toBe(0);
+      expect(await page.getByText(/Slack token|Manifest|Connect Slack/).count()).toBe(0);
       await page.context().close();
     }
 

@@ -29,8 +29,8 @@ export function Checks({ checks }: { readonly checks: readonly DoctorCheck[] }) 
   );
 }
 
-/** `dead_notices` reads `Dead notices`. */
+/** `dead_notices` reads `Dead notices`, and `github_app` reads `GitHub app`. */
 function readable(name: string): string {
   const words = name.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return (words.charAt(0).toUpperCase() + words.slice(1)).replace("Github", "GitHub");
 }
