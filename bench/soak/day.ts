@@ -36,7 +36,7 @@ const DATABASE_MIB = 8;
 /** An interrupted turn may leave a file that no run names, which is deleted after an hour. */
 const RUNS_PER_ROW = 10;
 /** Their rows are kept although the run is deleted. */
-const KEPT_TABLES = ["audit_entries", "idempotent_responses"];
+const KEPT_TABLES = ["audit_entries", "deleted_run_uses", "idempotent_responses"];
 
 export interface SoakOptions {
   readonly runs: number;
