@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Committer, RepositoryAccess } from "../../core/repositories/repository-access.ts";
+import { isAllowedName } from "../../core/repositories/repository-name.ts";
 import type { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 import type { BotIdentity } from "./identity.ts";
@@ -48,9 +49,15 @@ export class RepositoryNames {
     this.#now = now;
   }
 
-  /** `at` is when GitHub said it, in milliseconds since 1970. */
+  /**
+   * `at` is when GitHub said it, in milliseconds since 1970. A name that no repository can have would become a part of the
+   * addresses of calls, so it is not kept.
+   */
   learn(repository: NamedRepository, at: number): void {
     const { id, owner, repo } = repository;
+    if (!isAllowedName(owner) || !isAllowedName(repo)) {
+      return;
+    }
     const former = this.of(owner, repo);
     if (former !== undefined) {
       this.#known.delete(former.id);

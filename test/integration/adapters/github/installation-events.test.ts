@@ -103,6 +103,16 @@ test("the new name of a repository is known from the event, without a call", asy
   expect(github.calls("GET", /\/gadgets\//)).toHaveLength(1);
 });
 
+test("a name that no repository can have is not used in calls", async () => {
+  const { id, owner } = github.repo;
+  const repository = { id, name: "../gadgets", full_name: `${owner}/../gadgets`, owner: { login: owner } };
+  await take("repository", "renamed", { repository });
+
+  expect(await adapted.adapter.authorize(message)).toMatchObject({ allowed: true });
+
+  expect(github.calls("GET", /gadgets/)).toEqual([]);
+});
+
 test.each([
   ["transferred", "repository"],
   ["removed", "installation_repositories"],
