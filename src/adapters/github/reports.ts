@@ -28,7 +28,7 @@ export const CHANGED_STATES = [
   "ready_for_review",
 ] as const;
 /** The conclusions that a change of the code can repair. */
-const FAILED: ReadonlySet<string> = new Set(["failure", "timed_out"]);
+const REPAIRABLE: ReadonlySet<string> = new Set(["failure", "timed_out"]);
 /** A check that waits for a person is not about to end. */
 const RUNNING: ReadonlySet<string> = new Set(["queued", "in_progress", "pending"]);
 const NAMES_MAX = 10;
@@ -84,6 +84,10 @@ interface ReportDeps {
 
 export function isChangedState(action: string): boolean {
   return CHANGED_STATES.some((state) => state === action);
+}
+
+export function isRepairable({ conclusion }: { readonly conclusion?: string | null | undefined }): boolean {
+  return REPAIRABLE.has(conclusion ?? "");
 }
 
 /** What an event says about pull requests of runs. Undefined: a person wrote something. */
@@ -236,7 +240,7 @@ async function failuresIn(
   if (checks.some(({ status }) => RUNNING.has(status ?? ""))) {
     return { reason: "Other checks of the commit still run." };
   }
-  const failed = checks.filter(({ conclusion }) => FAILED.has(conclusion ?? ""));
+  const failed = checks.filter(isRepairable);
   if (failed.length === 0) {
     return { reason: "No check fails." };
   }

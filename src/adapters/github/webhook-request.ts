@@ -5,7 +5,7 @@ import { parseJson } from "../../core/parse-json.ts";
 import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { INSTALLATION_ACTIONS } from "./installation-events.ts";
-import { CHANGED_STATES, isChangedState } from "./reports.ts";
+import { CHANGED_STATES, isChangedState, isRepairable } from "./reports.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 /**
@@ -34,9 +34,6 @@ const branchSchema = z.object({
     .optional(),
   ref: z.string().optional(),
 });
-/** Green checks are most of them. They matter on branches of runs only, whose cards show them. */
-const FAILED: readonly unknown[] = ["failure", "timed_out"];
-
 const installationSchema = z.object({
   action: z.string(),
   installation: z.object({ id: z.number() }).optional(),
@@ -135,7 +132,8 @@ function readBranchEvent(received: Pick<ReceivedEvent, "body" | "deliveryId" | "
     return { kind: "malformed" };
   }
   const isOfRun = suite?.head_branch?.startsWith(BRANCH_PREFIX) === true;
-  const isOver = action === "completed" && (isOfRun || FAILED.includes(suite?.conclusion));
+  // Most checks pass. Those matter only on branches of runs, whose cards show them.
+  const isOver = action === "completed" && suite !== undefined && (isOfRun || isRepairable(suite));
   const isWanted = received.name === "push" ? isOtherBranch(subject) : isOver;
   const orderingKey = `github:${repository.id}/${subject}`;
   return isWanted
