@@ -118,23 +118,23 @@ export class GithubIssue {
   }
 
   /** Reactions give way to messages. */
-  async untilReactions({ id }: Written, count: number): Promise<GithubComment["reactions"]> {
-    const { github } = this.#fixture;
+  async untilReactions(comment: Written, count: number): Promise<GithubComment["reactions"]> {
     const shown = () => {
-      const all = github.comments(github.repo.fullName, this.number);
-      const reactions = all.find((comment) => comment.id === id)?.reactions ?? [];
+      const reactions = this.#reactionsTo(comment);
       return reactions.length >= count ? reactions : undefined;
     };
     return waitFor(shown, { what: `${count} reactions`, timeoutMs: WAIT_LIMIT_MS });
   }
 
-  async untilReaction({ id }: Written, content: string): Promise<void> {
-    const { github } = this.#fixture;
-    const isShown = () => {
-      const all = github.comments(github.repo.fullName, this.number);
-      return all.find((comment) => comment.id === id)?.reactions.some((each) => each.content === content);
-    };
+  async untilReaction(comment: Written, content: string): Promise<void> {
+    const isShown = () => this.#reactionsTo(comment).some((each) => each.content === content);
     await waitFor(isShown, { what: `the reaction ${content}`, timeoutMs: WAIT_LIMIT_MS });
+  }
+
+  #reactionsTo({ id }: Written): GithubComment["reactions"] {
+    const { github } = this.#fixture;
+    const all = github.comments(github.repo.fullName, this.number);
+    return all.find((comment) => comment.id === id)?.reactions ?? [];
   }
 
   async untilAnswers(count: number): Promise<string[]> {

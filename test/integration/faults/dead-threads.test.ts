@@ -20,12 +20,7 @@ test(
   () =>
     withFaultHarness(
       async (harness) => {
-        const worker = await harness.start();
-        const semaphore = harness.semaphore();
-        const runId = await harness.mention(worker, `${semaphore.step}\nsay the closing words`);
-        await waitFor(() => harness.slack.calls("chat.postMessage").length > 0, {
-          what: "the card to be shown",
-        });
+        const { runId, semaphore, worker } = await startShownRun(harness);
 
         for (const fault of FAULTS) {
           harness.slack.faults.until(fault);
@@ -81,12 +76,7 @@ test(
   () =>
     withFaultHarness(
       async (harness) => {
-        const worker = await harness.start();
-        const semaphore = harness.semaphore();
-        const runId = await harness.mention(worker, `${semaphore.step}\nsay the closing words`);
-        await waitFor(() => harness.slack.calls("chat.postMessage").length > 0, {
-          what: "the card to be shown",
-        });
+        const { runId, semaphore, worker } = await startShownRun(harness);
 
         for (const method of ["chat.postMessage", "chat.update", "reactions.add"]) {
           harness.slack.faults.until({ method, kind: "ok-false", error: "token_revoked" });
@@ -114,6 +104,15 @@ test(
       { withSlack: true },
     ),
 );
+
+/** A run whose card is shown, and which says its closing words when the semaphore is opened. */
+async function startShownRun(harness: FaultHarness) {
+  const worker = await harness.start();
+  const semaphore = harness.semaphore();
+  const runId = await harness.mention(worker, `${semaphore.step}\nsay the closing words`);
+  await waitFor(() => harness.slack.calls("chat.postMessage").length > 0, { what: "the card to be shown" });
+  return { runId, semaphore, worker };
+}
 
 async function problemOf({ api }: Worker): Promise<string | undefined> {
   const { body } = await api.call("GET", "/agent/installations");
