@@ -89,7 +89,7 @@ export class PrivateCommands {
     }
   }
 
-  /** Whoever sends a copy of a signed command gets no link. */
+  /** A copy of a signed command gets no link. */
   async #link(author: Principal, request: LinkRequest): Promise<string> {
     const link = await createSignInLink(this.#deps, author, request);
     if (link === undefined) {

@@ -98,7 +98,7 @@ function RunsOf({
       {isEmpty && <NothingMatches search={search} />}
       <div ref={list}>
         <Group name="Needs you" runs={needs} me={me} />
-        <Group name="Needs somebody else" runs={waiting} me={me} />
+        <Group name="Needs another person" runs={waiting} me={me} />
         <Group name="Running" runs={others} me={me} />
         <Group name="Ended today" runs={today} me={me} />
         <Group name="Earlier" runs={earlier} me={me} />
