@@ -1,6 +1,12 @@
 import type { z } from "zod";
 import type { LeaseToken } from "../core/ids.ts";
-import type { Run, RunDefinition, RunProgress } from "../core/runs/run.ts";
+import {
+  type ListedRun,
+  type Run,
+  type RunDefinition,
+  type RunProgress,
+  UNLISTED_MEMBERS,
+} from "../core/runs/run.ts";
 import type { Prisma, Run as RunRow } from "./generated/client.ts";
 import {
   APPROVAL,
@@ -191,16 +197,29 @@ export const PROGRESS_COLUMNS = writtenColumns<RunProgress>(PROGRESS);
 
 const READ_COLUMNS = readColumns({ ...ORIGIN, ...PROGRESS, ...COMPUTED });
 
-/** The select list for rows that `runOf` takes. */
-export const RUN_COLUMNS = selectList([
-  ...READ_COLUMNS.map(({ field }) => field),
-  "leaseToken",
-  "leaseWorker",
-]);
+const UNLISTED: ReadonlySet<keyof Run> = new Set(UNLISTED_MEMBERS);
+const LISTED_COLUMNS = READ_COLUMNS.filter(({ member }) => !UNLISTED.has(member));
+
+/** The select lists for rows that `runOf` and `listedRunOf` take. */
+export const RUN_COLUMNS = selectListOf(READ_COLUMNS);
+export const LISTED_RUN_COLUMNS = selectListOf(LISTED_COLUMNS);
 
 export function runOf(row: RunRow): Run {
+  return read(row, READ_COLUMNS) as Run;
+}
+
+/** Reading a row costs as much as it has columns, and a list has many rows. */
+export function listedRunOf(row: RunRow): ListedRun {
+  return read(row, LISTED_COLUMNS) as ListedRun;
+}
+
+function selectListOf(columns: readonly ReadColumn[]): string {
+  return selectList([...columns.map(({ field }) => field), "leaseToken", "leaseWorker"]);
+}
+
+function read(row: RunRow, columns: readonly ReadColumn[]): Partial<Record<keyof Run, unknown>> {
   const run: Partial<Record<keyof Run, unknown>> = {};
-  for (const { member, field, fromRow } of READ_COLUMNS) {
+  for (const { member, field, fromRow } of columns) {
     const stored = row[field];
     if (stored === null) {
       continue;
@@ -214,17 +233,20 @@ export function runOf(row: RunRow): Run {
   if (leaseToken !== null) {
     run.lease = { token: leaseToken as LeaseToken, worker: leaseWorker ?? "" };
   }
-  return run as Run;
+  return run;
 }
 
-/** The values by the names of their columns, to be sent as JSON. An absent value becomes NULL. */
+/** The values by the names of their columns, to be sent as JSON. An absent value is left out and becomes NULL. */
 export function valuesOf<Source>(
   columns: readonly WrittenColumn<Source>[],
   source: Source,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const { name, valueIn } of columns) {
-    values[name] = valueIn(source);
+    const value = valueIn(source);
+    if (value !== undefined) {
+      values[name] = value;
+    }
   }
   return values;
 }

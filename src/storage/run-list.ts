@@ -1,11 +1,11 @@
 import type { RunId } from "../core/ids.ts";
-import type { Run } from "../core/runs/run.ts";
+import type { ListedRun } from "../core/runs/run.ts";
 import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../core/runs/run-query.ts";
 import type { RunKey } from "../core/runs/run-store.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
-import { RUN_COLUMNS } from "./run-columns.ts";
+import { LISTED_RUN_COLUMNS, RUN_COLUMNS } from "./run-columns.ts";
 import { conditionsOf, pairsOf, visibleTo } from "./run-filters.ts";
 
 const { join, raw, sql } = Prisma;
@@ -81,7 +81,7 @@ export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string
   const conditions = [visibleTo(query.viewer), ...conditionsOf(filters, { sort, frequentPairs })];
   const pieces = piecesOf(query).map((piece) => {
     const all = join([...conditions, ...piece], " AND ");
-    return sql`SELECT ${raw(RUN_COLUMNS)} FROM runs WHERE ${all} ORDER BY ${raw(sort)} ${end}`;
+    return sql`SELECT ${raw(LISTED_RUN_COLUMNS)} FROM runs WHERE ${all} ORDER BY ${raw(sort)} ${end}`;
   });
   const { text, values } = inOne(pieces, sql`ORDER BY ${raw(`"${MEMBERS[sort]}"`)} ${end}`);
   return { text, values, isPlannedAnew: !isEvenlyIndexed(filters) };
@@ -101,7 +101,7 @@ export function newestStatement({ viewer }: RunQuery): Statement {
 
 /** `until`: the end of the walk that starts with this page. A continued walk keeps its end. */
 export function pageOf(
-  runs: readonly Run[],
+  runs: readonly ListedRun[],
   { after, limit, sort }: RunQuery,
   until = after?.until,
 ): RunPage {
@@ -113,7 +113,7 @@ export function pageOf(
   return { runs: page, next: { ...positionOf(last, sort), ...(until === undefined ? {} : { until }) } };
 }
 
-function positionOf(run: Run, sort: RunSort): RunPosition {
+function positionOf(run: ListedRun, sort: RunSort): RunPosition {
   const value = run[MEMBERS[sort]];
   return { value: value instanceof Date ? value.toISOString() : value, id: run.id };
 }

@@ -20,7 +20,7 @@ import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
 import { requireQuotas } from "./quota-store.ts";
 import { toJson } from "./rows.ts";
-import { runOf } from "./run-columns.ts";
+import { listedRunOf, runOf } from "./run-columns.ts";
 import {
   FIND_SIMILARITY,
   type FrequentPair,
@@ -184,7 +184,7 @@ export class PrismaRunStore implements RunStore {
       metadata === undefined ? [] : await database.rows<FrequentPair>(frequentStatement(metadata));
     const frequentPairs = new Set(found.map(({ pair }) => pair));
     const rows = await database.rows<RunRow>(listStatement(query, frequentPairs));
-    return pageOf(rows.map(runOf), query, end?.newest?.toISOString());
+    return pageOf(rows.map(listedRunOf), query, end?.newest?.toISOString());
   }
 
   async findTurnEnd(id: RunId): Promise<RunEvent | undefined> {

@@ -3,7 +3,7 @@ import type { RunId } from "../../core/ids.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { type Deciders, waitsForDecision } from "../../core/runs/deciders.ts";
 import type { RequestOrigin } from "../../core/runs/request-origin.ts";
-import type { Run } from "../../core/runs/run.ts";
+import type { ListedRun, Run } from "../../core/runs/run.ts";
 import { findResult } from "../../core/runs/run-result.ts";
 import { waitingFor } from "../../core/runs/waiting-for.ts";
 import type { ApiDeps } from "../api-deps.ts";
@@ -12,7 +12,7 @@ import { sourceOf } from "../http/request-source.ts";
 import { type RunItem, type RunItemContext, runItemOf } from "../schemas/run-item.ts";
 
 type RunItemDeps = Pick<ApiDeps, "capacity" | "clock" | "principals" | "pullRequests" | "runs" | "storage">;
-type ContextOf = (run: Run) => RunItemContext;
+type ContextOf = (run: ListedRun) => RunItemContext;
 
 /** Who reads, and from where. */
 export interface Reader {
@@ -27,7 +27,7 @@ export function readerOf(request: FastifyRequest): Reader {
 /** Converts the runs of a list to the format of the API, without the results, which can be long. */
 export async function runItemsOf(
   deps: RunItemDeps,
-  runs: readonly Run[],
+  runs: readonly ListedRun[],
   reader: Reader,
 ): Promise<RunItem[]> {
   const contextOf = await contextsOf(deps, runs, reader);
@@ -43,7 +43,11 @@ export async function runItem(deps: RunItemDeps, run: Run, reader: Reader): Prom
 }
 
 /** Reads the principals, the artifacts and the capacity for all runs at once. */
-async function contextsOf(deps: RunItemDeps, shown: readonly Run[], reader: Reader): Promise<ContextOf> {
+async function contextsOf(
+  deps: RunItemDeps,
+  shown: readonly ListedRun[],
+  reader: Reader,
+): Promise<ContextOf> {
   const { capacity, clock, principals, pullRequests, runs, storage } = deps;
   const ids = shown.flatMap(({ creatorId, executorId = creatorId }) => [creatorId, executorId]);
   const people = await principals.getMany(new Set(ids));
@@ -72,7 +76,7 @@ async function contextsOf(deps: RunItemDeps, shown: readonly Run[], reader: Read
 /** Guests are not told what their run waits for. */
 async function readDeciders(
   { principals, runs }: RunItemDeps,
-  shown: readonly Run[],
+  shown: readonly ListedRun[],
   { from, viewer }: Reader,
 ): Promise<ReadonlyMap<RunId, Deciders>> {
   const waiting = shown.filter(waitsForDecision);

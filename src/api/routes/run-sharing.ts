@@ -1,4 +1,5 @@
 import type { KeyHolder } from "../../core/people/api-key.ts";
+import type { ShareAccess } from "../../core/people/share-link.ts";
 import { ShareLinkService } from "../../core/people/share-link-service.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { PreparedRun, TransactionExtras } from "../../core/runs/run-service.ts";
@@ -13,30 +14,34 @@ type SharingDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "runs" | "s
 export class RunSharing {
   readonly #deps: SharingDeps;
   readonly #creator: KeyHolder;
-  readonly #prepared: Pick<PreparedRun, "definition" | "shares">;
-  readonly #token = newToken();
+  readonly #sessionId: string;
+  readonly #link: { readonly access: ShareAccess; readonly token: string } | undefined;
 
-  constructor(deps: SharingDeps, creator: KeyHolder, prepared: Pick<PreparedRun, "definition" | "shares">) {
+  constructor(
+    deps: SharingDeps,
+    creator: KeyHolder,
+    { definition, shares }: Pick<PreparedRun, "definition" | "shares">,
+  ) {
     this.#deps = deps;
     this.#creator = creator;
-    this.#prepared = prepared;
+    this.#sessionId = definition.sessionId;
+    this.#link = shares && { access: shares, token: newToken() };
   }
 
   /** The member of the response. */
   get member(): { readonly share_url?: string } {
-    const { definition: origin, shares } = this.#prepared;
-    return shares === undefined
+    return this.#link === undefined
       ? {}
-      : { share_url: shareUrl(this.#deps.publicUrl(), origin.sessionId, this.#token) };
+      : { share_url: shareUrl(this.#deps.publicUrl(), this.#sessionId, this.#link.token) };
   }
 
   async store(run: PreparedRun, extras: TransactionExtras): Promise<Run> {
     const { clock, hashKey, runs, storage } = this.#deps;
-    const { shares: access } = this.#prepared;
-    if (access === undefined) {
+    if (this.#link === undefined) {
       return runs.store(run, extras);
     }
-    const newLink = { tokenHash: hashKey(this.#token), access, expires: expiryOf({}, clock.now()) };
+    const { access, token } = this.#link;
+    const newLink = { tokenHash: hashKey(token), access, expires: expiryOf({}, clock.now()) };
     return storage.atomically(async (stores) => {
       const stored = await runs.within(stores).store(run, extras);
       await new ShareLinkService({ storage: stores, clock }).createForNewRun(this.#creator, stored, newLink);

@@ -10,7 +10,7 @@ import {
   PULL_REQUEST_STATES,
 } from "../../core/pull-requests/pull-request-status.ts";
 import type { Deciders } from "../../core/runs/deciders.ts";
-import type { ConfigLayer, Run, RunConfig } from "../../core/runs/run.ts";
+import type { ConfigLayer, ListedRun, RunConfig } from "../../core/runs/run.ts";
 import type { RunResult } from "../../core/runs/run-result.ts";
 import { RUN_SOURCES } from "../../core/runs/sources.ts";
 import type { WaitingFor } from "../../core/runs/waiting-for.ts";
@@ -279,7 +279,7 @@ export interface RunItemContext {
 }
 
 /** Converts a run to the format of the API. Absent optional members are left out; only `started_at` may be null. */
-export function runItemOf(run: Run, context: RunItemContext): RunItem {
+export function runItemOf(run: ListedRun, context: RunItemContext): RunItem {
   const {
     artifacts,
     creator,
@@ -324,7 +324,7 @@ export function runItemOf(run: Run, context: RunItemContext): RunItem {
  * A harness that no caller asked for is left out, although a named agent or a routing rule may have chosen it: strict
  * clients refuse the names of agents that they do not know.
  */
-function requestedConfig({ config: stored, provenance }: Run): RunConfig {
+function requestedConfig({ config: stored, provenance }: ListedRun): RunConfig {
   const config = withRedactedValues(stored);
   const { harness, ...others } = config;
   const { config_layers: layers = {} } = provenance;
@@ -343,7 +343,7 @@ function isRequested(layer: ConfigLayer | undefined): boolean {
   return layer === undefined || layer === "request" || layer === "conversation";
 }
 
-function agentOf({ agent, agentVersion, config }: Run): RunItem["agent"] {
+function agentOf({ agent, agentVersion, config }: ListedRun): RunItem["agent"] {
   const modelId = config.harness?.model_id ?? config.model_id;
   return {
     name: agent,
@@ -356,7 +356,7 @@ function resultItem({ isTruncated, text, turn }: RunResult): RunItem["result"] {
   return { text, turn, ...(isTruncated ? { truncated: true } : {}) };
 }
 
-function optionalMembers(run: Run, now: Date): Partial<RunItem> {
+function optionalMembers(run: ListedRun, now: Date): Partial<RunItem> {
   const [parentId] = run.ancestorIds;
   const { skillSnapshot: skill, startedAt, statusMessage, triggerUrl, metadata, provenance, warnings } = run;
   return {
@@ -375,7 +375,7 @@ function optionalMembers(run: Run, now: Date): Partial<RunItem> {
   };
 }
 
-function permissionOf({ permission, state }: Run): Pick<RunItem, "permission"> {
+function permissionOf({ permission, state }: ListedRun): Pick<RunItem, "permission"> {
   if (state !== "BLOCKED" || permission === undefined) {
     return {};
   }
@@ -386,7 +386,7 @@ function permissionOf({ permission, state }: Run): Pick<RunItem, "permission"> {
 
 /** The status of an earlier pull request says nothing about the newest. */
 function pullRequestStatusOf(
-  { pullRequest, pullRequestStatus: status }: Run,
+  { pullRequest, pullRequestStatus: status }: ListedRun,
   isList: boolean,
 ): Pick<RunItem, "pull_request_status"> {
   if (status === undefined || status.url !== pullRequest) {
@@ -397,7 +397,7 @@ function pullRequestStatusOf(
   return { pull_request_status: { url, state, checks: countChecks(checks), ...each } };
 }
 
-function usageOf({ totalTokens, costUsd }: Run): Pick<RunItem, "request_usage"> {
+function usageOf({ totalTokens, costUsd }: ListedRun): Pick<RunItem, "request_usage"> {
   if (totalTokens === 0 && costUsd === undefined) {
     return {};
   }
@@ -413,7 +413,7 @@ function skillOf({ description, name, path }: Skill): RunItem["agent_skill"] {
   return { name, description, full_path: path };
 }
 
-function scheduleOf({ scheduleId, provenance }: Run): Pick<RunItem, "schedule"> {
+function scheduleOf({ scheduleId, provenance }: ListedRun): Pick<RunItem, "schedule"> {
   if (scheduleId === undefined) {
     return {};
   }
@@ -427,7 +427,7 @@ function statusOf({
   reason,
   remedy,
   retryable,
-}: NonNullable<Run["statusMessage"]>): RunItem["status_message"] {
+}: NonNullable<ListedRun["statusMessage"]>): RunItem["status_message"] {
   return {
     message,
     ...(errorCode === undefined ? {} : { error_code: errorCode }),

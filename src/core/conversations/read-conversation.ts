@@ -5,7 +5,7 @@ import type { Viewer } from "../people/principal.ts";
 import { eventPages } from "../runs/event-pages.ts";
 import type { RunEvent } from "../runs/events.ts";
 import type { FollowUpStore } from "../runs/follow-up-store.ts";
-import type { Run } from "../runs/run.ts";
+import type { ListedRun, Run } from "../runs/run.ts";
 import type { RunQuery } from "../runs/run-query.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { RunStore } from "../runs/run-store.ts";
@@ -79,13 +79,13 @@ export async function readConversation(
 }
 
 interface StepsOfRun extends RunPart {
-  readonly run: Run;
+  readonly run: ListedRun;
 }
 
 /** At most `limit` steps of a run: the last ones, or those before the step `before`. */
 async function partOf(
   { followUps }: ConversationDeps,
-  run: Run,
+  run: ListedRun,
   limit: number,
   before: number | undefined,
 ): Promise<StepsOfRun> {
@@ -100,13 +100,17 @@ async function partOf(
 }
 
 /** The newest visible run of a conversation, with which the conversation can be continued. */
-export async function newestRunOf(runs: Runs, id: string, viewer: Viewer): Promise<Run> {
+export async function newestRunOf(
+  runs: Pick<RunService, "get" | "list">,
+  id: string,
+  viewer: Viewer,
+): Promise<Run> {
   const page = await runs.list({ ...queryOf(id, viewer), order: "desc", limit: 1 });
   const [newest] = page.runs;
   if (newest === undefined) {
     throw unknownConversation();
   }
-  return newest;
+  return runs.get({ id: newest.id }, viewer);
 }
 
 async function stepsOf(
@@ -143,7 +147,7 @@ class Talk {
   }
 }
 
-async function* newestFirst(runs: Runs, id: string, viewer: Viewer): AsyncGenerator<Run> {
+async function* newestFirst(runs: Runs, id: string, viewer: Viewer): AsyncGenerator<ListedRun> {
   let query: RunQuery | undefined = { ...queryOf(id, viewer), order: "desc" };
   while (query !== undefined) {
     const page = await runs.list(query);

@@ -1,7 +1,7 @@
 import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../agents/agent-runner.ts";
 import type { FileInWorkspace } from "../inputs/input-paths.ts";
 import type { RunEvent, RunEventBody } from "../runs/events.ts";
-import type { FollowUp, Run } from "../runs/run.ts";
+import type { FollowUp, ListedRun } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
 import type { Step } from "./conversation.ts";
 import { StepDraft } from "./step-draft.ts";
@@ -24,7 +24,7 @@ interface Said {
  * whole.
  */
 export class RunSteps {
-  readonly #run: Run;
+  readonly #run: ListedRun;
   readonly #part: RunPart;
   readonly #steps = new Map<number, StepDraft>();
   /** Follow-ups that no turn has taken. */
@@ -34,7 +34,7 @@ export class RunSteps {
   readonly #outputs = new Map<string, string>();
   #leftOut: { readonly events: number; readonly at: Date } | undefined;
 
-  constructor(run: Run, part: RunPart = { first: 1, end: Infinity, followUps: [] }) {
+  constructor(run: ListedRun, part: RunPart = { first: 1, end: Infinity, followUps: [] }) {
     this.#run = run;
     this.#part = part;
     for (const { createdAt, id, message } of part.followUps) {

@@ -1,7 +1,7 @@
 import type { RunId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { Run } from "../runs/run.ts";
+import type { ListedRun } from "../runs/run.ts";
 import type { RunService } from "../runs/run-service.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { PullRequestStatus } from "./pull-request-status.ts";
@@ -35,7 +35,7 @@ export class PullRequestReader {
   }
 
   /** Begins to read the newest pull request of the run, unless it was read lately or too many are being read. */
-  refresh(run: Run): void {
+  refresh(run: ListedRun): void {
     const nowMs = this.#deps.clock.now().getTime();
     const url = run.pullRequest;
     if (url === undefined || this.#readings >= READINGS_MAX || this.#isFresh(run, nowMs)) {
@@ -52,18 +52,18 @@ export class PullRequestReader {
   }
 
   /** Reads it now, because the platform says that it changed. A failure is logged, and the next reader tries again. */
-  async reread(run: Run): Promise<void> {
+  async reread(run: ListedRun): Promise<void> {
     if (run.pullRequest !== undefined) {
       await this.#read(run, run.pullRequest);
     }
   }
 
-  #isFresh({ id, pullRequest, pullRequestStatus: status }: Run, nowMs: number): boolean {
+  #isFresh({ id, pullRequest, pullRequestStatus: status }: ListedRun, nowMs: number): boolean {
     const isDone = status?.url === pullRequest && (status?.state === "merged" || status?.state === "closed");
     return nowMs - (this.#readAtMs.get(id) ?? 0) < (isDone ? DONE_FRESH_MS : FRESH_MS);
   }
 
-  async #read(run: Run, url: string): Promise<void> {
+  async #read(run: ListedRun, url: string): Promise<void> {
     const { log, pullRequests, runs } = this.#deps;
     try {
       const status = await pullRequests.read(teamAccessOf(run), url);

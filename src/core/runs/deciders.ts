@@ -3,7 +3,7 @@ import type { Principal, Viewer } from "../people/principal.ts";
 import { type RunJudgeDeps, runJudges } from "../policies/run-judge.ts";
 import { objectionTo } from "./approval.ts";
 import type { RequestOrigin } from "./request-origin.ts";
-import type { Run } from "./run.ts";
+import type { ListedRun } from "./run.ts";
 import { isEnded } from "./states.ts";
 import { isVisible } from "./visibility.ts";
 
@@ -17,7 +17,7 @@ export interface Deciders {
 /** The principals of a team. */
 export type ListMembers = (teamId: TeamId) => Promise<readonly Principal[]>;
 
-export type DecidersOf = (run: Run) => Promise<Deciders>;
+export type DecidersOf = (run: ListedRun) => Promise<Deciders>;
 
 export interface DecidersDeps extends RunJudgeDeps {
   readonly members: ListMembers;
@@ -35,7 +35,7 @@ export async function decidersFor(
   from: RequestOrigin,
 ): Promise<DecidersOf> {
   const judgeOf = await runJudges(deps, viewer.teamId, from);
-  const mayDecide = (one: Viewer, run: Run, decision: Decision) =>
+  const mayDecide = (one: Viewer, run: ListedRun, decision: Decision) =>
     isVisible(run, one) &&
     judgeOf(one)(decision.action, run).effect !== "deny" &&
     (decision.words === undefined || objectionTo(one, run, decision.words) === undefined);
@@ -61,13 +61,13 @@ interface Decision {
 }
 
 /** Whether a run waits for a person to answer or to approve. */
-export function waitsForDecision({ approval, permission, state, waitingFollowUp }: Run): boolean {
+export function waitsForDecision({ approval, permission, state, waitingFollowUp }: ListedRun): boolean {
   return state === "BLOCKED"
     ? permission !== undefined || approval !== undefined
     : waitingFollowUp !== undefined && isEnded(state);
 }
 
-function decisionOf({ approval, state, permission, waitingFollowUp }: Run): Decision {
+function decisionOf({ approval, state, permission, waitingFollowUp }: ListedRun): Decision {
   if (state === "BLOCKED" && permission !== undefined) {
     return { action: "answer" };
   }
@@ -76,7 +76,7 @@ function decisionOf({ approval, state, permission, waitingFollowUp }: Run): Deci
 }
 
 /** The person who asked stands first, then the members who are no administrators, because a policy chose them. */
-function inOrder(members: readonly Principal[], { creatorId }: Run): readonly Principal[] {
+function inOrder(members: readonly Principal[], { creatorId }: ListedRun): readonly Principal[] {
   const people = members.filter(({ disabled, type }) => !disabled && type === "user");
   const rank = ({ administrator, id }: Principal) => (id === creatorId ? 0 : administrator ? 2 : 1);
   return people.toSorted((one, other) => rank(one) - rank(other)).slice(0, MEMBERS_MAX);

@@ -1,6 +1,6 @@
 import type { RunId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
-import type { Run } from "./run.ts";
+import type { ListedRun } from "./run.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
 
@@ -68,6 +68,6 @@ export interface RunPosition {
 }
 
 export interface RunPage {
-  readonly runs: readonly Run[];
+  readonly runs: readonly ListedRun[];
   readonly next?: RunPosition;
 }

@@ -550,7 +550,7 @@ export class RunService {
     return run && { conversationId: run.conversationId, sessionId: run.sessionId };
   }
 
-  sessionLink(run: Run): string {
+  sessionLink(run: Pick<Run, "sessionId">): string {
     return this.#deps.writer.sessionLink(run);
   }
 

@@ -262,6 +262,31 @@ export interface Run extends RunDefinition, RunProgress {
   readonly lastSeq: number;
 }
 
+/** What lists of runs leave out: long texts, and what only the attempts of a run need. */
+export const UNLISTED_MEMBERS = [
+  "agentSession",
+  "agentWorkspace",
+  "answer",
+  "attempt",
+  "checkpoint",
+  "checkpointAt",
+  "checkpointDelta",
+  "checkpointGaps",
+  "context",
+  "continuesId",
+  "disk",
+  "lastWrite",
+  "lostAttempts",
+  "preparesOnly",
+  "skillSnapshots",
+  "workCheckpoint",
+] as const satisfies readonly (keyof Run)[];
+
+type UnlistedMember = (typeof UNLISTED_MEMBERS)[number];
+
+/** A run as lists have it. The compiler refuses it where one of the other members is read, even an optional one. */
+export type ListedRun = Omit<Run, UnlistedMember> & { readonly [Member in UnlistedMember]?: unknown };
+
 /**
  * A policy requires approval of what an agent would get. `inputsHash` identifies the inputs: a decision names it, so
  * that nobody approves words that they have not seen.

@@ -1,5 +1,5 @@
 import type { Availability } from "../workers/capacity.ts";
-import type { Run } from "./run.ts";
+import type { ListedRun } from "./run.ts";
 import { isEnded } from "./states.ts";
 
 export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity", "disk"] as const;
@@ -17,7 +17,7 @@ const MOMENT_MS = 2_000;
 
 /** `availability` is that of the workers that may take the run. Undefined: it is unknown. */
 export function waitingFor(
-  run: Run,
+  run: ListedRun,
   availability: Availability | undefined,
   now: Date,
 ): WaitingFor | undefined {
@@ -33,13 +33,16 @@ export function waitingFor(
 }
 
 /** The same for a run that was created just now. */
-export function newRunWaitsFor(run: Run, availability: Availability | undefined): WaitingFor | undefined {
+export function newRunWaitsFor(
+  run: ListedRun,
+  availability: Availability | undefined,
+): WaitingFor | undefined {
   return waitingFor(run, availability, new Date((run.stateSince ?? run.createdAt).getTime() + MOMENT_MS));
 }
 
 type Reason = Omit<WaitingFor, "since">;
 
-function decisionOf({ approval, permission }: Run): Reason | undefined {
+function decisionOf({ approval, permission }: ListedRun): Reason | undefined {
   if (permission !== undefined) {
     return { reason: "question", message: `The agent asks: ${permission.title}` };
   }
@@ -48,7 +51,7 @@ function decisionOf({ approval, permission }: Run): Reason | undefined {
 
 /** An attempt that has not given up the run yet is no wait for a worker. */
 function workerFor(
-  { config: { worker_host: host }, lease, state }: Run,
+  { config: { worker_host: host }, lease, state }: ListedRun,
   availability: Availability | undefined,
   isRecent: boolean,
 ): Reason | undefined {

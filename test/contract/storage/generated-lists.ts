@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
-import type { Run, RunDefinition } from "../../../src/core/runs/run.ts";
+import type { ListedRun, Run, RunDefinition } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery } from "../../../src/core/runs/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
@@ -154,8 +154,8 @@ function fewOf(given: Partial<RunFilters>, keep: Iterator<number>): Partial<RunF
   return Object.fromEntries(Object.entries(given).filter(() => keep.next().value === 0));
 }
 
-async function walk({ storage }: StorageHarness, query: RunQuery): Promise<readonly Run[]> {
-  const walked: Run[] = [];
+async function walk({ storage }: StorageHarness, query: RunQuery): Promise<readonly ListedRun[]> {
+  const walked: ListedRun[] = [];
   for (let page = await storage.runs.list(query); ; ) {
     walked.push(...page.runs);
     if (page.next === undefined) {

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Run, RunDefinition } from "../../../src/core/runs/run.ts";
+import type { ListedRun, Run, RunDefinition } from "../../../src/core/runs/run.ts";
 import { RUN_SORTS, type RunFilters, type RunQuery, type RunSort } from "../../../src/core/runs/run-query.ts";
+import { asListed } from "../../support/memory/storage/run-list.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 
@@ -56,7 +57,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       const run = await aStoredRun(harness(), { ...found, creatorId });
       await aStoredRun(harness(), { ...other, creatorId });
 
-      expect(await list(harness(), { creatorId, ...filters })).toEqual([run]);
+      expect(await list(harness(), { creatorId, ...filters })).toEqual([asListed(run)]);
     });
 
     test("runs are found by any of several states, by creator and by ancestor", async () => {
@@ -68,9 +69,11 @@ export function describeListingRuns(harness: () => StorageHarness): void {
         aChange({ ...run, state: "CANCELLED" }),
       );
 
-      expect(await list(harness(), { creatorId, states: ["CANCELLED", "ERROR"] })).toEqual([cancelled]);
+      expect(await list(harness(), { creatorId, states: ["CANCELLED", "ERROR"] })).toEqual([
+        asListed(cancelled),
+      ]);
       expect(await list(harness(), { creatorId, states: ["CANCELLED", "QUEUED"] })).toHaveLength(3);
-      expect(await list(harness(), { ancestorId: parent.id })).toEqual([cancelled]);
+      expect(await list(harness(), { ancestorId: parent.id })).toEqual([asListed(cancelled)]);
       expect(await list(harness(), { ancestorId: grandparent.id })).toHaveLength(2);
       expect(await list(harness(), { creatorId: randomUUID() })).toEqual([]);
     });
@@ -87,9 +90,13 @@ export function describeListingRuns(harness: () => StorageHarness): void {
       const creatorId = (await aPerson(harness())).id;
       const [first, second, third] = await runsOverTime(harness(), creatorId, 3);
 
-      expect(await list(harness(), { creatorId, createdAfter: first.createdAt })).toEqual([third, second]);
-      expect(await list(harness(), { creatorId, createdBefore: third.createdAt })).toEqual([second, first]);
-      expect(await list(harness(), { creatorId, updatedAfter: second.updatedAt })).toEqual([third]);
+      expect(await list(harness(), { creatorId, createdAfter: first.createdAt })).toEqual(
+        [third, second].map(asListed),
+      );
+      expect(await list(harness(), { creatorId, createdBefore: third.createdAt })).toEqual(
+        [second, first].map(asListed),
+      );
+      expect(await list(harness(), { creatorId, updatedAfter: second.updatedAt })).toEqual([asListed(third)]);
     });
 
     test("team runs are listed for the whole team, other runs for creator and administrators, and none for another team", async () => {
@@ -116,7 +123,7 @@ export function describeListingRuns(harness: () => StorageHarness): void {
 
         const walked = await walk(harness(), queryOf({ creatorId }, { sort, order, limit: 2 }));
 
-        expect(walked).toEqual(sorted(runs, sort, order));
+        expect(walked).toEqual(sorted(runs, sort, order).map(asListed));
       },
     );
 
@@ -153,12 +160,12 @@ function queryOf(filters: RunFilters, changes: Partial<RunQuery> = {}): RunQuery
   return { viewer, filters, sort: "updated_at", order: "desc", limit: 20, ...changes };
 }
 
-async function list({ storage }: StorageHarness, filters: RunFilters): Promise<readonly Run[]> {
+async function list({ storage }: StorageHarness, filters: RunFilters): Promise<readonly ListedRun[]> {
   return (await storage.runs.list(queryOf(filters))).runs;
 }
 
-async function walk({ storage }: StorageHarness, query: RunQuery): Promise<readonly Run[]> {
-  const walked: Run[] = [];
+async function walk({ storage }: StorageHarness, query: RunQuery): Promise<readonly ListedRun[]> {
+  const walked: ListedRun[] = [];
   for (let page = await storage.runs.list(query); ; ) {
     walked.push(...page.runs);
     if (page.next === undefined) {

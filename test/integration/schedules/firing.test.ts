@@ -6,7 +6,7 @@ import type { Principal } from "../../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { Job } from "../../../src/core/ports/queue.ts";
 import { runRules } from "../../../src/core/rules/run-rules.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
+import type { ListedRun } from "../../../src/core/runs/run.ts";
 import { RunService } from "../../../src/core/runs/run-service.ts";
 import type { Schedule } from "../../../src/core/schedules/schedule.ts";
 import { ScheduleService } from "../../../src/core/schedules/schedule-service.ts";
@@ -242,7 +242,7 @@ async function find(id: string): Promise<Schedule> {
   return schedule;
 }
 
-async function runsOf(scheduleId: string): Promise<readonly Run[]> {
+async function runsOf(scheduleId: string): Promise<readonly ListedRun[]> {
   const viewer = { ...ada, administrator: true };
   const query = { viewer, filters: { scheduleId }, limit: 100, sort: "created_at", order: "asc" } as const;
   return (await processes[1].runs.list(query)).runs;

@@ -1,4 +1,4 @@
-import type { Run } from "../../../../src/core/runs/run.ts";
+import { type ListedRun, type Run, UNLISTED_MEMBERS } from "../../../../src/core/runs/run.ts";
 import {
   type RunFilters,
   type RunPage,
@@ -20,7 +20,15 @@ export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
     .filter((run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters)))
     .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
   const newest = needsEnd(query) ? visible.map(updateOf).sort().at(-1) : undefined;
-  return pageOf(found.slice(0, limit + 1), query, newest);
+  return pageOf(found.slice(0, limit + 1).map(asListed), query, newest);
+}
+
+/** The run without the members that lists leave out. */
+export function asListed(run: Run): ListedRun {
+  const left = new Set<string>(UNLISTED_MEMBERS);
+  return Object.fromEntries(
+    Object.entries(run).filter(([member]) => !left.has(member)),
+  ) as unknown as ListedRun;
 }
 
 function updateOf({ updatedAt }: Run): string {

@@ -4,7 +4,7 @@ import type { Environment } from "../../../../src/core/environments/environment.
 import { AppError } from "../../../../src/core/errors.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { Quota } from "../../../../src/core/quotas/quota.ts";
-import type { Run, RunConfig } from "../../../../src/core/runs/run.ts";
+import type { ListedRun, RunConfig } from "../../../../src/core/runs/run.ts";
 import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
 import { type NewSchedule, ScheduleService } from "../../../../src/core/schedules/schedule-service.ts";
 import { Scheduler } from "../../../../src/core/schedules/scheduler.ts";
@@ -362,7 +362,7 @@ function newScheduler(): Scheduler {
 }
 
 /** Returns the runs, newest first. */
-async function runs(): Promise<readonly Run[]> {
+async function runs(): Promise<readonly ListedRun[]> {
   await quiet();
   const query = { viewer: { ...ada, administrator: true }, filters: {}, limit: 100 };
   return (await harness.runs.list({ ...query, sort: "created_at", order: "desc" })).runs;
