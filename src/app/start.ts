@@ -213,7 +213,7 @@ async function startWorker(
     "run",
     config.concurrency,
     (key, stop) => runWorker.work(key as RunId, stop),
-    () => localDisk.takesRuns,
+    async () => (await localDisk.look()).takesRuns,
   );
   await deps.queue.work("inbox", THREAD_JOB_CONCURRENCY, (key, stop) => deps.inboxProcessor.work(key, stop));
   await deps.queue.work("deliver", THREAD_JOB_CONCURRENCY, (key, stop) =>

@@ -73,7 +73,7 @@ export class PgBossQueue implements Queue {
     kind: JobKind,
     concurrency: number,
     handler: JobHandler,
-    mayTake: () => boolean = () => true,
+    mayTake: () => Promise<boolean> = async () => true,
   ): Promise<void> {
     const worker = new QueueWorker({
       mayTake,

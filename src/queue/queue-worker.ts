@@ -7,7 +7,7 @@ export interface QueueWorkerDeps extends ActiveJobDeps {
   readonly queues: readonly string[];
   /** The limit over all queues together. */
   readonly concurrency: number;
-  readonly mayTake: () => boolean;
+  readonly mayTake: () => Promise<boolean>;
   readonly pollingMs: number;
 }
 
@@ -56,10 +56,10 @@ export class QueueWorker {
 
   async #fetch(): Promise<void> {
     const { boss, concurrency, kind, log, mayTake, queues } = this.#deps;
-    if (!mayTake()) {
-      return;
-    }
     try {
+      if (!(await mayTake())) {
+        return;
+      }
       for (const queue of queues) {
         const batchSize = concurrency - this.#active.size;
         if (batchSize === 0) {

@@ -60,11 +60,6 @@ export class LocalDisk {
     this.#options = options;
   }
 
-  /** Whether there was enough space for another run at the last look. */
-  get takesRuns(): boolean {
-    return this.#takesRuns;
-  }
-
   /** The sizes are those of the last `prune`. */
   async look(): Promise<DiskUse> {
     const { dataDir, limits, log } = this.#options;

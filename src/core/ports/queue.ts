@@ -31,9 +31,14 @@ export type JobHandler = (key: string, signal: AbortSignal) => Promise<void>;
 export interface Queue {
   /**
    * Begins to hand jobs of a kind to `handler`, at most `concurrency` at a time in this process, and none while `mayTake`
-   * returns false.
+   * says no. It is asked before each look for jobs.
    */
-  work(kind: JobKind, concurrency: number, handler: JobHandler, mayTake?: () => boolean): Promise<void>;
+  work(
+    kind: JobKind,
+    concurrency: number,
+    handler: JobHandler,
+    mayTake?: () => Promise<boolean>,
+  ): Promise<void>;
   /** Stores a job outside of any other change, unless one of its kind and key is waiting already. */
   ensure(job: Job): Promise<void>;
   /** Takes no more jobs, fires the handlers' signals, waits for them up to `graceMs`. */

@@ -3,11 +3,14 @@ import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import { pushLargeRepository } from "../../support/large-repository.ts";
+import { mountSmallDisk, reasonToSkipSmallDisk } from "../../support/small-disk.ts";
 import { type FaultHarness, type Worker, withFaultHarness } from "./fault-harness.ts";
 
 /** Cloning, packing and restoring 150 MiB takes long on a slow machine. */
 const PROMISE_MS = 240_000;
 const OPTIONS = { timeout: 600_000 };
+/** For a mirror and a clone of the repository. */
+const DISK_MB = 640;
 const LARGE = { config: { repository: "acme/large" } };
 /** Each attempt adds a commit and a line to a new file. */
 const WORK = "shell git commit --quiet --allow-empty -m work; echo x >> new.txt";
@@ -17,7 +20,10 @@ const INPROGRESS_WITH_LINE = "SELECT 1 FROM run_events WHERE run_id = $1 AND bod
 const STORED = `
   SELECT 1 FROM runs WHERE id = $1 AND checkpoint_at > (
     SELECT max(at) FROM run_events WHERE run_id = runs.id AND body::text LIKE '%wait 1 in%')`;
-const skipped = reasonToSkipGit();
+const NOT_STORED =
+  "The workspace could not be stored: The disk of the worker is full. An operator must make room on it.";
+
+const skipped = reasonToSkipGit() ?? (await reasonToSkipSmallDisk());
 let repositories: GitRepositories;
 let gitServer: GitHttpServer;
 
@@ -42,8 +48,8 @@ async function createRun(harness: FaultHarness, { api }: Worker, ...steps: reado
   return runId;
 }
 
-const endOf = async ({ api }: Worker, runId: string) => {
-  const { warnings = [] } = await api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
+const endOf = async ({ api }: Worker, runId: string, state = "SUCCEEDED") => {
+  const { warnings = [] } = await api.waitForState(runId, state, PROMISE_MS);
   return { log: JSON.stringify(await api.events(runId)), warnings: String(warnings) };
 };
 
@@ -87,4 +93,35 @@ test.skipIf(skipped !== undefined)(
       expect(warnings).toBe("");
       await harness.check();
     }),
+);
+
+test.skipIf(skipped !== undefined)(
+  "a worker whose disk is full says that the files are not stored and takes no run, and another one says what is missing",
+  OPTIONS,
+  async () => {
+    const disk = await mountSmallDisk(DISK_MB);
+    try {
+      await withFaultHarness(async (harness) => {
+        const semaphore = harness.semaphore();
+        const full = await start(harness, { ERRAND_MIN_FREE_DISK_GIB: "0.02" }, `${disk.path}/data`);
+        const runId = await createRun(harness, full, WORK);
+        await endOf(full, runId);
+        await full.api.followUp(runId, [WORK, semaphore.step].join("\n"));
+        await harness.waitForRow(INPROGRESS_WITH_LINE, runId);
+
+        await disk.fill();
+        await semaphore.open();
+        // The agent cannot write its session either.
+        expect((await endOf(full, runId, "ERROR")).warnings).toContain(NOT_STORED);
+        await full.api.followUp(runId, REPORT);
+        const { log, warnings } = await endOf(await start(harness), runId);
+
+        expect(log).toContain("has 1 commits, 1 lines and 15 files");
+        expect(warnings).toMatch(/The run continues with the files as they were stored at .* UTC\./);
+        await harness.check();
+      });
+    } finally {
+      await disk.unmount();
+    }
+  },
 );

@@ -229,7 +229,15 @@ describe.skipIf(skipped !== undefined)(
       const checkpoint = await provider("a").checkpoint(runId);
       const restored = await provider("b").prepare(aPreparation(runId, { stored: { checkpoint } }));
 
+      const work = await provider("a").checkpointWork(runWorkspace);
+      const rebuilt = await provider("c").prepare(
+        aPreparation(runId, { stored: { checkpoint: work, work } }),
+      );
+
       expect((await blobs.get(checkpoint)).length).toBeLessThan(MAX_BYTES);
+      expect((await blobs.get(work)).length).toBeLessThan(10_000);
+      expect(await runGit(rebuilt.workingDirectory, ["log", "-1", "--format=%s"])).toBe("work\n");
+      expect(await runGit(rebuilt.workingDirectory, ["status", "--porcelain"])).toBe("?? untracked.txt\n");
       const git = (...args: string[]) => runGit(restored.workingDirectory, args);
       expect(await git("log", "-1", "--format=%s")).toBe("work\n");
       expect(await git("status", "--porcelain")).toBe("?? untracked.txt\n");

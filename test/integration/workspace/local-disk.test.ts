@@ -79,7 +79,7 @@ test("without free space all copies of stored workspaces are deleted, and no run
   expect((await disk.look()).takesRuns).toBe(false);
   await disk.prune();
 
-  expect(disk.takesRuns).toBe(false);
+  expect((await disk.look()).takesRuns).toBe(false);
   expect(await readdir(join(dataDir, "runs"))).toEqual([unstored]);
 });
 

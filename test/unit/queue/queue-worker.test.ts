@@ -41,7 +41,7 @@ describe("a queue worker", () => {
     const ends: (() => void)[] = [];
     worker = new QueueWorker({
       ...{ boss: fake.boss, kind: "run", queues: ["run/box", "run"], concurrency: 3 },
-      mayTake: () => true,
+      mayTake: async () => true,
       ...{ log: SILENT_LOG, pollingMs: 60_000, heartbeatMs: 60_000, stopping: stopping.signal },
       handler: () => new Promise<void>((resolve) => ends.push(resolve)),
     });
@@ -78,7 +78,7 @@ describe("a queue worker", () => {
     worker = new QueueWorker({
       ...{ boss: fake.boss, kind: "run", queues: ["run"], concurrency: 1 },
       ...{ log: SILENT_LOG, pollingMs: 1, heartbeatMs: 60_000, stopping: stopping.signal },
-      mayTake: () => {
+      mayTake: async () => {
         looks += 1;
         return mayTake;
       },
