@@ -4,7 +4,7 @@ import { evaluatePolicies, isOutsider, mayAdmit } from "../policies/evaluate-pol
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Authorization } from "../threads/thread-adapter.ts";
 import type { InboxDeps } from "./message-context.ts";
-import type { Refusal } from "./refusal-text.ts";
+import type { Refusal } from "./message-refusal.ts";
 
 const NO_ACCESS = "You have no access here.";
 const DISABLED = "An administrator has switched your account here off.";

@@ -1,9 +1,9 @@
 import { evaluatePolicies } from "../policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Run } from "../runs/run.ts";
-import type { InboundMessage, ThreadAdapter, WorkReport } from "../threads/thread-adapter.ts";
+import type { InboundMessage, ThreadAdapter, Translation, WorkReport } from "../threads/thread-adapter.ts";
 import type { ThreadNotices } from "./inbox-store.ts";
-import type { InboxDeps, MessageContext } from "./message-context.ts";
+import type { FoundMessage, InboxDeps, MessageContext } from "./message-context.ts";
 
 /** How often a run tries by itself what a person did not ask for. Then it asks. */
 const ATTEMPTS_MAX = 2;
@@ -15,24 +15,35 @@ export function isReport({ requestKind }: Pick<InboundMessage, "requestKind">): 
 }
 
 /**
- * The message that a report becomes for the run of its thread, or why there is nothing to do. The card of the run shows what
- * changed in any case.
+ * Reads what a report asks of the run of its thread: a message, or nothing. The card of the run shows what changed in any
+ * case.
  */
-export async function messageOfReport(
+export async function readReport(
   report: WorkReport,
   adapter: ThreadAdapter,
   { pullRequests, storage }: Pick<InboxDeps, "pullRequests" | "storage">,
-): Promise<InboundMessage | string> {
+): Promise<ReadReport> {
   const thread = await storage.threads.find(report);
   const run = thread?.runId && (await storage.runs.find({ id: thread.runId }));
-  if (run === undefined) {
-    return "It is about no work of a run.";
+  if (!thread || !run) {
+    return ignored("It is about no work of a run.");
   }
   await pullRequests.reread(run);
   if (run.state === "CANCELLED") {
-    return "The run was stopped, so only a person continues it.";
+    return ignored("The run was stopped, so only a person continues it.");
   }
-  return adapter.inspect === undefined ? "The adapter takes no reports." : adapter.inspect(report, run);
+  const found = (await adapter.inspect?.(report, run)) ?? "The adapter takes no reports.";
+  return typeof found === "string"
+    ? ignored(found)
+    : { kind: "message", message: found, thread, reportedRun: run };
+}
+
+type ReadReport =
+  | ({ readonly kind: "message" } & FoundMessage)
+  | Extract<Translation, { readonly kind: "ignored" }>;
+
+function ignored(reason: string): ReadReport {
+  return { kind: "ignored", reason };
 }
 
 /**
@@ -40,12 +51,11 @@ export async function messageOfReport(
  * policies forbid it anyway. Asked once, until a person has made the run go on.
  */
 export async function questionInsteadOf(
-  { adapter, installation, message, thread }: MessageContext,
+  { adapter, installation, message, reportedRun: run, thread }: MessageContext,
   from: RequestOrigin,
   { policies, storage }: Pick<InboxDeps, "policies" | "storage">,
 ): Promise<ThreadNotices | undefined> {
-  const run = thread.runId && isReport(message) && (await storage.runs.find({ id: thread.runId }));
-  if (!run || (await storage.followUps.countReports(run.id)) < ATTEMPTS_MAX) {
+  if (run === undefined || (await storage.followUps.countReports(run.id)) < ATTEMPTS_MAX) {
     return undefined;
   }
   const rules = await policies.of(installation.teamId);

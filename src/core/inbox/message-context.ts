@@ -1,4 +1,5 @@
-import type { RunId } from "../ids.ts";
+import { cleaned } from "../clean-text.ts";
+import { newId, type RunId } from "../ids.ts";
 import type { Installation } from "../people/installation.ts";
 import type { InstallationWatch } from "../people/installation-watch.ts";
 import type { Principal } from "../people/principal.ts";
@@ -10,6 +11,7 @@ import type { PullRequestReader } from "../pull-requests/pull-request-reader.ts"
 import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
 import type { RuleBook } from "../rules/rule-book.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
+import type { Run } from "../runs/run.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Storage } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
@@ -59,6 +61,8 @@ export interface MessageContext {
   readonly taken?: TakenMessage;
   /** Set for a request that waited for a choice. */
   readonly choice?: ChosenWhere;
+  /** Set for a report: the run that it is about. */
+  readonly reportedRun?: Run;
 }
 
 /** What the agent got, or is to get, of a message. */
@@ -83,6 +87,39 @@ export interface ChosenWhere extends Omit<WhereChoice, "kind"> {
   readonly environmentName?: string;
   /** It was to be remembered for the place, which needs an administrator. */
   readonly isRefusedForPlace: boolean;
+}
+
+/** What an adapter made of an event, and what is known about it already. */
+export interface FoundMessage {
+  readonly message: InboundMessage;
+  readonly thread?: Thread;
+  readonly reportedRun?: Run;
+}
+
+/** Looks up the installation and the thread: the only time for this event, unless the thread is taken meanwhile. */
+export async function messageContextOf(
+  source: Pick<MessageContext, "adapter" | "inboxId">,
+  { message: received, reportedRun, thread }: FoundMessage,
+  deps: Pick<InboxDeps, "clock" | "storage">,
+): Promise<MessageContext> {
+  const message = cleaned(received, (text) => text);
+  const installation = await deps.storage.installations.ensure(message.adapter, message.installation);
+  return {
+    ...source,
+    message,
+    installation,
+    thread: thread ?? (await findThread(message, deps)),
+    ...(reportedRun === undefined ? {} : { reportedRun }),
+  };
+}
+
+/** The thread of a message, also before its row exists. */
+export async function findThread(
+  { adapter, installation, key }: InboundMessage,
+  { clock, storage }: Pick<InboxDeps, "clock" | "storage">,
+): Promise<Thread> {
+  const known = await storage.threads.find({ adapter, installation, key });
+  return known ?? { id: newId(clock.now()), adapter, installation, key };
 }
 
 /** Where the message comes from, as policies and routing rules match it. */

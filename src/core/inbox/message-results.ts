@@ -1,7 +1,8 @@
 import { AppError } from "../errors.ts";
 import type { TransactionExtras } from "../runs/run-service.ts";
 import type { Notice } from "../threads/notice.ts";
-import type { Disposition } from "./inbox-result.ts";
+import type { Disposition, InboxResult } from "./inbox-result.ts";
+import type { ThreadNotices } from "./inbox-store.ts";
 import {
   type AuthorizedContext,
   type ChosenWhere,
@@ -10,6 +11,16 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
+
+/** Stores the result of an event that changes no run, and what is to be said in its thread. */
+export async function complete(
+  result: InboxResult,
+  { storage }: Pick<InboxDeps, "storage">,
+  says?: ThreadNotices,
+): Promise<Disposition> {
+  await storage.inbox.complete(result, says);
+  return result.disposition;
+}
 
 /** What the run's state does not allow is posted as a reply. Any other failure is thrown. */
 export async function replyWith(
@@ -25,15 +36,10 @@ export async function replyWith(
   return reply(context, deps, error.message);
 }
 
-export async function reply(
-  context: MessageContext,
-  { storage }: InboxDeps,
-  text: string,
-): Promise<Disposition> {
+export async function reply(context: MessageContext, deps: InboxDeps, text: string): Promise<Disposition> {
   const notices = [...seenNotice(context), replyNotice(context, text)];
   const { thread } = context;
-  await storage.inbox.complete({ ...resultOf(context), disposition: "replied" }, { thread, notices });
-  return "replied";
+  return complete({ ...resultOf(context), disposition: "replied" }, deps, { thread, notices });
 }
 
 /** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */

@@ -9,7 +9,7 @@ import type { Storage } from "../storage.ts";
 import type { Authorization } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
 import type { InboxDeps } from "./message-context.ts";
-import { refusalText } from "./refusal-text.ts";
+import { refusalText } from "./message-refusal.ts";
 import { answerSettings, type SettingsCommand } from "./settings-command.ts";
 
 export const PRIVATE_COMMANDS = ["doctor", "link", "runs", "settings", "status"] as const;

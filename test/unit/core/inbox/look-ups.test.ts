@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
-import { IntakeHarness } from "./inbox-harness.ts";
+import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import { ADDRESS, IntakeHarness } from "./inbox-harness.ts";
 
 let harness: IntakeHarness;
 beforeEach(async () => {
@@ -56,4 +57,29 @@ describe("the intake looks up thread and installation once", () => {
     expect(harness.repliesShown()).toEqual(["I could not take this up: The token was revoked."]);
     expect(lookUps()).toEqual({ threads: 1, installations: 1 });
   });
+
+  test("one look-up is enough for a report, also of its run", async () => {
+    await harness.receive({});
+    const { id: runId } = await harness.currentRun();
+    harness.adapter.inspection = () => aReport;
+    vi.spyOn(harness.runs, "followUp").mockRejectedValue(new AppError("not_authorized", "No."));
+    const lookUps = countLookUps();
+    const findRun = vi.spyOn(harness.storage.runs, "find");
+
+    await harness.receive({}, { report: { ...ADDRESS, findings: {} } });
+
+    expect(lookUps()).toEqual({ threads: 1, installations: 1 });
+    expect(findRun.mock.calls).toEqual([[{ id: runId }]]);
+  });
 });
+
+const aReport: InboundMessage = {
+  ...ADDRESS,
+  dedupeKey: "commit",
+  addressed: "mention",
+  requestKind: "failing_checks",
+  author: { subject: "memory:Ada" },
+  text: "The checks fail.",
+  messageRef: "",
+  provenance: {},
+};

@@ -166,3 +166,15 @@ test("an event about several threads becomes an event of each, also when it is p
     "run_created",
   ]);
 });
+
+test("a report about a run that is deleted while its author is checked starts no other run", async () => {
+  await harness.receive({});
+  const { id } = await harness.currentRun();
+  const authorize = harness.adapter.authorize.bind(harness.adapter);
+  harness.adapter.authorize = async (message) => {
+    await harness.storage.runs.remove(id, () => undefined);
+    return authorize(message);
+  };
+
+  expect(await report(reported("c1"))).toBe("ignored");
+});
