@@ -6,10 +6,12 @@ import { Icon } from "../parts/icon.tsx";
 import type { Row } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
 import { callState, exitCodeOf } from "./conversation/tool-call.ts";
-import { EntryView, HeldFollowUp, SystemView } from "./entry-view.tsx";
+import { EntryView } from "./entry-view.tsx";
+import { HeldFollowUp } from "./person-messages.tsx";
 import { useRun } from "./run-context.tsx";
 import type { RunLogView } from "./run-events.ts";
 import { FoldView, StepView } from "./step-view.tsx";
+import { SystemView } from "./system-view.tsx";
 
 /** So near to the end, the list follows new entries. */
 const NEAR_END_PX = 80;

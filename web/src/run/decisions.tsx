@@ -1,0 +1,200 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { decidersText } from "../parts/deciders.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { client } from "../server/client.ts";
+import { queries } from "../server/queries.ts";
+import { PlainText, ToolDiff } from "./content.tsx";
+import { type ApprovalEntry, type QuestionEntry, toolKey } from "./conversation/entries.ts";
+import { viewOf } from "./conversation/tool-call.ts";
+import { Permalink } from "./permalink.tsx";
+import { useRun } from "./run-context.tsx";
+import { withVisibleMarks } from "./text/marks.ts";
+
+/** A question of the agent, which a person answers here. */
+export function Question({ entry }: { readonly entry: QuestionEntry }) {
+  const { run, runId, isGuest, log, hasEnded } = useRun();
+  const options = entry.options ?? [];
+  const answer = useMutation({
+    mutationFn: (optionId: string) => client.runs.answer(runId, entry.permissionId, { option_id: optionId }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
+  });
+  const title = withVisibleMarks(entry.title ?? "The agent asks for permission");
+  if (entry.answer !== undefined) {
+    const chosen = options.find(({ option_id: id }) => id === entry.answer);
+    const isAllowed = chosen?.kind.startsWith("allow") ?? false;
+    return (
+      <p className="system-line inset" id={entry.key}>
+        <Icon name={isAllowed ? "check" : "close"} />
+        <span dir="auto">
+          {title}: <b>{chosen?.name ?? (entry.answer === null ? "No" : entry.answer)}</b>
+        </span>
+        <Permalink entry={{ ...entry, at: entry.lastAt }} />
+      </p>
+    );
+  }
+  const call = entry.callId === undefined ? undefined : log.find(toolKey(entry.turn, entry.callId));
+  const view = call?.kind === "tool" ? viewOf(call) : undefined;
+  const isOpen = !hasEnded && run?.permission?.permission_id === entry.permissionId;
+  const mayAnswer = run?.waiting_for?.may_decide !== false;
+  const primary = options.find(({ kind }) => kind.startsWith("allow"));
+  const refusal = options.find(({ kind }) => kind.startsWith("reject"));
+  return (
+    <section
+      className="ask inset"
+      id={entry.key}
+      aria-label={title}
+      data-question={isOpen ? "open" : undefined}
+    >
+      <h2 className="ask-head">
+        <Icon name="stateNeeds" />
+        <span dir="auto">{title}</span>
+      </h2>
+      <div className="ask-body">
+        {view?.kind === "execute" && <pre className="ask-command">{withVisibleMarks(view.subject)}</pre>}
+        {view?.changes.map((change) => (
+          <div className="ask-change" key={change.path}>
+            <p className="step-path">{change.path}</p>
+            <ToolDiff {...change} />
+          </div>
+        ))}
+        {view && view.kind !== "execute" && view.changes.length === 0 && view.input !== undefined && (
+          <PlainText text={view.input} label="Input" />
+        )}
+        {answer.error && <Problem error={answer.error} />}
+        {isOpen && !isGuest && mayAnswer ? (
+          <div className="ask-options">
+            {options.map((option) => (
+              <button
+                key={option.option_id}
+                type="button"
+                className={`btn ${option === primary ? "primary" : option.kind.startsWith("reject") ? "danger" : ""}`}
+                disabled={answer.isPending}
+                data-key={option === primary ? "y" : option === refusal ? "n" : undefined}
+                onClick={() => answer.mutate(option.option_id)}
+              >
+                {answer.isPending && answer.variables === option.option_id
+                  ? "Sending…"
+                  : withVisibleMarks(option.name)}
+                {option === primary && <kbd>Y</kbd>}
+                {option === refusal && <kbd>N</kbd>}
+              </button>
+            ))}
+          </div>
+        ) : (
+          <p className="sm muted">
+            {isOpen
+              ? `${(run && decidersText(run)) || "A member of the team"} must answer.`
+              : hasEnded
+                ? "Nobody answered before the run ended."
+                : "The answer is on its way to the agent."}
+          </p>
+        )}
+        {isOpen && (
+          <p className="xs faint">
+            The run waits. When it has waited for a while, its workspace is stored, and it continues with the
+            answer.
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** A request for approval, which a person decides here. */
+export function Approval({ entry }: { readonly entry: ApprovalEntry }) {
+  const { run, runId, followUps, isGuest } = useRun();
+  const [comment, setComment] = useState("");
+  const followUp = entry.followUpId === undefined ? undefined : followUps.get(entry.followUpId);
+  const approval = entry.followUpId === undefined ? run?.approval : followUp?.approval;
+  const decide = useMutation({
+    mutationFn: (approve: boolean) =>
+      client.runs.approve(runId, {
+        approve,
+        inputs_hash: approval?.inputs_hash ?? "",
+        ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
+      }),
+    // Also after an error: the inputs may have changed since they were read.
+    onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
+  });
+  const what = entry.followUpId === undefined ? "The run" : "The follow-up";
+  if (entry.decision !== undefined) {
+    const { isApproved, comment: said } = entry.decision;
+    return (
+      <p className="system-line inset" id={entry.key}>
+        <Icon name={isApproved ? "check" : "close"} />
+        <span dir="auto">
+          {what} was {isApproved ? "approved" : "refused"}
+          {said && `: ${withVisibleMarks(said)}`}
+        </span>
+        <Permalink entry={{ ...entry, at: entry.lastAt }} />
+      </p>
+    );
+  }
+  const isOpen = approval !== undefined && approval.decided === undefined;
+  const waiting = run?.waiting_for?.reason === "approval" ? run.waiting_for : undefined;
+  const names = run && waiting && decidersText(run);
+  return (
+    <section
+      className="ask inset"
+      id={entry.key}
+      aria-label="Approval"
+      data-question={isOpen ? "open" : undefined}
+    >
+      <h2 className="ask-head">
+        <Icon name="stateNeeds" />
+        {what} must be approved
+      </h2>
+      <div className="ask-body">
+        {entry.reason && <p dir="auto">{withVisibleMarks(entry.reason)}</p>}
+        {approval?.inputs.map(({ attachments, followup_id: id, text }) => (
+          <div key={id ?? "prompt"}>
+            <pre className="ask-command" dir="auto">
+              {withVisibleMarks(text)}
+            </pre>
+            {attachments.map(({ name, sha256 }) => (
+              <p className="xs faint" key={name}>
+                {name} <code>{sha256.slice(0, 12)}</code>
+              </p>
+            ))}
+          </div>
+        ))}
+        {decide.error && <Problem error={decide.error} />}
+        {isOpen && !isGuest && waiting?.may_decide !== false ? (
+          <>
+            <label className="field">
+              <span className="label">Comment (optional)</span>
+              <input className="input" value={comment} onChange={({ target }) => setComment(target.value)} />
+            </label>
+            <div className="ask-options">
+              <button
+                type="button"
+                className="btn primary"
+                data-key="y"
+                disabled={decide.isPending}
+                onClick={() => decide.mutate(true)}
+              >
+                {decide.isPending && decide.variables ? "Sending…" : "Approve"} <kbd>Y</kbd>
+              </button>
+              <button
+                type="button"
+                className="btn danger"
+                data-key="n"
+                disabled={decide.isPending}
+                onClick={() => decide.mutate(false)}
+              >
+                {decide.isPending && !decide.variables ? "Sending…" : "Refuse"} <kbd>N</kbd>
+              </button>
+            </div>
+            <p className="xs faint">
+              You approve exactly what is shown here. If it changes meanwhile, you are asked again.
+            </p>
+          </>
+        ) : (
+          <p className="sm muted">{names || "A person who may approve it"} must decide.</p>
+        )}
+      </div>
+    </section>
+  );
+}
