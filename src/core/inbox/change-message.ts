@@ -39,7 +39,7 @@ export async function changeMessage(
   let request: RequestOptions = { config: {}, prompt: text };
   try {
     if (taken.isRequest) {
-      request = await parseOptions(text, () => deps.storage.environments.list(author.teamId));
+      request = await parseOptions(text, author, deps.storage);
     }
   } catch (error) {
     return replyWith(error, context, deps);

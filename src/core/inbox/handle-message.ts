@@ -1,5 +1,4 @@
 import { storeInputs } from "../inputs/run-input.ts";
-import { isOpenTo } from "../people/ownership.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
@@ -57,9 +56,7 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
   const { author } = context;
   let options: RequestOptions;
   try {
-    options = await parseOptions(text, async () =>
-      (await deps.storage.environments.list(author.teamId)).filter((each) => isOpenTo(each, author)),
-    );
+    options = await parseOptions(text, author, deps.storage);
   } catch (error) {
     return replyWith(error, context, deps);
   }

@@ -1,6 +1,9 @@
 import type { Environment } from "../environments/environment.ts";
 import { AppError } from "../errors.ts";
+import { isOpenTo, isTeamOwned } from "../people/ownership.ts";
+import type { Principal } from "../people/principal.ts";
 import { PULL_REQUEST_SETTINGS, type RunConfig } from "../runs/run.ts";
+import type { Storage } from "../storage.ts";
 
 /** What a request says about its run before its words: `repo=acme/web env=Backend fix the parser`. */
 export interface RequestOptions {
@@ -16,10 +19,11 @@ type Name = (typeof NAMES)[number];
 const NO_ENVIRONMENT = "none";
 const OPTION = new RegExp(`^\\s*(${NAMES.join("|")})=("[^"\\n]*"|\\S+)(?=\\s|$)`, "i");
 
-/** Reads the options at the front of a request. Throws `invalid_request` for a value that is impossible. */
+/** Reads the options at the front of a request of the author. Throws `invalid_request` for a value that is impossible. */
 export async function parseOptions(
   text: string,
-  listEnvironments: () => Promise<readonly Pick<Environment, "id" | "config">[]>,
+  author: Principal,
+  { environments }: Pick<Storage, "environments">,
 ): Promise<RequestOptions> {
   let rest = text;
   const options = new Map<Name, string>();
@@ -31,7 +35,9 @@ export async function parseOptions(
   const environment = options.get("env");
   const isNone = environment?.toLowerCase() === NO_ENVIRONMENT;
   const id =
-    environment === undefined || isNone ? undefined : environmentIn(await listEnvironments(), environment);
+    environment === undefined || isNone
+      ? undefined
+      : environmentOf(author, await environments.list(author.teamId), environment);
   const [agent, model, ref, repository] = (["agent", "model", "ref", "repo"] as const).map((name) =>
     options.get(name),
   );
@@ -47,14 +53,18 @@ export async function parseOptions(
   return { config, prompt: rest.trim(), ...(isNone ? { isWithoutEnvironment: true } : {}) };
 }
 
-function environmentIn(environments: readonly Pick<Environment, "id" | "config">[], name: string): string {
+function environmentOf(author: Principal, all: readonly Environment[], name: string): string {
   const wanted = name.toLowerCase();
-  const found = environments.find(({ config, id }) => id === wanted || config.name.toLowerCase() === wanted);
+  const found = all
+    .filter((environment) => isOpenTo(environment, author))
+    .find(({ config, id }) => id === wanted || config.name.toLowerCase() === wanted);
   if (found !== undefined) {
     return found.id;
   }
-  const names = environments.map(({ config }) => config.name).join(", ") || "none";
-  throw new AppError("invalid_request", `There is no environment ${name}. There are: ${names}.`);
+  // Everybody in the thread reads the answer, so it leaves out the environments of single people.
+  const names = all.filter(isTeamOwned).map(({ config }) => config.name);
+  const list = names.join(", ") || "none";
+  throw new AppError("invalid_request", `There is no environment ${name}. There are: ${list}.`);
 }
 
 function pullRequestOf(value: string | undefined) {

@@ -67,9 +67,7 @@ async function setDefaults({ author, change, scope }: Change, deps: SettingsDeps
     return;
   }
   const before = await requestDefaults.get(author.teamId, scope);
-  const options = await parseOptions(change, async () =>
-    (await storage.environments.list(author.teamId)).filter((each) => isOpenTo(each, author)),
-  );
+  const options = await parseOptions(change, author, storage);
   if (options.prompt !== "") {
     throw new AppError("invalid_request", `I do not know the setting ${options.prompt}.`);
   }
@@ -83,9 +81,8 @@ async function setDefaults({ author, change, scope }: Change, deps: SettingsDeps
 
 async function wordsOf(config: RunConfig, author: Principal, { storage }: SettingsDeps): Promise<string> {
   const { environment_id: id, harness, model_id: model, pull_request: pullRequest, ref, repository } = config;
-  const environment = id === undefined ? undefined : await storage.environments.find(author.teamId, id);
   const words = Object.entries({
-    env: id === undefined ? undefined : (environment?.config.name ?? "(deleted)"),
+    env: id === undefined ? undefined : await nameOf(id, author, storage),
     repo: repository,
     ref,
     model,
@@ -93,4 +90,17 @@ async function wordsOf(config: RunConfig, author: Principal, { storage }: Settin
     pr: pullRequest,
   }).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return words.length === 0 ? "none" : `\`${words.join(" ")}\``;
+}
+
+/** The default of a channel may be an environment of the administrator who set it. Requests of others do not use it. */
+async function nameOf(
+  id: string,
+  author: Principal,
+  { environments }: SettingsDeps["storage"],
+): Promise<string> {
+  const environment = await environments.find(author.teamId, id);
+  if (environment === undefined) {
+    return "(deleted)";
+  }
+  return isOpenTo(environment, author) ? environment.config.name : "(of another person)";
 }

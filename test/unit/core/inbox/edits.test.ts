@@ -83,6 +83,16 @@ describe("a request that no worker has taken", () => {
     expect(notesTo("memory:Ada")).toEqual([expect.stringMatching(/options .* stay/)]);
   });
 
+  test("an edit that names the environment of another person is told that there is none", async () => {
+    const { id: ownerId } = await harness.person("Bob");
+    await harness.storage.environments.add({ ...anEnvironment("secret-project"), ownerId });
+    await say("a", "Fix it");
+
+    expect(await say("a", "env=secret-project Fix it", 1)).toBe("replied");
+
+    expect(harness.repliesShown()).toEqual(["There is no environment secret-project. There are: none."]);
+  });
+
   test("an edit that leaves the text as it is has no effect and no sign", async () => {
     await say("a", "Fix it");
     const before = harness.adapter.thread(KEY).length;

@@ -8,6 +8,7 @@ import { runRules } from "../../../../src/core/rules/run-rules.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 
+const BOB = { subject: "memory:Bob", displayName: "Bob" };
 const ADA = { subject: "memory:Ada", displayName: "Ada" };
 
 let harness: CoreHarness;
@@ -66,7 +67,7 @@ describe("private commands", () => {
       allowed: true,
       permission: "m",
       roles: ["member"],
-      author: { subject: "memory:Bob" },
+      author: BOB,
     } as const;
     expect(await answer("settings", { authorization: bob })).toContain("Your defaults: none.");
 
@@ -87,6 +88,24 @@ describe("private commands", () => {
     expect(await answer("settings", { place: "C2" })).toContain("precede yours: none.");
     const place = { adapter: "memory", installation: "here", place: "C1" };
     expect(await harness.requestDefaults.get(FIRST_TEAM, place)).toEqual({ environment_id: "env1" });
+  });
+
+  test("the environment of another person is named neither as a default nor among those that exist", async () => {
+    const ada = await harness.person();
+    await harness.storage.people.put({ ...ada, administrator: true });
+    await harness.storage.environments.add(anEnvironment("shared"));
+    await harness.storage.environments.add({ ...anEnvironment("secret-project"), ownerId: ada.id });
+    const authorization = { allowed: true, permission: "member", roles: ["member"], author: BOB } as const;
+
+    expect(await answer("settings", { text: "channel env=secret-project" })).toContain(
+      "`env=secret-project`",
+    );
+
+    expect(await answer("settings", { authorization })).toContain("precede yours: `env=(of another person)`");
+    expect(await answer("settings", { authorization, text: "env=secret-project" })).toBe(
+      "There is no environment secret-project. There are: shared.",
+    );
+    expect(await answer("settings", { text: "env=nowhere" })).toMatch(/There are: shared\.$/);
   });
 
   test.each([
