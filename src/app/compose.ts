@@ -151,6 +151,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     pullRequests,
     blobs: blobStore,
     digest: sha256,
+    log,
     ...rules,
   });
   const watch = new InstallationWatch({ installations: storage.installations, clock, log });

@@ -98,6 +98,7 @@ export class CoreHarness {
       pullRequests: this.pullRequests,
       blobs: this.blobs,
       digest: sha256,
+      log,
       ...rules,
     });
     this.requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });

@@ -9,6 +9,7 @@ import { limitAttempt } from "../limits/turn-limits.ts";
 import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
 import { limitWorkspace } from "../limits/workspace-limit.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
+import { logRunEnd } from "../runs/log-run-end.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
@@ -30,7 +31,6 @@ import {
 } from "./decide-attempt.ts";
 import { EventRecorder, type RecordedUpdate } from "./event-recorder.ts";
 import { LeaseLost, LeaseWriter } from "./lease-writer.ts";
-import { logRunEnd } from "./log-run-end.ts";
 import { RunWatch } from "./run-watch.ts";
 import { startAgent } from "./start-agent.ts";
 

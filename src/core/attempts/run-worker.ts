@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import { CHANNELS } from "../ports/pubsub.ts";
 import type { Queue } from "../ports/queue.ts";
+import { logRunEnd } from "../runs/log-run-end.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import { isFor, runJob } from "../runs/run-job.ts";
@@ -9,7 +10,6 @@ import type { Storage } from "../storage.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
-import { logRunEnd } from "./log-run-end.ts";
 
 export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "storage" | "token" | "stop" | "redact"> {
   /** The name by which runs ask for this worker. */

@@ -17,6 +17,7 @@ import { type RunJudge, runJudge } from "../policies/run-judge.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Digest } from "../ports/digest.ts";
+import type { Log } from "../ports/log.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { PullRequests } from "../pull-requests/pull-requests.ts";
 import { requirePullRequestAccess } from "../pull-requests/require-access.ts";
@@ -65,6 +66,7 @@ import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
 import { homeRepositoryOf } from "./home-repository.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { layeredConfig } from "./layered-config.ts";
+import { logRunEnd } from "./log-run-end.ts";
 import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
@@ -72,6 +74,7 @@ import type { Approval, FollowUp, Run, RunConfig, RunDefinition, RunDetails } fr
 import { RunEdit } from "./run-edit.ts";
 import { type RunPage, type RunQuery, similarQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
+import { isEnded } from "./states.ts";
 import { requireKeepableConfig } from "./supported-config.ts";
 import { requireVisible } from "./visibility.ts";
 
@@ -88,6 +91,7 @@ export interface RunServiceDeps extends RunRules {
   readonly pullRequests: Pick<PullRequests, "isAllowed">;
   readonly blobs: Pick<BlobStore, "get">;
   readonly digest: Digest;
+  readonly log: Log;
 }
 
 /** The origin of a change, and what must be stored in the same transaction as the change. */
@@ -654,13 +658,21 @@ export class RunService {
   }
 
   async #change(id: RunId, viewer: Viewer, decide: (edit: RunEdit) => void): Promise<Run> {
-    return this.#deps.storage.runs.change(id, (subject) => {
+    const { log, storage } = this.#deps;
+    let wasEnded = false;
+    const run = await storage.runs.change(id, (subject) => {
       requireVisible(subject.run, viewer);
+      wasEnded = isEnded(subject.run.state);
       const edit = this.#edit(subject);
       decide(edit);
       updateApproval(edit, this.#approvalTools(viewer));
       return edit.done();
     });
+    // A worker that has the run logs its end when the processes are gone and the cost is known.
+    if (!wasEnded && run.lease === undefined) {
+      logRunEnd(log, run);
+    }
+    return run;
   }
 
   #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {

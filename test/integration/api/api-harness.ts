@@ -190,6 +190,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     pullRequests,
     blobs,
     digest: sha256,
+    log: SILENT_LOG,
     ...rules,
   });
   const hashKey = createKeyHasher(secret);

@@ -209,6 +209,7 @@ function openProcess(): Process {
     pullRequests: { isAllowed: async () => true },
     blobs: { get: () => Promise.reject(new Error("No run has a file.")) },
     digest: sha256,
+    log: SILENT_LOG,
     ...runRules({ storage, pubsub, clock }),
   });
   const scheduler = new Scheduler({

@@ -77,6 +77,28 @@ describe("a worked run", () => {
     expect(endsLogged()).toEqual([]);
   });
 
+  test("the end of a run that no worker has is one log line without a worker", async () => {
+    const { id } = await harness.create();
+
+    await harness.cancel(id);
+    await harness.cancel(id);
+
+    const ended = { runId: id, state: "CANCELLED", costUsd: 0, tokens: 0, agent: "scripted", attempt: 0 };
+    expect(endsLogged()).toEqual([ended]);
+  });
+
+  test("a run that is cancelled while a worker has it has one log line about its end", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await harness.start();
+    const { id } = await harness.create();
+    await quiet();
+
+    await harness.cancel(id);
+    await quiet();
+
+    expect(endsLogged()).toMatchObject([{ runId: id, state: "CANCELLED", worker: "worker-1" }]);
+  });
+
   test.each<[StopReason, Run["state"], RegExp]>([
     ["refusal", "FAILED", /refused/],
     ["max_tokens", "FAILED", /token limit/],

@@ -26,6 +26,7 @@ import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { decideSteered, steerable } from "../../../../src/core/turns/steering.ts";
 import { createSecretBox } from "../../../../src/secrets/secret-box.ts";
 import { agentChoice } from "../../../support/agent-choice.ts";
+import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { InMemoryPullRequests } from "../../../support/memory/in-memory-pull-requests.ts";
@@ -87,7 +88,7 @@ export class LifeHarness {
     const skills = new SkillFinder({ library, environments: { list: async () => [] } });
     const pullRequests = new InMemoryPullRequests();
     const secretBox = createSecretBox([Buffer.alloc(32, 1).toString("base64url")]);
-    const words = { blobs: createInMemoryBlobStore(this.#clock), digest: sha256 };
+    const words = { blobs: createInMemoryBlobStore(this.#clock), digest: sha256, log: SILENT_LOG };
     const deps = { storage, clock, writer: this.#writer, agents, skills, secretBox, pullRequests, ...words };
     this.#runs = new RunService({ ...deps, ...rules });
   }

@@ -1,9 +1,9 @@
 import type { Log } from "../ports/log.ts";
-import type { Run } from "../runs/run.ts";
-import { isEnded } from "../runs/states.ts";
+import type { Run } from "./run.ts";
+import { isEnded } from "./states.ts";
 
-/** Writes the one log line about the end of a run that a worker had. Nothing if the run continues. */
-export function logRunEnd(log: Log, run: Run, worker: string): void {
+/** Writes the one log line about the end of a run. Nothing if the run continues. Without a worker, none had it at its end. */
+export function logRunEnd(log: Log, run: Run, worker?: string): void {
   if (!isEnded(run.state)) {
     return;
   }
@@ -20,6 +20,7 @@ export function logRunEnd(log: Log, run: Run, worker: string): void {
       : { durationMs: endedAt.getTime() - startedAt.getTime() }),
     ...{ costUsd: costUsd ?? 0, tokens: totalTokens, agent },
     ...(agentVersion === undefined ? {} : { agentVersion }),
-    ...{ worker, attempt },
+    ...(worker === undefined ? {} : { worker }),
+    attempt,
   });
 }
