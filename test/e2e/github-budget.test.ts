@@ -90,7 +90,7 @@ test("a mention in a pull request with three failing checks takes at most 22 cal
   await pull.untilReaction(comment, "rocket");
 
   const counted = countedCalls(fixture.github.calls().slice(before));
-  expect(counted.filter((call) => call.includes("/check-runs"))).toHaveLength(1);
+  expect(counted.filter((call) => /\/(check-runs|status) /.test(call))).toHaveLength(2);
   expect(counted.length, counted.join("\n")).toBeLessThanOrEqual(FAILING_CHECKS_CALLS_MAX);
 });
 

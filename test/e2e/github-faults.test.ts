@@ -133,15 +133,16 @@ test("the events of a review in any order are one turn", async () => {
   expect(await fixture.followUpsOf(issue.runId)).toHaveLength(3);
 });
 
-test("failing checks of a run's pull request are one follow-up, and its end is answered there", async () => {
+test("failing checks and commit statuses of a run's pull request are one follow-up, and its end is answered there", async () => {
   const { issue, pull } = await pullOfARun();
-  const suites = [
+  const events = [
+    await fixture.github.reportStatus(pull.number, { context: "ci/build", state: "failure" }),
     await fixture.github.failCheck(pull.number, "tests"),
     await fixture.github.failCheck(pull.number, "lint"),
   ];
 
-  for (const suite of suites) {
-    await fixture.sendGithub(suite);
+  for (const event of events) {
+    await fixture.sendGithub(event);
   }
 
   await waitFor(async () => (await fixture.followUpsOf(issue.runId)).length > 0, {
@@ -151,7 +152,7 @@ test("failing checks of a run's pull request are one follow-up, and its end is a
   await waitFor(() => pull.answers.length > 0, { what: "the answer", timeoutMs: WAIT_LIMIT_MS });
   const [followUp, ...others] = await fixture.followUpsOf(issue.runId);
   expect(others).toEqual([]);
-  expect(JSON.stringify(followUp)).toMatch(/These checks fail: (tests, lint|lint, tests)\./);
+  expect(JSON.stringify(followUp)).toMatch(/These checks fail: (tests, lint|lint, tests), ci\/build\./);
   expect(issue.answers).toHaveLength(1);
 });
 

@@ -33,6 +33,8 @@ export interface Written {
   readonly number: number;
   readonly event:
     | "check_suite"
+    | "push"
+    | "status"
     | "issues"
     | "issue_comment"
     | "pull_request"
@@ -162,6 +164,19 @@ export class EmulatedGithub {
     const check_suite = { head_sha: sha, conclusion: "failure", pull_requests: [{ number }] };
     const installation = { id: GITHUB_APP.installationId };
     return { event: "check_suite", payload: { action: "completed", check_suite, repository, installation } };
+  }
+
+  /** A commit status of the pull request's head, as an older CI service reports it, and its event. */
+  async reportStatus(
+    number: number,
+    status: { readonly context: string; readonly state: "failure" | "pending" | "success" },
+  ): Promise<Pick<Written, "event" | "payload">> {
+    const { head } = await this.#callAs(this.owner.login, "GET", `pulls/${number}`);
+    const { ref: name, sha } = asRecord(head);
+    await this.#callAs(this.owner.login, "POST", `statuses/${sha}`, status);
+    const repository = await this.#callAs(this.owner.login, "GET", "");
+    const installation = { id: GITHUB_APP.installationId };
+    return { event: "status", payload: { ...status, sha, branches: [{ name }], repository, installation } };
   }
 
   /** Reviews a pull request. The comments are parts of the review, each with an event of its own. */
@@ -297,13 +312,13 @@ export class EmulatedGithub {
   }
 
   /** GitHub tries to deliver, gets no answer, and lists the delivery as failed. Returns its GUID. */
-  loseWebhook({ event, payload }: Written, deliveredAt = new Date()): string {
+  loseWebhook({ event, payload }: Pick<Written, "event" | "payload">, deliveredAt = new Date()): string {
     const { settings } = this.#api;
     const guid = randomUUID();
     const repository = asRecord(asRecord(payload).repository);
     const delivery = {
       ...{ id: String(FIRST_DELIVERY + BigInt(settings.deliveries.length)), guid, event, payload },
-      ...{ action: asRecord(payload).action, repository_id: repository.id, status: "timed out" },
+      ...{ action: asRecord(payload).action ?? null, repository_id: repository.id, status: "timed out" },
       delivered_at: deliveredAt.toISOString(),
     };
     settings.deliveries = [aListedDelivery(504, delivery), ...settings.deliveries];

@@ -14,6 +14,7 @@ export const APP_PERMISSIONS: Readonly<Record<string, Permission>> = {
   pull_requests: { access: "write", use: "replies in review threads; opening pull requests" },
   contents: { access: "write", use: "cloning and skills of private repositories; pushing" },
   checks: { access: "read", use: "failing checks of a pull request: context, and repair" },
+  statuses: { access: "read", use: "the same for CI services that report commit statuses" },
   actions: { access: "read", use: "the ends of the logs of failing jobs, as context" },
   metadata: { access: "read", use: "checking at each message whether the author may write" },
 };
@@ -25,6 +26,7 @@ const EVENT_USES = {
   pull_request_review: "reviews",
   pull_request_review_comment: "comments on lines of a pull request",
   check_suite: "checks of a pull request of a run",
+  status: "commit statuses of a pull request of a run",
   push: "merge conflicts of a pull request of a run",
   repository: "repositories that are renamed, transferred or deleted",
 };

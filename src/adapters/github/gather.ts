@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
+import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { type ReadTail, readJobLog } from "./job-logs.ts";
 import { parseMessageRef } from "./message-ref.ts";
 import { oneLine } from "./plain-text.ts";
@@ -15,8 +16,6 @@ const COMMENTS_LENGTH_MAX = 48_000;
 const CHECKS_MAX = 10;
 const CHECK_LENGTH_MAX = 2_000;
 const LOGS_MAX = 3;
-/** The App whose checks are jobs of GitHub Actions. */
-const ACTIONS = "github-actions";
 const LINE_MAX = 256;
 const OWN_CARD = "<!-- errand:message-key=";
 const JOB_LOGS = "GET /repos/{owner}/{repo}/actions/jobs/{job}/logs";
@@ -35,20 +34,6 @@ const pullAnswer = z.object({
   base: z.object({ ref: z.string(), repo: repositoryOfBranch }),
   head: z.object({ ref: z.string(), sha: z.string(), repo: repositoryOfBranch }),
 });
-const checksAnswer = z.object({
-  check_runs: z.array(
-    z.object({
-      id: z.number(),
-      name: z.string(),
-      status: z.string().optional(),
-      conclusion: z.string().nullish(),
-      app: z.object({ slug: z.string().nullish() }).nullish(),
-      output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
-    }),
-  ),
-});
-
-type CheckRun = z.infer<typeof checksAnswer>["check_runs"][number];
 
 /** What one call asks for, in the message's repository and installation. */
 type Ask = <Value>(call: GithubCall<Value>) => Promise<{ readonly value: Value; readonly lastPage: number }>;
@@ -121,12 +106,14 @@ async function pullRequest(
 ): Promise<readonly GatheredContext[]> {
   const route = "GET /repos/{owner}/{repo}/pulls/{number}";
   const pull = ask({ route, parameters: { number }, answer: pullAnswer });
-  const failed = pull.then(({ value }) => failingChecks(ask, value.head.sha));
+  const call = async <Value>(request: GithubCall<Value>) => (await ask(request)).value;
+  const all = pull.then(({ value }) => readCommitChecks(call, value.head.sha));
   const parts = await readAll([
     { name: "the branches", read: async () => branches((await pull).value, number) },
-    { name: "the checks", read: async () => checkTexts(await failed) },
+    { name: "the checks", read: async () => checkTexts(failing((await all).checks)) },
   ]);
-  return [...parts, ...(await readAll(logParts(await failed.catch(() => []), logOf)))];
+  const { checks, unread } = await all.catch(() => ({ checks: [], unread: [] }));
+  return [...parts, { unread }, ...(await readAll(logParts(failing(checks), logOf)))];
 }
 
 function readAll(parts: readonly Part[]): Promise<readonly GatheredContext[]> {
@@ -207,36 +194,26 @@ function branches({ base, draft, head }: z.infer<typeof pullAnswer>, number: num
   return lines.join("\n");
 }
 
-/** An App without the permission `checks: read` gets no checks. */
-export async function readCheckRuns(ask: Ask, ref: string): Promise<readonly CheckRun[]> {
-  const { value } = await ask({
-    route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
-    parameters: { ref, per_page: 100 },
-    answer: checksAnswer,
-  });
-  return value.check_runs;
-}
-
-async function failingChecks(ask: Ask, ref: string): Promise<readonly CheckRun[]> {
-  const checks = await readCheckRuns(ask, ref);
+function failing(checks: readonly CommitCheck[]): readonly CommitCheck[] {
   return checks.filter(({ conclusion }) => FAILED.has(conclusion ?? "")).slice(0, CHECKS_MAX);
 }
 
-function checkTexts(failed: readonly CheckRun[]): string {
-  const texts = failed.map(({ conclusion, name, output }) => {
-    const words = [output?.title, output?.summary].filter((text) => text).join("\n");
+function checkTexts(failed: readonly CommitCheck[]): string {
+  const texts = failed.map(({ conclusion, name, words }) => {
     const end = shownText(words).slice(-CHECK_LENGTH_MAX);
     return `The check ${oneLine(name, LINE_MAX)} ended with ${conclusion}.${end === "" ? "" : `\n${end}`}`;
   });
   return texts.join("\n\n");
 }
 
-/** The id of a check of GitHub Actions is that of its job. A cancelled job says nothing about the code. */
-function logParts(failed: readonly CheckRun[], logOf: LogOf): readonly Part[] {
-  const jobs = failed.filter(({ app, conclusion }) => app?.slug === ACTIONS && conclusion !== "cancelled");
-  return jobs.slice(0, LOGS_MAX).map(({ id, name }) => ({
-    name: `the log of ${oneLine(name, LINE_MAX)}`,
-    read: async () => `The end of the log of ${oneLine(name, LINE_MAX)}:\n${await logOf(id)}`,
+/** A cancelled job says nothing about the code. */
+function logParts(failed: readonly CommitCheck[], logOf: LogOf): readonly Part[] {
+  const jobs = failed.flatMap(({ conclusion, job, name }) =>
+    job === undefined || conclusion === "cancelled" ? [] : [{ job, name: oneLine(name, LINE_MAX) }],
+  );
+  return jobs.slice(0, LOGS_MAX).map(({ job, name }) => ({
+    name: `the log of ${name}`,
+    read: async () => `The end of the log of ${name}:\n${await logOf(job)}`,
   }));
 }
 

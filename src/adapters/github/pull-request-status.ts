@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
 import {
   CHECK_STATES,
   CHECKS_MAX,
@@ -9,6 +8,7 @@ import {
   type PullRequestStatus,
 } from "../../core/pull-requests/pull-request-status.ts";
 import type { GithubCall } from "./client.ts";
+import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { oneLine } from "./plain-text.ts";
 import type { Repository } from "./repositories.ts";
 
@@ -21,22 +21,15 @@ const pullAnswer = z.object({
   merged_at: z.string().nullish(),
   head: z.object({ sha: z.string() }),
 });
-const checksAnswer = z.object({
-  check_runs: z.array(
-    z.object({
-      name: z.string(),
-      status: z.string(),
-      conclusion: z.string().nullish(),
-      html_url: z.string().nullish(),
-    }),
-  ),
-});
 
 interface ReadableRepository extends Pick<Repository, "owner" | "repo"> {
   readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
 }
 
-/** Reads the state of a pull request, and the check runs of its newest commit. */
+/**
+ * Reads the state of a pull request, and the checks of its newest commit. An App or a token without the permission to
+ * read checks still says whether the pull request was merged.
+ */
 export async function readPullRequest(
   { call, owner, repo }: ReadableRepository,
   number: number,
@@ -46,20 +39,11 @@ export async function readPullRequest(
     parameters: { owner, repo, number },
     answer: pullAnswer,
   });
-  const checks = await call({
-    route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
-    parameters: { owner, repo, ref: pull.head.sha, per_page: 100 },
-    answer: checksAnswer,
-  }).catch(withoutChecks);
-  return { url: pull.html_url, state: stateOf(pull), checks: sorted(checks.check_runs.map(checkOf)) };
-}
-
-/** An App or a token without the permission to read checks still says whether the pull request was merged. */
-function withoutChecks(error: unknown): z.infer<typeof checksAnswer> {
-  if (error instanceof AppError && (error.code === "not_authorized" || error.code === "resource_not_found")) {
-    return { check_runs: [] };
-  }
-  throw error;
+  const { checks } = await readCommitChecks(
+    (request) => call({ ...request, parameters: { owner, repo, ...request.parameters } }),
+    pull.head.sha,
+  );
+  return { url: pull.html_url, state: stateOf(pull), checks: sorted(checks.map(checkOf)) };
 }
 
 function stateOf({ draft, merged_at: mergedAt, state }: z.infer<typeof pullAnswer>): PullRequestState {
@@ -75,12 +59,7 @@ const CONCLUSIONS: Readonly<Record<string, CheckState>> = {
   skipped: "skipped",
 };
 
-function checkOf({
-  conclusion,
-  html_url: url,
-  name,
-  status,
-}: z.infer<typeof checksAnswer>["check_runs"][number]): PullRequestCheck {
+function checkOf({ conclusion, name, status, url }: CommitCheck): PullRequestCheck {
   const state = status === "completed" ? (CONCLUSIONS[conclusion ?? ""] ?? "failed") : "running";
   const isLink = url != null && /^https?:\/\//.test(url);
   return { name: oneLine(name, NAME_MAX), state, ...(isLink ? { url } : {}) };

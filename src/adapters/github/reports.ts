@@ -10,8 +10,8 @@ import type {
   Translation,
   WorkReport,
 } from "../../core/threads/thread-adapter.ts";
-import type { GithubClient } from "./client.ts";
-import { readCheckRuns } from "./gather.ts";
+import type { GithubCall, GithubClient } from "./client.ts";
+import { isRepairable, readCommitChecks } from "./commit-checks.ts";
 import type { BotIdentity } from "./identity.ts";
 import { oneLine } from "./plain-text.ts";
 import type { RepositoryNames } from "./repositories.ts";
@@ -27,8 +27,6 @@ export const CHANGED_STATES = [
   "converted_to_draft",
   "ready_for_review",
 ] as const;
-/** The conclusions that a change of the code can repair. */
-const REPAIRABLE: ReadonlySet<string> = new Set(["failure", "timed_out"]);
 /** A check that waits for a person is not about to end. */
 const RUNNING: ReadonlySet<string> = new Set(["queued", "in_progress", "pending"]);
 const NAMES_MAX = 10;
@@ -45,6 +43,7 @@ const checkSuiteSchema = z.object({
     pull_requests: z.array(z.object({ number: z.int() })),
   }),
 });
+const statusSchema = z.object({ installation, repository, sha: z.string() });
 const pushSchema = z.object({ installation, repository, ref: z.string(), deleted: z.boolean().optional() });
 const changedSchema = z.object({
   action: z.enum(CHANGED_STATES),
@@ -60,7 +59,7 @@ const findingsSchema = z.object({
 });
 const reportSchema = findingsSchema.extend({ installation });
 const userAnswer = z.object({ id: z.number() }).nullish();
-const pullsAnswer = z.array(z.object({ number: z.int(), user: userAnswer }));
+const pullsAnswer = z.array(z.object({ number: z.int(), state: z.string(), user: userAnswer }));
 const pullAnswer = z.object({
   state: z.string(),
   title: z.string(),
@@ -86,16 +85,14 @@ export function isChangedState(action: string): boolean {
   return CHANGED_STATES.some((state) => state === action);
 }
 
-export function isRepairable({ conclusion }: { readonly conclusion?: string | null | undefined }): boolean {
-  return REPAIRABLE.has(conclusion ?? "");
-}
-
 /** What an event says about pull requests of runs. Undefined: a person wrote something. */
 export async function reportsIn(event: InboxEvent, deps: ReportDeps): Promise<Translation | undefined> {
   const payload = parseJson(event.body);
   switch (event.name) {
     case "check_suite":
       return ofCheckSuite(event, payload);
+    case "status":
+      return ofStatus(event, payload, deps);
     case "push":
       return ofPush(event, payload, deps);
     case REPORT_EVENT:
@@ -126,6 +123,19 @@ function ofCheckSuite(event: InboxEvent, payload: unknown): Translation {
   return several(event, reports);
 }
 
+/** The event of a commit status names the commit alone. */
+async function ofStatus(event: InboxEvent, payload: unknown, deps: ReportDeps): Promise<Translation> {
+  const { sha, ...about } = read(statusSchema, payload);
+  const pulls = await ownPulls(about, deps, {
+    route: "GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls",
+    parameters: { commit_sha: sha, per_page: PULLS_MAX },
+  });
+  return several(
+    event,
+    pulls.map((number) => ({ ...about, number, checksOf: sha })),
+  );
+}
+
 /** A push changes whether the pull requests into its branch can be merged. GitHub sends no event that says so. */
 async function ofPush(event: InboxEvent, payload: unknown, deps: ReportDeps): Promise<Translation> {
   const { deleted, ref, ...about } = read(pushSchema, payload);
@@ -133,21 +143,33 @@ async function ofPush(event: InboxEvent, payload: unknown, deps: ReportDeps): Pr
   if (base === undefined || deleted === true || base.startsWith(BRANCH_PREFIX)) {
     return { kind: "ignored", reason: "No pull request goes into this branch." };
   }
-  const id = String(about.installation.id);
-  const pulls = await deps.names.use(id, about.repository.id, (named) =>
-    deps.client.call(id, {
-      route: "GET /repos/{owner}/{repo}/pulls",
-      parameters: { ...named, base, state: "open", per_page: PULLS_MAX },
-      answer: pullsAnswer,
-    }),
+  const pulls = await ownPulls(about, deps, {
+    route: "GET /repos/{owner}/{repo}/pulls",
+    parameters: { base, state: "open", per_page: PULLS_MAX },
+  });
+  return several(
+    event,
+    pulls.map((number) => ({ ...about, number })),
   );
-  const reports: Report[] = [];
-  for (const { number, user } of pulls) {
-    if (await deps.identity.isOurs(id, { user })) {
-      reports.push({ ...about, number });
+}
+
+/** The numbers of the open pull requests in a list that this App opened. */
+async function ownPulls(
+  about: Pick<Report, "installation" | "repository">,
+  { client, identity, names }: ReportDeps,
+  { parameters, route }: Omit<GithubCall<unknown>, "answer">,
+): Promise<readonly number[]> {
+  const id = String(about.installation.id);
+  const pulls = await names.use(id, about.repository.id, (named) =>
+    client.call(id, { route, parameters: { ...named, ...parameters }, answer: pullsAnswer }),
+  );
+  const own: number[] = [];
+  for (const { number, state, user } of pulls) {
+    if (state === "open" && (await identity.isOurs(id, { user }))) {
+      own.push(number);
     }
   }
-  return several(event, reports);
+  return own;
 }
 
 function several({ deliveryId }: InboxEvent, reports: readonly Report[]): Translation {
@@ -231,18 +253,18 @@ async function failuresIn(
   if (findings.checksOf !== pull.head.sha) {
     return { reason: "The checks are those of an earlier commit." };
   }
-  const checks = await names.use(id, findings.repository.id, (named) =>
-    readCheckRuns(
-      (call) => client.list(id, { ...call, parameters: { ...named, ...call.parameters } }),
+  const { checks, unread } = await names.use(id, findings.repository.id, (named) =>
+    readCommitChecks(
+      (call) => client.call(id, { ...call, parameters: { ...named, ...call.parameters } }),
       pull.head.sha,
     ),
   );
-  if (checks.some(({ status }) => RUNNING.has(status ?? ""))) {
+  if (checks.some(({ status }) => RUNNING.has(status))) {
     return { reason: "Other checks of the commit still run." };
   }
   const failed = checks.filter(isRepairable);
   if (failed.length === 0) {
-    return { reason: "No check fails." };
+    return { reason: unread.length === 0 ? "No check fails." : unread.join(" ") };
   }
   const list = failed.slice(0, NAMES_MAX).map(({ name }) => oneLine(name, NAME_LENGTH));
   const rest = failed.length > NAMES_MAX ? ` and ${failed.length - NAMES_MAX} more` : "";

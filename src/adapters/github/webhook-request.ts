@@ -4,8 +4,9 @@ import { z } from "zod";
 import { parseJson } from "../../core/parse-json.ts";
 import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { conclusionOfStatus, isRepairable } from "./commit-checks.ts";
 import { INSTALLATION_ACTIONS } from "./installation-events.ts";
-import { CHANGED_STATES, isChangedState, isRepairable } from "./reports.ts";
+import { CHANGED_STATES, isChangedState } from "./reports.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 /**
@@ -20,8 +21,13 @@ const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["pull_request_review", ["submitted", "edited"]],
   ["pull_request_review_comment", ["created", "edited", "deleted"]],
   ["check_suite", ["completed"]],
+  // They have no action.
+  ["status", [""]],
+  ["push", [""]],
   ...Array.from(INSTALLATION_ACTIONS, ([name, actions]) => [name, Object.keys(actions)] as const),
 ]);
+
+const BRANCH_EVENTS: ReadonlySet<string> = new Set(["check_suite", "status", "push"]);
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
@@ -33,7 +39,11 @@ const branchSchema = z.object({
     .object({ head_sha: z.string(), head_branch: z.string().nullish(), conclusion: z.string().nullish() })
     .optional(),
   ref: z.string().optional(),
+  sha: z.string().optional(),
+  state: z.string().optional(),
+  branches: z.array(z.object({ name: z.string() })).default([]),
 });
+type BranchEvent = z.infer<typeof branchSchema>;
 const installationSchema = z.object({
   action: z.string(),
   installation: z.object({ id: z.number() }).optional(),
@@ -81,7 +91,7 @@ export function readEvent({
   deliveryId,
   name,
 }: Pick<ReceivedEvent, "body" | "deliveryId" | "name">): WebhookRequest {
-  if (name === "check_suite" || name === "push") {
+  if (BRANCH_EVENTS.has(name)) {
     return readBranchEvent({ deliveryId, name, body });
   }
   if (INSTALLATION_ACTIONS.has(name)) {
@@ -126,19 +136,25 @@ function readBranchEvent(received: Pick<ReceivedEvent, "body" | "deliveryId" | "
   if (!read.success) {
     return { kind: "malformed" };
   }
-  const { action, check_suite: suite, ref, repository } = read.data;
-  const subject = received.name === "push" ? ref : suite?.head_sha;
+  const { check_suite: suite, ref, repository, sha } = read.data;
+  const subject = ref ?? sha ?? suite?.head_sha;
   if (subject === undefined) {
     return { kind: "malformed" };
   }
-  const isOfRun = suite?.head_branch?.startsWith(BRANCH_PREFIX) === true;
-  // Most checks pass. Those matter only on branches of runs, whose cards show them.
-  const isOver = action === "completed" && suite !== undefined && (isOfRun || isRepairable(suite));
-  const isWanted = received.name === "push" ? isOtherBranch(subject) : isOver;
+  const isWanted = received.name === "push" ? isOtherBranch(subject) : isOfInterest(read.data);
   const orderingKey = `github:${repository.id}/${subject}`;
   return isWanted
     ? { kind: "event", event: { adapter: "github", orderingKey, ...received } }
     : { kind: "unused" };
+}
+
+/** Most checks pass. Those matter only on branches of runs, whose cards show them. */
+function isOfInterest({ action, branches, check_suite: suite, state = "" }: BranchEvent): boolean {
+  const conclusion = suite === undefined ? conclusionOfStatus(state) : suite.conclusion;
+  const isOver = suite === undefined ? conclusion !== undefined : action === "completed";
+  const heads = [suite?.head_branch, ...branches.map(({ name }) => name)];
+  const isOfRun = heads.some((head) => head?.startsWith(BRANCH_PREFIX));
+  return isOver && (isOfRun || isRepairable({ conclusion }));
 }
 
 /** A branch of a run is the head of a pull request, and nothing goes into it. */

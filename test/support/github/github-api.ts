@@ -16,6 +16,7 @@ import { type GithubRequest, githubOpenapi } from "./github-openapi.ts";
 import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
 import { GithubReactions } from "./github-reactions.ts";
+import { GithubStatuses } from "./github-statuses.ts";
 
 /** One call of the REST API, as the journal records it. */
 export interface GithubCall {
@@ -60,6 +61,7 @@ export class GithubApi {
   /** The heads of pull requests from forks, by number. emulate has no forks. */
   readonly forkHeads = new Map<number, JsonRecord>();
   readonly #limits = new GithubLimits();
+  readonly #statuses = new GithubStatuses();
   readonly #world: GithubFixture;
   readonly #calls: GithubCall[] = [];
   /** How requests of Errand differ from GitHub's own description of its API. */
@@ -113,9 +115,11 @@ export class GithubApi {
     if (signIn) {
       return signIn;
     }
-    const setting = await this.settings.answer(request, (same) => this.#world.service.call(same));
-    if (setting) {
-      return setting;
+    const forward = (same: FrontRequest) => this.#world.service.call(same);
+    const added =
+      (await this.settings.answer(request, forward)) ?? (await this.#statuses.answer(request, forward));
+    if (added) {
+      return added;
     }
     const permission = PERMISSION.exec(request.path);
     if (permission) {

@@ -65,6 +65,7 @@ const APP_PERMISSIONS = {
   issues: "write",
   metadata: "read",
   pull_requests: "write",
+  statuses: "read",
 };
 const COLLABORATOR_LEVEL = { admin: "admin", write: "push", read: "pull" } as const;
 
@@ -250,7 +251,8 @@ function githubSeed(webhookSecret: string, options: { readonly private: boolean 
         permissions: APP_PERMISSIONS,
         events: [
           ...["issues", "issue_comment", "pull_request"],
-          ...["pull_request_review", "pull_request_review_comment", "check_suite", "push", "repository"],
+          ...["pull_request_review", "pull_request_review_comment", "check_suite", "status", "push"],
+          "repository",
         ],
         webhook_secret: webhookSecret,
         installations: [

@@ -61,7 +61,9 @@ test("missing permissions and events of the App are listed with their use", asyn
 
   expect(finding?.status).toBe("fail");
   expect(finding?.message).toMatch(/issues: write \(comments and .*pull_requests: write \(/);
-  expect(finding?.message).toMatch(/the event pull_request_review, the event check_suite, the event push\.$/);
+  expect(finding?.message).toMatch(
+    /the event pull_request_review, the event check_suite, the event status, the event push\.$/,
+  );
   expect(finding?.remedy).toContain("Permissions & events");
 });
 

@@ -79,13 +79,20 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   },
   "/commits/c0ffee/check-runs": {
     check_runs: [
-      { id: 1, name: "lint", conclusion: "success" },
+      { id: 1, name: "lint", status: "completed", conclusion: "success" },
       {
         id: 2,
         name: "tests",
+        status: "completed",
         conclusion: "failure",
         output: { title: "1 failed", summary: "expected 1 to be 2" },
       },
+    ],
+  },
+  "/commits/c0ffee/status": {
+    statuses: [
+      { context: "ci/build", state: "error", description: "Broken <!-- leak -->pipe" },
+      { context: "ci/docs", state: "pending" },
     ],
   },
   "/pulls/9/reviews/5/comments": [
@@ -111,7 +118,8 @@ test("a review of a fork's pull request brings its inline comments, the branches
   );
   expect(read?.context).toContain("refs/pull/9/head");
   expect(read?.context).toContain("The check tests ended with failure.\n1 failed\nexpected 1 to be 2");
-  expect(read?.context).not.toContain("lint");
+  expect(read?.context).toContain("The check ci/build ended with failure.\nBroken pipe");
+  expect(read?.context).not.toMatch(/lint|ci\/docs/);
   expect(read?.context).toContain("On a.ts:\n@@ -1 +1 @@\nWrong.");
 });
 
@@ -123,7 +131,7 @@ async function withLogs(
   const { provenance, ...message } = await messageAfter();
   const object = { kind: "issue_comment", id: 5, action: "created", in: "pull_request", number: 9 };
   const checks = Object.keys(logs).map((name, index) => ({
-    ...{ id: index + 1, name, conclusion: "failure", app: { slug: "github-actions" } },
+    ...{ id: index + 1, name, status: "completed", conclusion: "failure", app: { slug: "github-actions" } },
   }));
   const storage = await startAnsweringServer();
   storage.answer = (response, { url }) => void response.end(Object.values(logs)[Number(url.slice(-1)) - 1]);

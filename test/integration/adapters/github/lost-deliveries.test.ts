@@ -64,6 +64,18 @@ test("deliveries that are stored, or that the webhook would not store, are not r
   expect(github.calls("GET", DELIVERY)).toHaveLength(1);
 });
 
+test("pushes and commit statuses, whose events have no action, are found again as well", async () => {
+  const repository = { id: github.repo.id };
+  const pushed = { event: "push", payload: { ref: "refs/heads/main", repository } } as const;
+  const failed = {
+    event: "status",
+    payload: { sha: "c0ffee", state: "failure", branches: [], repository },
+  } as const;
+  const guids = [pushed, failed].map((event) => github.loseWebhook(event, new Date(now - HOUR_MS)));
+
+  expect(deliveriesIn(await search())).toEqual(guids);
+});
+
 test("several attempts of one delivery are read once", async () => {
   const guid = await lose("@errand one");
   const [attempt = {}] = github.settings.deliveries;

@@ -313,10 +313,22 @@ function isAbout(body: unknown, branch: string): boolean {
 
 describe("the status of a pull request", () => {
   const checkRuns = [
-    { name: "lint", status: "completed", conclusion: "success", html_url: "https://github.test/checks/1" },
-    { name: "docs", status: "completed", conclusion: "skipped" },
-    { name: "unit", status: "completed", conclusion: "timed_out", html_url: "javascript:alert(1)" },
-    { name: "e2e", status: "in_progress", conclusion: null },
+    {
+      id: 1,
+      name: "lint",
+      status: "completed",
+      conclusion: "success",
+      html_url: "https://github.test/checks/1",
+    },
+    { id: 2, name: "docs", status: "completed", conclusion: "skipped" },
+    { id: 3, name: "unit", status: "completed", conclusion: "timed_out", html_url: "javascript:alert(1)" },
+    { id: 4, name: "e2e", status: "in_progress", conclusion: null },
+  ];
+
+  const statuses = [
+    { context: "ci/build", state: "error", target_url: "https://ci.example/7" },
+    { context: "ci/deploy", state: "pending", target_url: null },
+    { context: "ci/docs", state: "success" },
   ];
 
   /** GitHub, which says this about the pull request, and whether a request named the tag of the answer before. */
@@ -327,6 +339,9 @@ describe("the status of a pull request", () => {
       if (pathname.endsWith("/check-runs")) {
         tags.push(tag);
         return tag === 'W/"checks-1"' ? new Response(null, { status: 304 }) : checks();
+      }
+      if (pathname.endsWith("/commits/c0ffee/status")) {
+        return Response.json({ statuses });
       }
       const isPull = pathname.endsWith("/pulls/7");
       const shown = { html_url: "https://github.test/acme/widgets/pull/7", head: { sha: "c0ffee" }, ...pull };
@@ -348,8 +363,11 @@ describe("the status of a pull request", () => {
       state: "draft",
       checks: [
         { name: "unit", state: "failed" },
+        { name: "ci/build", state: "failed", url: "https://ci.example/7" },
         { name: "e2e", state: "running" },
+        { name: "ci/deploy", state: "running" },
         { name: "lint", state: "passed", url: "https://github.test/checks/1" },
+        { name: "ci/docs", state: "passed" },
         { name: "docs", state: "skipped" },
       ],
     });
@@ -360,12 +378,17 @@ describe("the status of a pull request", () => {
     ["open", { state: "open" }],
     ["merged", { state: "closed", merged_at: "2026-03-01T12:00:00Z" }],
     ["closed", { state: "closed", merged_at: null }],
-  ] as const)("it is %s also for an App that may not read checks", async (state, pull) => {
-    const refused = () => Response.json({ message: "Resource not accessible" }, { status: 403 });
-    const access = await accessOf({ fetch: githubSaying(pull, refused, []) });
+  ] as const)(
+    "it is %s with the commit statuses also for an App that may not read checks",
+    async (state, pull) => {
+      const refused = () => Response.json({ message: "Resource not accessible" }, { status: 403 });
+      const access = await accessOf({ fetch: githubSaying(pull, refused, []) });
 
-    expect(await access.read(7)).toMatchObject({ state, checks: [] });
-  });
+      const { checks, ...status } = await access.read(7);
+      expect(status).toMatchObject({ state });
+      expect(checks.map(({ name }) => name)).toEqual(["ci/build", "ci/deploy", "ci/docs"]);
+    },
+  );
 
   test("the emulated GitHub gives the status of a pull request that was opened", async () => {
     const access = await accessOf();

@@ -18,6 +18,7 @@ let request: InboundMessage;
 /** What GitHub says now. */
 let pull: JsonRecord;
 let checks: readonly JsonRecord[];
+let statuses: readonly JsonRecord[];
 
 beforeAll(async () => {
   github = await startEmulatedGithub();
@@ -29,10 +30,15 @@ beforeAll(async () => {
     if (pathname.endsWith("/check-runs")) {
       return Response.json({ check_runs: checks });
     }
-    return pathname.endsWith("/pulls") && search.includes("base=main")
+    if (pathname.endsWith("/c0ffee/status")) {
+      return Response.json({ statuses });
+    }
+    const isList = pathname.endsWith("/pulls") && search.includes("base=main");
+    return isList || pathname.endsWith("/commits/c0ffee/pulls")
       ? Response.json([
-          { number: 9, user: pull.user },
-          { number: 10, user: { id: 1 } },
+          { number: 9, state: "open", user: pull.user },
+          { number: 10, state: "open", user: { id: 1 } },
+          { number: 11, state: "closed", user: pull.user },
         ])
       : undefined;
   });
@@ -59,6 +65,7 @@ beforeEach(() => {
     { id: 2, name: "tests", status: "completed", conclusion: "failure" },
     { id: 3, name: "types", status: "completed", conclusion: "timed_out" },
   ];
+  statuses = [];
 });
 
 function repository() {
@@ -164,6 +171,70 @@ describe("failing checks", () => {
       /^The run was not asked for on GitHub/,
     );
   });
+});
+
+describe("a failing commit status", () => {
+  const failedStatus = () => event("status", { sha: "c0ffee", state: "failure", context: "ci/build" });
+
+  test("is the same request as failing checks of that commit", async () => {
+    statuses = [
+      { context: "ci/build", state: "error", description: "It broke.", target_url: "https://ci.example/1" },
+      { context: "ci/docs", state: "success" },
+    ];
+
+    const message = await found(failedStatus());
+
+    expect(message).toMatchObject({
+      requestKind: "failing_checks",
+      text: "These checks fail: tests, types, ci/build. Find out why and repair it.",
+    });
+    expect(message).toHaveProperty("dedupeKey", ((await found(failedSuite())) as InboundMessage).dedupeKey);
+    const read = await adapted.adapter.gather?.(message as InboundMessage, { isFollowUp: true });
+    expect(read?.context).toContain("The check ci/build ended with failure.\nIt broke.");
+    expect(read?.unread).toBeUndefined();
+  });
+
+  test("is reported for each open pull request of the App that has the commit", async () => {
+    const reports = await reportsOf(failedStatus());
+
+    expect(reports.map(({ findings }) => findings)).toEqual([
+      { repository: repository(), number: 9, checksOf: "c0ffee" },
+    ]);
+  });
+
+  test("waits for a status that is pending", async () => {
+    statuses = [
+      { context: "ci/build", state: "failure" },
+      { context: "ci/e2e", state: "pending" },
+    ];
+
+    expect(await found(failedStatus())).toBe("Other checks of the commit still run.");
+  });
+});
+
+test("an App that may not read commit statuses repairs failing checks, and says what it could not read", async () => {
+  const refused = fetchWith(({ url }) => {
+    const { pathname } = new URL(url);
+    if (pathname.endsWith("/status")) {
+      return Response.json({ message: "Resource not accessible by integration" }, { status: 403 });
+    }
+    if (pathname.endsWith("/check-runs")) {
+      return Response.json({ check_runs: checks });
+    }
+    return pathname.endsWith("/pulls/9") ? Response.json(pull) : undefined;
+  });
+  const { adapter } = adapterOn(github, { fetch: refused });
+  const [report = expect.fail("It is no report.")] = await reportsOf(failedSuite());
+
+  const message = await adapter.inspect?.(report, { provenance: request.provenance });
+  const read = await adapter.gather?.(message as InboundMessage, { isFollowUp: true });
+  checks = [];
+
+  expect(message).toMatchObject({ text: expect.stringContaining("tests, types") });
+  expect(read?.context).toContain("The check tests ended with failure.");
+  const reason = expect.stringContaining("I could not read the commit statuses. GitHub answered 403");
+  expect(read?.unread).toEqual([reason]);
+  expect(await adapter.inspect?.(report, { provenance: request.provenance })).toEqual(reason);
 });
 
 describe("a merge conflict", () => {

@@ -150,6 +150,12 @@ describe("a signed delivery", () => {
     await send("check_suite", suite("success", "f00d", "main"));
     await send("check_suite", suite("failure", "c0ffee"));
     await send("check_suite", suite("success", "beef", "errand/ab-fix"));
+    const status = (state: string, sha: string, ...branches: readonly string[]) =>
+      send("status", { sha, state, branches: branches.map((name) => ({ name })) });
+    await status("success", "f00d", "main");
+    await status("pending", "beef", "errand/ab-fix");
+    await status("error", "c0ffee", "main");
+    await status("success", "beef", "main", "errand/ab-fix");
     for (const ref of ["refs/heads/errand/ab-fix", "refs/tags/v1", "refs/heads/main"]) {
       await send("push", { ref });
     }
@@ -159,11 +165,14 @@ describe("a signed delivery", () => {
     expect(stored.map(({ name, orderingKey }) => [name, orderingKey])).toEqual([
       ["check_suite", "github:7/c0ffee"],
       ["check_suite", "github:7/beef"],
+      ["status", "github:7/c0ffee"],
+      ["status", "github:7/beef"],
       ["push", "github:7/refs/heads/main"],
       ["pull_request", "github:7/issues/9/reports"],
       ["pull_request", "github:7/issues/9/reports"],
     ]);
     expect((await send("check_suite", {})).statusCode).toBe(400);
+    expect((await send("status", {})).statusCode).toBe(400);
   });
 
   test.each([

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { AppError } from "../../core/errors.ts";
+import type { GithubCall } from "./client.ts";
+
+/** The App whose checks are jobs of GitHub Actions. */
+const ACTIONS = "github-actions";
+/** The conclusions that a change of the code can repair. */
+const REPAIRABLE: ReadonlySet<string> = new Set(["failure", "timed_out"]);
+/** The states of commit statuses, as conclusions of check runs. `pending` has none. */
+const CONCLUSIONS: ReadonlyMap<string, string> = new Map([
+  ["success", "success"],
+  ["failure", "failure"],
+  ["error", "failure"],
+]);
+
+const runsAnswer = z.object({
+  check_runs: z.array(
+    z.object({
+      id: z.number(),
+      name: z.string(),
+      status: z.string(),
+      conclusion: z.string().nullish(),
+      html_url: z.string().nullish(),
+      app: z.object({ slug: z.string().nullish() }).nullish(),
+      output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
+    }),
+  ),
+});
+const statusesAnswer = z.object({
+  statuses: z.array(
+    z.object({
+      context: z.string(),
+      state: z.string(),
+      description: z.string().nullish(),
+      target_url: z.string().nullish(),
+    }),
+  ),
+});
+
+/** A check run, or a commit status, with which older CI services report. Both have the words of a check run. */
+export interface CommitCheck {
+  readonly name: string;
+  readonly status: string;
+  readonly conclusion?: string | null | undefined;
+  readonly url?: string | null | undefined;
+  /** What the CI service says about it. */
+  readonly words: string;
+  /** The job of GitHub Actions whose check it is. */
+  readonly job?: number;
+}
+
+export interface CommitChecks {
+  readonly checks: readonly CommitCheck[];
+  /** What GitHub refused to show, and why: one sentence each. */
+  readonly unread: readonly string[];
+}
+
+type Call = <Value>(call: GithubCall<Value>) => Promise<Value>;
+
+export async function readCommitChecks(call: Call, ref: string): Promise<CommitChecks> {
+  const parts = await Promise.all([
+    unlessRefused("checks", readCheckRuns(call, ref)),
+    unlessRefused("commit statuses", readStatuses(call, ref)),
+  ]);
+  return {
+    checks: parts.flatMap(({ checks }) => checks),
+    unread: parts.flatMap(({ unread }) => unread),
+  };
+}
+
+export function isRepairable({ conclusion }: Pick<CommitCheck, "conclusion">): boolean {
+  return REPAIRABLE.has(conclusion ?? "");
+}
+
+/** Undefined: the state is not the last one. */
+export function conclusionOfStatus(state: string): string | undefined {
+  return CONCLUSIONS.get(state);
+}
+
+async function readCheckRuns(call: Call, ref: string): Promise<readonly CommitCheck[]> {
+  const { check_runs: runs } = await call({
+    route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
+    parameters: { ref, per_page: 100 },
+    answer: runsAnswer,
+  });
+  return runs.map(({ app, conclusion, html_url: url, id, name, output, status }) => {
+    const words = [output?.title, output?.summary].filter((text) => text).join("\n");
+    // The id of a check of GitHub Actions is that of its job.
+    return { name, status, conclusion, url, words, ...(app?.slug === ACTIONS ? { job: id } : {}) };
+  });
+}
+
+async function readStatuses(call: Call, ref: string): Promise<readonly CommitCheck[]> {
+  const { statuses } = await call({
+    route: "GET /repos/{owner}/{repo}/commits/{ref}/status",
+    parameters: { ref, per_page: 100 },
+    answer: statusesAnswer,
+  });
+  return statuses.map(({ context: name, description, state, target_url: url }) => {
+    const conclusion = conclusionOfStatus(state);
+    const status = conclusion === undefined ? "in_progress" : "completed";
+    return { name, status, conclusion, url, words: description ?? "" };
+  });
+}
+
+/** An App or a token may lack one of the permissions `checks: read` and `statuses: read`. */
+async function unlessRefused(what: string, read: Promise<readonly CommitCheck[]>): Promise<CommitChecks> {
+  try {
+    return { checks: await read, unread: [] };
+  } catch (error) {
+    const isRefused =
+      error instanceof AppError && (error.code === "not_authorized" || error.code === "resource_not_found");
+    if (!isRefused) {
+      throw error;
+    }
+    return { checks: [], unread: [`I could not read the ${what}. ${error.message}`] };
+  }
+}
