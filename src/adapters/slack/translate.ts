@@ -30,6 +30,9 @@ const SPOKEN_SUBTYPES: ReadonlySet<string | undefined> = new Set([
 // Slackbot's profile is not a bot's, and its messages have no `bot_id`.
 const SLACKBOT = "USLACKBOT";
 
+/** The request of a message that has files and no words. Without it, the message would be empty, which asks for help. */
+const FILES_ONLY = "See the attached files.";
+
 const text = z.string().optional().catch(undefined);
 const withTeamId = z.object({ team_id: text }).optional().catch(undefined);
 const payloadSchema = z.object({
@@ -229,7 +232,7 @@ function messageOf(
     addressed,
     author: authorOf(teamId, { botId, userId }),
     ...(isInvitation ? { mentions: others.map((id) => authorSubject(teamId, id)) } : {}),
-    text: withoutMention(content, bot.userId),
+    text: withoutMention(content, bot.userId) || (files.length === 0 ? "" : FILES_ONLY),
     ...(files.length === 0 ? {} : { files }),
     messageRef: ts,
     revision: { messageId: messageIdOf(location), version, isEdit: action === "edited" },

@@ -112,6 +112,13 @@ describe("a message that mentions the bot", () => {
       expect(messageOf(translated(event)).addressed).toBe("mention");
     }
   });
+
+  test("a message with a file and no words asks for work, and one with neither asks for help", () => {
+    const file = aMessage({ subtype: "file_share", text: "<@U0BOT>", files: [{ name: "a.log" }] });
+
+    expect(messageOf(translated(file)).text).toBe("See the attached files.");
+    expect(messageOf(translated(aMessage({ text: "<@U0BOT>" }))).text).toBe("");
+  });
 });
 
 describe("a message without a mention", () => {
