@@ -10,11 +10,14 @@ type ThreadMessage = NonNullable<ConversationsRepliesResponse["messages"]>[numbe
 const MESSAGES_MAX = 50;
 const CHARACTERS_MAX = 16_000;
 const MESSAGE_CHARACTERS_MAX = 4_000;
+/** The heading and the line that says how many messages are left out. */
+const FRAME_CHARACTERS_MAX = 200;
 const PAGE_SIZE = 200;
 const PAGES_MAX = 5;
 /** Each unknown name is one more call. */
 const NAMES_MAX = 10;
 
+const CUT = "… [cut]";
 const HEADING = "Earlier messages of this Slack thread, the oldest first. Each one begins with its author:";
 
 /**
@@ -33,18 +36,19 @@ export async function readThread(
   }
   const { isWhole, messages } = await messagesBefore(client, { channel, threadTs, ts: message.messageRef });
   const known = isFollowUp ? afterLastRequest(messages, bot) : messages;
-  const shown = withinLimits(known);
-  const names = await namesOf(client, shown, bot);
-  const lines = shown.map((one) => quoted(one, { bot, names, until: message.messageRef }));
+  const candidates = firstAndNewest(known);
+  const names = await namesOf(client, candidates, bot);
+  const quotes = candidates.map((one) => quoted(one, { bot, names, until: message.messageRef }));
+  const shown = withinLimit(quotes);
   const unread = isWhole
     ? []
     : [`I read only the first ${PAGE_SIZE * PAGES_MAX} messages of this thread, because it is longer.`];
-  if (lines.length === 0) {
+  const [first, ...others] = shown;
+  if (first === undefined) {
     return { unread };
   }
   const left = known.length - shown.length;
   const gap = left === 0 ? [] : [`(${left} messages after the first one are left out.)`];
-  const [first = "", ...others] = lines;
   return { context: [HEADING, first, ...gap, ...others].join("\n"), unread };
 }
 
@@ -88,26 +92,27 @@ function afterLastRequest(messages: readonly ThreadMessage[], bot: Bot): readonl
   return messages.slice(last + 1).filter((message) => !isOwn(message, bot));
 }
 
-/** The first message and the newest others. */
-function withinLimits(messages: readonly ThreadMessage[]): readonly ThreadMessage[] {
+function firstAndNewest(messages: readonly ThreadMessage[]): readonly ThreadMessage[] {
   const [root, ...others] = messages;
+  return root === undefined ? [] : [root, ...others.slice(1 - MESSAGES_MAX)];
+}
+
+/** The first quote and the newest others that fit. */
+function withinLimit(quotes: readonly string[]): readonly string[] {
+  const [root, ...others] = quotes;
   if (root === undefined) {
     return [];
   }
-  let characters = lengthOf(root);
-  const kept: ThreadMessage[] = [];
-  for (const message of others.reverse()) {
-    characters += lengthOf(message);
-    if (kept.length === MESSAGES_MAX - 1 || characters > CHARACTERS_MAX) {
+  let characters = FRAME_CHARACTERS_MAX + root.length;
+  const kept: string[] = [];
+  for (const quote of others.reverse()) {
+    characters += quote.length + 1;
+    if (characters > CHARACTERS_MAX) {
       break;
     }
-    kept.unshift(message);
+    kept.unshift(quote);
   }
   return [root, ...kept];
-}
-
-function lengthOf({ text = "" }: ThreadMessage): number {
-  return Math.min(text.length, MESSAGE_CHARACTERS_MAX);
 }
 
 interface Quoting {
@@ -125,17 +130,17 @@ function quoted(message: ThreadMessage, { bot, names, until }: Quoting): string 
     ? "[changed after the request, so its words are left out]"
     : wordsOf(message, bot, names);
   const text = [words, ...files].filter((part) => part !== "").join("\n");
-  return `${author}:\n${text.replace(/^/gm, "    ")}`;
+  const quote = `${author}:\n${text.replace(/^/gm, "    ")}`;
+  return quote.length > MESSAGE_CHARACTERS_MAX
+    ? `${quote.slice(0, MESSAGE_CHARACTERS_MAX - CUT.length).toWellFormed()}${CUT}`
+    : quote;
 }
 
 function wordsOf({ text = "" }: ThreadMessage, bot: Bot, names: Quoting["names"]): string {
   const named = text.replace(/<@([UW][A-Z0-9]+)>/g, (mention, id: string) =>
     names.has(id) ? `<@${id}|${names.get(id)}>` : mention,
   );
-  const readable = withoutMention(named, bot.userId);
-  return readable.length > MESSAGE_CHARACTERS_MAX
-    ? `${readable.slice(0, MESSAGE_CHARACTERS_MAX).toWellFormed()}… [cut]`
-    : readable;
+  return withoutMention(named, bot.userId);
 }
 
 function authorOf(

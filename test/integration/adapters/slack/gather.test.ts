@@ -81,15 +81,18 @@ describe("a mention within a thread", () => {
   });
 
   test("long messages are cut, and together they stay within 16,000 characters", async () => {
-    const root = await say(`first ${"a".repeat(9_000)}`);
+    const root = await say(`first ${"a\n".repeat(9_000)}`);
     for (let number = 1; number <= 6; number += 1) {
       await say(`${number} ${"b".repeat(5_000)}`, root.ts);
     }
 
     const { context = "" } = await gather(await mentionIn(root.ts));
 
-    expect(context.length).toBeLessThan(17_000);
+    expect(context.length).toBeLessThanOrEqual(16_000);
+    expect(context.match(/… \[cut\]/g)).toHaveLength(3);
     expect(context).toContain("first a");
+    expect(context).not.toContain("4 b");
+    expect(context).toContain("5 b");
     expect(context).toContain("6 b");
   });
 
