@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { asRecord } from "../support/json.ts";
+import type { SlackUser } from "../support/slack/slack-workspace.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
@@ -26,6 +27,38 @@ async function newestResults(count: number): Promise<readonly Result[]> {
     return events.every(({ disposition }) => disposition !== null) && events;
   };
   return waitFor(read, { what: "the results of all events", timeoutMs: WAIT_LIMIT_MS });
+}
+
+describe("a request that Slack did not sign", () => {
+  test("forged, old and future requests are refused and not stored, also a check of the address", async () => {
+    const { slack } = fixture;
+    const url = `${fixture.service.url}/webhooks/slack`;
+    const { appMention } = await slack.mention(slack.alice, { channel: "work", text: "say hello" });
+    const nowSeconds = Math.floor(Date.now() / 1_000);
+    const forgeries = [
+      { signingSecret: "another secret" },
+      { timestamp: nowSeconds - 310 },
+      { timestamp: nowSeconds + 310 },
+    ];
+    const before = await fixture.api.call("GET", "/agent/inbox?limit=1");
+
+    for (const options of forgeries) {
+      expect((await fixture.sendSlack(appMention, options)).status).toBe(401);
+      expect((await slack.sendUrlVerification(url, "abc", options)).status).toBe(401);
+    }
+    const challenge = await slack.sendUrlVerification(url, "abc");
+
+    expect(await challenge.json()).toEqual({ challenge: "abc" });
+    expect((await fixture.api.call("GET", "/agent/inbox?limit=1")).body).toEqual(before.body);
+  });
+});
+
+/** What the bot says in the channel to this user alone. */
+async function untilOnlyFor(user: SlackUser, words: RegExp): Promise<string> {
+  const { slack } = fixture;
+  const find = () =>
+    slack.ephemeralMessages(slack.channel.id, user).find(({ text }) => words.test(text))?.text;
+  return waitFor(find, { what: `a message to ${user.name} that says ${words}`, timeoutMs: WAIT_LIMIT_MS });
 }
 
 describe("events that ask for nothing", () => {
@@ -97,11 +130,9 @@ describe("guests and people of other organisations", () => {
     try {
       slack.workspace.profiles.set(slack.bob.id, { is_restricted: true });
       expect(await mentionIn("work")).toMatchObject(isRefused);
-      const read = () => slack.ephemeralMessages(slack.channel.id, slack.bob).map(({ text }) => text);
-      await waitFor(() => read().length > 0, { what: "the refusal", timeoutMs: WAIT_LIMIT_MS });
+      const refusal = await untilOnlyFor(slack.bob, /can change the rules/);
       const [builtin] = await builtinPoliciesFor("guest");
-      expect(read()[0]).toContain(`The rule is “${builtin?.name}”.`);
-      expect(read()[0]).toMatch(/can change the rules/);
+      expect(refusal).toContain(`The rule is “${builtin?.name}”.`);
 
       const policy = {
         name: "Guests of the work channel",
@@ -145,6 +176,7 @@ describe("a person who may do nothing here", () => {
     slack.faults.next({ method: "users.info", kind: "ok-false", error: "user_not_found" });
     await SlackThread.open(fixture, "say hello");
     const [unknown] = await newestResults(1);
+    await untilOnlyFor(slack.alice, /does not know you/);
     expect(unknown).toMatchObject({
       disposition: "refused",
       reason: expect.stringMatching(/does not know you/),
@@ -168,12 +200,43 @@ describe("a person who may do nothing here", () => {
     const { appMention: second } = await slack.mention(slack.bob, { channel: "work", text: "say hello" });
     await fixture.sendSlack(second);
     const [disabled] = await newestResults(1);
+    await untilOnlyFor(slack.bob, /switched your account/);
     expect(disabled).toMatchObject({
       disposition: "refused",
       reason: expect.stringMatching(/switched your account/),
     });
 
     expect(await fixture.api.listRuns()).toHaveLength(before);
+  });
+});
+
+describe("an app that was uninstalled", () => {
+  test("a mention waits, the installation says why, and after the reinstallation one run starts", async () => {
+    const { slack } = fixture;
+    const problem = async () => {
+      const { body } = await fixture.api.call("GET", "/agent/installations");
+      const installations = asRecord(body).installations as readonly { readonly problem?: string }[];
+      return installations.find((one) => one.problem !== undefined)?.problem;
+    };
+
+    const reinstall = slack.faults.until({
+      method: "users.info",
+      kind: "ok-false",
+      error: "account_inactive",
+    });
+    await fixture.sendSlack({ type: "app_uninstalled" });
+    const reason = await waitFor(problem, { what: "the problem of the installation" });
+    const thread = await SlackThread.open(fixture, "say hello", ["message", "appMention"]);
+    await waitFor(async () => (await problem())?.includes("account_inactive"), { what: "the refused call" });
+    const before = [await fixture.runsFrom(thread), thread.messages];
+    reinstall();
+    await thread.untilAnswers(1);
+
+    expect(reason).toMatch(/was uninstalled.*Reinstall the app/);
+    expect(before).toEqual([[], []]);
+    expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
+    expect(thread.messages).toHaveLength(2);
+    expect(await problem()).toBeUndefined();
   });
 });
 
