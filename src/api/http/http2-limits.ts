@@ -3,7 +3,10 @@ import type { FastifyInstance } from "fastify";
 import type { ApiLimits } from "../api-deps.ts";
 import { requestTimeoutAnswer } from "./error-answers.ts";
 
-type Http2Limits = Pick<ApiLimits, "headersTimeoutMs" | "keepAliveMs" | "requestTimeoutMs">;
+type Http2Limits = Pick<
+  ApiLimits,
+  "connectionTimeoutMs" | "headersTimeoutMs" | "keepAliveMs" | "requestTimeoutMs" | "timeoutCheckMs"
+>;
 
 /** Node's default is no limit. A browser opens few more, and further requests wait for their turn. */
 const STREAMS_PER_CONNECTION = 100;
@@ -12,13 +15,16 @@ export const HTTP2_SETTINGS = { settings: { maxConcurrentStreams: STREAMS_PER_CO
 
 /** Node's own constants would load `node:http2` in servers without TLS. RFC 9113 defines these numbers. */
 const NO_ERROR = 0;
+const CANCEL = 8;
+/** The slowest reading of a large response, in bytes per millisecond. */
+const SLOWEST_READING = (16 * 1_024) / 1_000;
 /** nghttp2's numbers for streams whose request has not ended: nothing has ended, and only the response has. */
 const INCOMPLETE: readonly unknown[] = [2, 5];
 
 /**
  * Cuts off slow callers over HTTP/2, as Node does over HTTP/1.1. A new connection must begin its first request within
  * `headersTimeoutMs`, and may then be without requests for `keepAliveMs`. A request must arrive within
- * `requestTimeoutMs`.
+ * `requestTimeoutMs`. What was written of a response must be read within `connectionTimeoutMs` and one second per 16 KiB.
  */
 export function limitHttp2(server: FastifyInstance, publicUrl: () => string, limits: Http2Limits): void {
   server.server.on("session", (session: ServerHttp2Session) => limitSession(session, publicUrl, limits));
@@ -27,23 +33,41 @@ export function limitHttp2(server: FastifyInstance, publicUrl: () => string, lim
 function limitSession(
   session: ServerHttp2Session,
   publicUrl: () => string,
-  { headersTimeoutMs, keepAliveMs, requestTimeoutMs }: Http2Limits,
+  { connectionTimeoutMs, headersTimeoutMs, keepAliveMs, requestTimeoutMs, timeoutCheckMs }: Http2Limits,
 ): void {
-  let openStreams = 0;
+  const responses = new Set<UnreadResponse>();
   let idle = setTimeout(() => session.destroy(), headersTimeoutMs);
-  session.once("close", () => clearTimeout(idle));
+  const check = setInterval(() => closeUnread(responses, connectionTimeoutMs), timeoutCheckMs);
+  session.once("close", () => {
+    clearTimeout(idle);
+    clearInterval(check);
+  });
   session.on("stream", (stream) => {
-    openStreams += 1;
+    const response = new UnreadResponse(stream, performance.now());
+    responses.add(response);
     clearTimeout(idle);
     const late = setTimeout(() => cutIfIncomplete(stream, publicUrl), requestTimeoutMs);
     stream.once("close", () => {
       clearTimeout(late);
-      openStreams -= 1;
-      if (openStreams === 0 && !session.closed) {
+      responses.delete(response);
+      if (responses.size === 0 && !session.closed) {
         idle = setTimeout(() => session.destroy(), keepAliveMs);
       }
     });
   });
+}
+
+/**
+ * Node's own time limits do not find these responses: each frame of the connection restarts them, for example a PING,
+ * and the limit of a session only refuses further requests.
+ */
+function closeUnread(responses: Iterable<UnreadResponse>, connectionTimeoutMs: number): void {
+  const nowMs = performance.now();
+  for (const response of responses) {
+    if (response.lateMs(nowMs) >= connectionTimeoutMs) {
+      response.stream.close(CANCEL);
+    }
+  }
 }
 
 /** Answers a request that has not arrived, and then tells the caller to send no more of it. */
@@ -57,4 +81,35 @@ function cutIfIncomplete(stream: ServerHttp2Stream, publicUrl: () => string): vo
     stream.end(body);
   }
   stream.close(NO_ERROR);
+}
+
+/** A response over HTTP/2. Measures how long its caller has read nothing of it although bytes wait. */
+class UnreadResponse {
+  readonly stream: ServerHttp2Stream;
+  #sinceMs: number;
+  #waitingBytes = 0;
+  #hasDrained = false;
+
+  constructor(stream: ServerHttp2Stream, nowMs: number) {
+    this.stream = stream;
+    this.#sinceMs = nowMs;
+    // Otherwise a caller that reads one piece and gets the next one would seem to read nothing.
+    stream.on("drain", () => {
+      this.#hasDrained = true;
+    });
+  }
+
+  /**
+   * Returns how long the bytes have waited, minus the time that a slow caller needs for them: a large write counts as unread
+   * until all of it was read. To be called regularly, because nothing notifies of what a caller reads.
+   */
+  lateMs(nowMs: number): number {
+    const { bufferSize } = this.stream;
+    if (bufferSize === 0 || bufferSize < this.#waitingBytes || this.#hasDrained) {
+      this.#sinceMs = nowMs;
+    }
+    this.#waitingBytes = bufferSize;
+    this.#hasDrained = false;
+    return nowMs - this.#sinceMs - bufferSize / SLOWEST_READING;
+  }
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { request } from "node:https";
+import { setTimeout } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { webhookRoutes } from "../../../src/adapters/github/routes.ts";
@@ -248,6 +249,47 @@ test("a reader over HTTP/2 that takes nothing is disconnected, and other readers
   await closed;
 
   expect((await send(client, `${RUNS}/${id}`, bearer(server))).status).toBe(200);
+});
+
+test("a response over HTTP/2 that its caller does not read is ended, whatever else the connection does", async () => {
+  const server = await start({ limits: { connectionTimeoutMs: 400, timeoutCheckMs: 50, heartbeatMs: 50 } });
+  const client = connect(server.url, { ca: cert, settings: { initialWindowSize: 0 } });
+  client.on("error", () => undefined);
+  opened.push(client);
+  const paths = ["/healthz", `${RUNS}?limit=1`, "/api/v1/agent/events", "/nowhere"];
+  const unread = paths.map((path) => client.request({ ":path": path, ...bearer(server) }));
+  let pings = 0;
+  const pinging = setInterval(() => client.ping(() => (pings += 1)), 50);
+
+  const answers = await Promise.all(unread.map(answerOf)).finally(() => clearInterval(pinging));
+
+  expect(answers.map(({ text }) => text)).toEqual(["", "", "", ""]);
+  expect(unread.map(({ rstCode }) => rstCode)).toEqual([8, 8, 8, 8]);
+  expect(pings).toBeGreaterThan(3);
+});
+
+test("slow callers over HTTP/2 get a large response completely, and idle event streams stay open", async () => {
+  const server = await start({ limits: { connectionTimeoutMs: 300, timeoutCheckMs: 50 } });
+  const size = 150_000;
+  const written = await send(session(server), RUNS, {
+    ...WRITE,
+    ...bearer(server),
+    body: JSON.stringify({ prompt: "x".repeat(size) }),
+  });
+  const client = connect(server.url, { ca: cert, settings: { initialWindowSize: 16_384 } });
+  client.on("error", () => undefined);
+  opened.push(client);
+  const idle = client.request({ ":path": "/api/v1/agent/events", ...bearer(server) });
+  await once(idle, "response");
+  const read = client.request({ ":path": `${RUNS}/${JSON.parse(written.text).run_id}`, ...bearer(server) });
+  let bytes = 0;
+  for await (const part of read) {
+    bytes += part.length;
+    await setTimeout(60);
+  }
+
+  expect(bytes).toBeGreaterThan(size);
+  expect([idle.closed, idle.destroyed]).toEqual([false, false]);
 });
 
 test("a request over HTTP/2 that does not arrive in time is answered with 408, and its connection stays", async () => {
