@@ -25,6 +25,7 @@ import { expireCheckpoints, whileStored } from "../storage/stored-workspaces.ts"
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
 import { removeDeletedRuns } from "../workspace/deleted-runs.ts";
 import { LocalDisk } from "../workspace/local-disk.ts";
+import { type DirectoryQuota, findProjectQuota } from "../workspace/project-quota.ts";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
 import { type AppDeps, type Bootstrap, hostOf } from "./compose.ts";
 import { defaultModelOf } from "./compose-agents.ts";
@@ -50,6 +51,7 @@ export interface WorkerDeps {
 /** A worker that is silent for this long has lost its runs. */
 const LEASE_MS = 10_000;
 const MINUTE_MS = 60_000;
+const GIBIBYTE = 2 ** 30;
 /** All setup commands of an environment together may take this many times as long as one. */
 const SETUP_COMMANDS_TOTAL = 3;
 
@@ -66,11 +68,13 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const { authorize, committerOf } = deps;
   const clones = new RepositoryClones({ dataDir, baseUrl, authorize, committerOf, log });
   const disk = deps.disk === undefined ? {} : { disk: deps.disk };
+  const maxBytes = config.work.workspaceGib * GIBIBYTE;
+  const quota = await findProjectQuota({ dataDir, maxBytes, log });
   const runWorker = new RunWorker({
     ...host,
     ...disk,
     queue,
-    ...runDeps(bootstrap, deps, { chosen, clones }),
+    ...runDeps(bootstrap, deps, { chosen, clones, quota }),
     worker,
   });
   const localDisk = new LocalDisk({
@@ -116,6 +120,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
 interface AttemptTools {
   readonly chosen: ChosenSandbox;
   readonly clones: RepositoryClones;
+  readonly quota: DirectoryQuota | undefined;
 }
 
 function runDeps(
@@ -143,7 +148,7 @@ function runDeps(
 function attemptDeps(
   { config, knownSecrets, logger }: Bootstrap,
   deps: AppDeps,
-  { chosen, clones }: AttemptTools,
+  { chosen, clones, quota }: AttemptTools,
 ) {
   const { dataDir, gitUrl, setupMinutes } = config;
   const { sandbox } = chosen;
@@ -158,7 +163,7 @@ function attemptDeps(
       requireSandboxFor: (agent) => chosen.requireFor(agent),
     }),
     workspaces: createWorkspaceProvider({
-      ...{ dataDir, sandbox, variablesOf, log },
+      ...{ dataDir, quota, sandbox, variablesOf, log },
       blobs: deps.blobs,
       repositories: clones,
       setup: { commandMs, totalMs: commandMs * SETUP_COMMANDS_TOTAL },

@@ -10,6 +10,7 @@ import {
   type WorkspacePaths,
 } from "../core/workspaces/workspace.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
+import type { DirectoryQuota } from "./project-quota.ts";
 import { removeTree } from "./remove-tree.ts";
 import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
@@ -31,8 +32,11 @@ type Mounting = Pick<Sandbox, "hasMounts">;
 export class RunDirectory {
   readonly path: string;
   readonly #old: string;
+  readonly #quota: DirectoryQuota | undefined;
 
-  constructor(dataDir: string, runId: RunId) {
+  /** The quota is needed to create the directory. */
+  constructor(dataDir: string, runId: RunId, quota?: DirectoryQuota) {
+    this.#quota = quota;
     // An agent receives its directory as an absolute path.
     const runs = resolve(dataDir, "runs");
     this.path = join(runs, runId);
@@ -123,8 +127,10 @@ export class RunDirectory {
         throw error;
       }
     });
+    await mkdir(this.path, { recursive: true, mode: PRIVATE });
+    await this.#quota?.limit(this.path);
     for (const folder of WRITABLE_FOLDERS) {
-      await mkdir(join(this.path, folder), { recursive: true, mode: PRIVATE });
+      await mkdir(join(this.path, folder), { mode: PRIVATE });
     }
     await chmod(this.path, PRIVATE);
     await removeTree(this.#old);

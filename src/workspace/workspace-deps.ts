@@ -4,6 +4,7 @@ import type { Log } from "../core/ports/log.ts";
 import type { RepositoryClones } from "../git/repository-clones.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import type { PreparedEnvironments } from "./prepared-environments.ts";
+import type { DirectoryQuota } from "./project-quota.ts";
 
 /** The dependencies of workspaces. */
 export interface WorkspaceDeps {
@@ -18,6 +19,8 @@ export interface WorkspaceDeps {
   readonly log: Log;
   /** The limit of a checkpoint. */
   readonly maxBytes: number;
+  /** Limits the size of each workspace. Undefined: the file system cannot do that. */
+  readonly quota?: DirectoryQuota | undefined;
 }
 
 export interface SetupLimits {

@@ -40,8 +40,14 @@ const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** A checkpoint and its work, of which the run may not name the newest yet. */
 const CHECKPOINTS_KEPT = 3;
-const FULL = ["ENOSPC", "EDQUOT"];
-const DISK_FULL = "The disk of the worker is full. An operator must make room on it.";
+/** By the code of the error with which the file system refuses to write. */
+const NO_SPACE = new Map([
+  ["ENOSPC", "The disk of the worker is full. An operator must make room on it."],
+  [
+    "EDQUOT",
+    "The workspace needs more space than its worker allows. An operator can raise ERRAND_MAX_WORKSPACE_GIB.",
+  ],
+]);
 /** The marker of a run that has no checkpoint yet. */
 const NONE = "";
 
@@ -61,7 +67,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
     size: (runId) => diskSizeOf(new RunDirectory(dataDir, runId).path),
     shownPaths: (runId) => new RunDirectory(dataDir, runId).shownPaths(),
     async checkpoint(runId, onLeftOut = () => undefined) {
-      const { checkpoint, leftOut } = await storeCheckpoint(deps, runId).catch(raiseDiskFull);
+      const { checkpoint, leftOut } = await storeCheckpoint(deps, runId).catch(raiseNoSpace);
       leftOut.forEach(onLeftOut);
       return checkpoint;
     },
@@ -72,7 +78,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
 }
 
 async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<PreparedWorkspace> {
-  const run = new RunDirectory(deps.dataDir, preparation.runId);
+  const run = new RunDirectory(deps.dataDir, preparation.runId, deps.quota);
   try {
     const { isNewerElsewhere = false, stored } = preparation;
     const isOwnCopy = !isNewerElsewhere && continues(await run.findCheckpoints(), stored?.checkpoint);
@@ -84,8 +90,11 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
       throw error;
     }
     const message = "The run's workspace could not be prepared on this worker.";
-    const remedy = isDiskFull(error) ? { remedy: DISK_FULL } : {};
-    throw new AppError("environment_setup_failed", message, { cause: error, ...remedy });
+    const remedy = noSpaceText(error);
+    throw new AppError("environment_setup_failed", message, {
+      cause: error,
+      ...(remedy === undefined ? {} : { remedy }),
+    });
   }
 }
 
@@ -230,14 +239,15 @@ async function storeWithinTurn(
 }
 
 /** The work in the files is not stored, and its user must learn why. */
-function raiseDiskFull(error: unknown): never {
-  throw isDiskFull(error)
-    ? new AppError("operation_not_supported", DISK_FULL, { cause: error, retryable: false })
-    : error;
+function raiseNoSpace(error: unknown): never {
+  const text = noSpaceText(error);
+  throw text === undefined
+    ? error
+    : new AppError("operation_not_supported", text, { cause: error, retryable: false });
 }
 
-function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && "code" in error && FULL.includes(String(error.code));
+function noSpaceText(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? NO_SPACE.get(String(error.code)) : undefined;
 }
 
 /** A second, lean archive reports the same files again. */
