@@ -270,8 +270,12 @@ export class EmulatedGithub {
     }
   }
 
-  async editPullRequestAs(login: string, number: number, body: string): Promise<void> {
-    await this.#callAs(login, "PATCH", `pulls/${number}`, { body });
+  async editPullRequestAs(
+    login: string,
+    number: number,
+    changes: { readonly title?: string; readonly body?: string },
+  ): Promise<void> {
+    await this.#callAs(login, "PATCH", `pulls/${number}`, changes);
   }
 
   /** Edits an issue comment. The payload's `changes` contain the previous body. */

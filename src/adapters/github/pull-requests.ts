@@ -3,23 +3,15 @@ import { AppError } from "../../core/errors.ts";
 import type { PullRequest, PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
 import type { RepositoryName } from "../../core/repositories/repository-name.ts";
 import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
-import { defuse } from "./defuse.ts";
-import { oneLine } from "./plain-text.ts";
+import { type Draft, newText, renewedText } from "./pull-request-description.ts";
 import { readPullRequest } from "./pull-request-status.ts";
 import type { GithubRepositories, Repository } from "./repositories.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
-const MAX_TITLE = 256;
-const MAX_SUMMARY = 20_000;
-/** What Errand wrote stands between them. People may change everything around it, or remove it. */
-const DESCRIPTION = { begin: "<!-- errand:description -->", end: "<!-- errand:description-end -->" };
-/** Words by which a merge closes an issue. */
-const CLOSING = /\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=:?\s+(?:[\w./-]*#\d|GH-\d|https?:))/gi;
-const NO_SPACE = "\u200B";
-
 const pullAnswer = z.object({
   number: z.int(),
   html_url: z.url(),
+  title: z.string(),
   body: z.string().nullish(),
   head: z.object({ ref: z.string() }),
   base: z.object({ repo: z.object({ id: z.number() }) }),
@@ -30,7 +22,6 @@ const pullsAnswer = z.array(pullAnswer);
 const repositoryAnswer = z.object({ default_branch: z.string() });
 
 type Pull = z.infer<typeof pullAnswer>;
-type Draft = Parameters<PullRequestAccess["open"]>[0];
 
 /** A repository, and calls of its API with the credentials of an installation or of a team. */
 interface RepositoryApi extends Repository {
@@ -133,9 +124,8 @@ async function createOtherwise(
 
 async function createOn(api: RepositoryApi, draft: Draft, base: string): Promise<PullRequest> {
   const { owner, repo } = api;
-  const { branch: head, isDraft, title } = draft;
-  const body = [descriptionOf(draft), draft.template ?? ""].filter((part) => part !== "").join("\n\n");
-  const parameters = { owner, repo, title: oneLine(title, MAX_TITLE), head, base, body, draft: isDraft };
+  const { branch: head, isDraft } = draft;
+  const parameters = { owner, repo, ...newText(draft), head, base, draft: isDraft };
   const call = { route: "POST /repos/{owner}/{repo}/pulls", parameters, answer: pullAnswer };
   const opened = await api.call(call);
   await askForReview(api, opened, draft);
@@ -161,30 +151,17 @@ async function askForReview(
   });
 }
 
-/** Writes the description again if it is still there and the agent says something else. */
+/** Brings title and description up to date, as far as no person has written them. */
 async function refresh(
   { call, owner, repo }: RepositoryApi,
-  { body, number }: Pull,
+  { body, number, title }: Pull,
   draft: Draft,
 ): Promise<void> {
-  const start = body?.indexOf(DESCRIPTION.begin) ?? -1;
-  const end = body?.indexOf(DESCRIPTION.end, start) ?? -1;
-  if (!body || start < 0 || end < 0 || draft.summary === undefined) {
-    return;
+  const changes = renewedText({ title, body: body ?? "" }, draft);
+  if (changes !== undefined) {
+    const route = "PATCH /repos/{owner}/{repo}/pulls/{number}";
+    await call({ route, parameters: { owner, repo, number, ...changes }, answer: anyAnswer });
   }
-  const whole = body.slice(0, start) + descriptionOf(draft) + body.slice(end + DESCRIPTION.end.length);
-  if (whole === body) {
-    return;
-  }
-  const route = "PATCH /repos/{owner}/{repo}/pulls/{number}";
-  await call({ route, parameters: { owner, repo, number, body: whole }, answer: anyAnswer });
-}
-
-/** The agent's words close no issue and mention nobody. */
-function descriptionOf({ body, closes, summary = "" }: Draft): string {
-  const said = defuse(summary, MAX_SUMMARY).markdown.replace(CLOSING, `$1${NO_SPACE}`);
-  const parts = [said, closes === undefined ? "" : `Fixes #${closes}`, body].filter((part) => part !== "");
-  return [DESCRIPTION.begin, parts.join("\n\n"), DESCRIPTION.end].join("\n");
 }
 
 async function defaultBranchOf({ call: send, owner, repo }: RepositoryApi): Promise<string> {

@@ -7,7 +7,7 @@ export interface PullRequests {
   /** Whether the team has credentials for the pull requests of this repository. */
   isAllowed(repository: TeamRepository): Promise<boolean>;
   /**
-   * Opens a pull request, or finds the open one of this branch and brings the description up to date, so it can be
+   * Opens a pull request, or finds the open one of this branch and brings title and description up to date, so it can be
    * repeated. Undefined: the team has no credentials for it, or the branch has no commit that its base lacks.
    */
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
@@ -25,7 +25,7 @@ export interface PullRequestDraft extends TeamAccess {
   readonly title: string;
   /** What the agent says about its work: untrusted Markdown, which stands first in the description. */
   readonly summary?: string;
-  /** The repository's template, which people fill in. It stands below a new description. */
+  /** The repository's template, into which a new description is filled. */
   readonly template?: string;
   /** Our own words, after the summary. */
   readonly body: string;

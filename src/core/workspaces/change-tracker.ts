@@ -32,7 +32,7 @@ export interface RepositoryDiff {
 
 export interface PushedWork {
   readonly pushed: PushedBranch;
-  /** The subject of the first commit since the clone, which says what was done if the agent made it. */
+  /** What was done: the subject of the agent's first commit since the clone, otherwise that of the message. */
   readonly subject: string;
 }
 

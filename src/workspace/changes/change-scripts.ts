@@ -77,7 +77,7 @@ const SUBJECT_BYTES = 300;
 
 /**
  * Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` is `+`. Prints the commit and the subject of the first
- * commit since `$2`, or nothing.
+ * commit since `$2` that another program made, otherwise that of `MESSAGE`. Prints nothing if there is nothing to push.
  */
 export const PUSH = `${OPENING}${LARGE_FILES}
 rm -f "$index.lock"
@@ -92,7 +92,9 @@ new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
 g -c http.followRedirects=false push --quiet --no-verify --no-follow-tags --no-signed --recurse-submodules=no \\
   -- "$3" "$5$head:refs/heads/$4" >&2 || exit 94
 printf '%s\\n' "$head"
-g log --reverse --no-show-signature --no-color --format=%s "$head" --not "$2" $upstream | head -n 1 | head -c ${SUBJECT_BYTES}
+own=$(printf '%s\\n' "$MESSAGE" | head -n 1)
+g log --reverse --no-show-signature --no-color --format=%s "$head" --not "$2" $upstream |
+  { grep -vxF -e "$own" || printf '%s\\n' "$own"; } | head -n 1 | head -c ${SUBJECT_BYTES}
 `;
 
 /**

@@ -119,6 +119,21 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     ],
     ["of the root", { "PULL_REQUEST_TEMPLATE.md": "B", "docs/pull_request_template.md": "C" }, "B"],
     ["of docs", { "docs/pull_request_template.txt": "C" }, "C"],
+    [
+      "that is the only one with a name",
+      { ".github/PULL_REQUEST_TEMPLATE/feature.md": "F", ".github/PULL_REQUEST_TEMPLATE/config.yml": "" },
+      "F",
+    ],
+    [
+      "although others have names",
+      { "docs/pull_request_template.md": "C", ".github/PULL_REQUEST_TEMPLATE/feature.md": "F" },
+      "C",
+    ],
+    [
+      "if several have names",
+      { "PULL_REQUEST_TEMPLATE/feature.md": "F", ".github/PULL_REQUEST_TEMPLATE/fix.md": "G" },
+      undefined,
+    ],
     ["in no usual place", { "src/pull_request_template.md": "D", ".github/README.md": "E" }, undefined],
     ["that is too long", { "pull_request_template.md": "x".repeat(20_001) }, undefined],
   ])("a clone knows the template of pull requests %s", async (what, files, template) => {

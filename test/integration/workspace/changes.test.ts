@@ -254,6 +254,18 @@ describe.each(sandboxes)(
           expect(work?.subject).toHaveLength(300);
         });
 
+        test("a push says what the agent committed after a commit by the platform", async () => {
+          const harness = await openToPush();
+          await writeFile(join(harness.workspace.workingDirectory, "new.txt"), "new");
+          await harness.changes.push(harness.runWorkspace, push);
+          const identity = ["-c", "user.name=Agent", "-c", "user.email=agent@example.com"];
+          await harness.git(...identity, "commit", "--quiet", "--allow-empty", "-m", '-x and "more"');
+
+          const work = await harness.changes.push(harness.runWorkspace, push);
+
+          expect(work?.subject).toBe('-x and "more"');
+        });
+
         test("a push that would remove commits from the default branch is rejected", async () => {
           const harness = await openToPush();
           const before = await lastPushed("%H", "main");

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { contentHash } from "../../../../src/adapters/content-hash.ts";
 import type { GithubDeps } from "../../../../src/adapters/github/index.ts";
 import type { PullRequestAccess } from "../../../../src/core/pull-requests/pull-requests.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
@@ -32,8 +33,9 @@ function aDraft(changes: Partial<Parameters<PullRequestAccess["open"]>[0]> = {})
   return { branch: `errand/${branches}`, ...words, ...changes };
 }
 
-function described(text: string): string {
-  return `<!-- errand:description -->\n${text}\n<!-- errand:description-end -->`;
+function described(text: string, title = "Fix the parser"): string {
+  const mark = `<!-- errand:title ${contentHash({ body: title })} -->`;
+  return `<!-- errand:description -->\n${mark}\n${text}\n<!-- errand:description-end -->`;
 }
 
 /** GitHub, which refuses the bodies that `refuses` selects with this message. */
@@ -112,11 +114,8 @@ describe("a pull request", () => {
     const draft = aDraft({ summary: "First." });
     const opened = await access.open(draft);
     const number = Number(opened?.url.split("/").at(-1));
-    await github.editPullRequestAs(
-      "wendy",
-      number,
-      `Please read.\n${described("First.\n\nMade by a run.")}\nThanks.`,
-    );
+    const body = `Please read.\n${described("First.\n\nMade by a run.")}\nThanks.`;
+    await github.editPullRequestAs("wendy", number, { body });
 
     await access.open({ ...draft, summary: "Second." });
     await access.open({ ...draft, summary: "Second." });
@@ -129,7 +128,43 @@ describe("a pull request", () => {
     ]);
   });
 
-  test("the repository's template stands below a new description, and what people fill in stays", async () => {
+  test("the title follows the work until a person writes another one", async () => {
+    const access = await accessOf();
+    const draft = aDraft({ summary: "First." });
+    const number = Number((await access.open(draft))?.url.split("/").at(-1));
+    const titles = () => github.pullRequests().find((pull) => pull.number === number)?.title;
+
+    await access.open({ ...draft, title: "Fix the parser and its docs" });
+    const followed = titles();
+    await github.editPullRequestAs("wendy", number, { title: "Our parser" });
+    await access.open({ ...draft, title: "Rewrite the parser", summary: "Second." });
+    await access.open({ ...draft, title: "Rewrite all", summary: "Third." });
+
+    expect([followed, titles()]).toEqual(["Fix the parser and its docs", "Our parser"]);
+    const bodies = github.calls("PATCH", new RegExp(`/pulls/${number}$`)).map(({ body }) => asRecord(body));
+    expect(bodies.at(-1)).toEqual({
+      body: described("Third.\n\nMade by a run.", "Fix the parser and its docs"),
+    });
+  });
+
+  test("the template's headings get the description and the issue, and the next turn keeps them there", async () => {
+    const access = await accessOf();
+    const template = "## Summary\n<!-- say it -->\n\n## Issue\nFixes #\n\n## Checklist\n- [ ] Tests";
+    const draft = aDraft({ summary: "Did it.", closes: 5, template });
+    const filled = (text: string) =>
+      `## Summary\n\n${described(`${text}\n\nMade by a run.`)}\n\n## Issue\n\nFixes #5\n\n## Checklist\n- [ ] Tests`;
+
+    const opened = await access.open(draft);
+    await access.open({ ...draft, summary: "Did more." });
+
+    expect(github.calls("POST", PULLS).at(-2)?.body).toMatchObject({ body: filled("Did it.") });
+    const number = opened?.url.split("/").at(-1);
+    expect(github.calls("PATCH", new RegExp(`/pulls/${number}$`)).at(-1)?.body).toEqual({
+      body: filled("Did more."),
+    });
+  });
+
+  test("a template without a fitting heading stands below a new description, and what people fill in stays", async () => {
     const access = await accessOf();
     const template = "## Why\n<!-- tell us -->\n\n- [ ] Tests";
     const draft = aDraft({ summary: "Did it.", template });
@@ -139,7 +174,7 @@ describe("a pull request", () => {
     });
     const number = Number(opened?.url.split("/").at(-1));
     const filled = template.replace("<!-- tell us -->", "Because.");
-    await github.editPullRequestAs("wendy", number, `${described("Did it.")}\n\n${filled}`);
+    await github.editPullRequestAs("wendy", number, { body: `${described("Did it.")}\n\n${filled}` });
 
     await access.open({ ...draft, summary: "Did more." });
 
@@ -152,9 +187,9 @@ describe("a pull request", () => {
     const access = await accessOf();
     const draft = aDraft({ summary: "First." });
     const number = Number((await access.open(draft))?.url.split("/").at(-1));
-    await github.editPullRequestAs("wendy", number, "Ours now.");
+    await github.editPullRequestAs("wendy", number, { body: "Ours now." });
 
-    await access.open({ ...draft, summary: "Second." });
+    await access.open({ ...draft, title: "Another title", summary: "Second." });
 
     expect(github.calls("PATCH", new RegExp(`/pulls/${number}$`))).toEqual([]);
   });
