@@ -170,6 +170,7 @@ export interface WrittenColumn<Source> {
 interface ReadColumn {
   readonly member: keyof Run;
   readonly field: keyof RunRow;
+  readonly type: string;
   readonly fromRow: ((stored: never, runId: string) => unknown) | undefined;
 }
 
@@ -204,6 +205,11 @@ const LISTED_COLUMNS = READ_COLUMNS.filter(({ member }) => !UNLISTED.has(member)
 export const RUN_COLUMNS = selectListOf(READ_COLUMNS);
 export const LISTED_RUN_COLUMNS = selectListOf(LISTED_COLUMNS);
 
+/** The bytes of the texts and JSON values of a row with `LISTED_RUN_COLUMNS`. The other values are short. */
+export const LISTED_RUN_LENGTH = LISTED_COLUMNS.flatMap(({ field, type }) =>
+  lengthOf(`"${field}"`, type),
+).join(" + ");
+
 export function runOf(row: RunRow): Run {
   return read(row, READ_COLUMNS) as Run;
 }
@@ -215,6 +221,19 @@ export function listedRunOf(row: RunRow): ListedRun {
 
 function selectListOf(columns: readonly ReadColumn[]): string {
   return selectList([...columns.map(({ field }) => field), "leaseToken", "leaseWorker"]);
+}
+
+/** The database measures texts without unpacking them. It must unpack a JSON value only if that is compressed. */
+function lengthOf(name: string, type: string): readonly string[] {
+  if (type === "text") {
+    return [`coalesce(octet_length(${name}), 0)`];
+  }
+  if (type !== "jsonb") {
+    return [];
+  }
+  const isPlain = `pg_column_compression(${name}) IS NULL`;
+  const length = `CASE WHEN ${isPlain} THEN pg_column_size(${name}) ELSE octet_length(${name}::text) END`;
+  return [`coalesce(${length}, 0)`];
 }
 
 function read(row: RunRow, columns: readonly ReadColumn[]): Partial<Record<keyof Run, unknown>> {
@@ -268,9 +287,10 @@ function writtenColumns<T>(columns: Columns<T>): readonly WrittenColumn<T>[] {
 }
 
 function readColumns(columns: Columns<Omit<Run, "lease">>): readonly ReadColumn[] {
-  return entriesOf(columns).map(([member, { field = member, fromRow, schema }]) => {
+  return entriesOf(columns).map(([member, { field = member, fromRow, schema, type }]) => {
     const column = columnOf(field);
     return {
+      type,
       member: member as keyof Run,
       field: field as keyof RunRow,
       fromRow:

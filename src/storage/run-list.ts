@@ -1,11 +1,18 @@
 import type { RunId } from "../core/ids.ts";
 import type { ListedRun } from "../core/runs/run.ts";
-import type { RunFilters, RunPage, RunPosition, RunQuery, RunSort } from "../core/runs/run-query.ts";
+import {
+  RUNS_LENGTH_MAX,
+  type RunFilters,
+  type RunPage,
+  type RunPosition,
+  type RunQuery,
+  type RunSort,
+} from "../core/runs/run-query.ts";
 import type { RunKey } from "../core/runs/run-store.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
-import { LISTED_RUN_COLUMNS, RUN_COLUMNS } from "./run-columns.ts";
+import { LISTED_RUN_COLUMNS, LISTED_RUN_LENGTH, RUN_COLUMNS } from "./run-columns.ts";
 import { conditionsOf, pairsOf, visibleTo } from "./run-filters.ts";
 
 const { join, raw, sql } = Prisma;
@@ -83,8 +90,25 @@ export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string
     const all = join([...conditions, ...piece], " AND ");
     return sql`SELECT ${raw(LISTED_RUN_COLUMNS)} FROM runs WHERE ${all} ORDER BY ${raw(sort)} ${end}`;
   });
-  const { text, values } = inOne(pieces, sql`ORDER BY ${raw(`"${MEMBERS[sort]}"`)} ${end}`);
+  const inOrder = sql`ORDER BY ${raw(`"${MEMBERS[sort]}" ${order}, id ${order}`)}`;
+  const { text, values } = withinLength(
+    inOne(pieces, sql`${inOrder} LIMIT ${raw(String(limit + 1))}`),
+    inOrder,
+  );
   return { text, values, isPlannedAnew: !isEvenlyIndexed(filters) };
+}
+
+/** A row of a page. `foundCount` is the number of rows before the page was cut by its length. */
+export type ListedRow = RunRow & { readonly foundCount: number };
+
+function withinLength(page: Prisma.Sql, inOrder: Prisma.Sql): Prisma.Sql {
+  const before = sql`${inOrder} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING`;
+  return sql`
+    SELECT * FROM (
+      SELECT *, count(*) OVER ()::int AS "foundCount",
+        coalesce(sum(${raw(LISTED_RUN_LENGTH)}) OVER (${before}), 0) AS length_before
+      FROM (${page}) page
+    ) measured WHERE length_before < ${raw(String(RUNS_LENGTH_MAX))} ${inOrder}`;
 }
 
 /** Whether this page starts a walk that would meet runs updated meanwhile. Then the end of the walk must be known. */
@@ -99,15 +123,19 @@ export function newestStatement({ viewer }: RunQuery): Statement {
   return { text, values };
 }
 
-/** `until`: the end of the walk that starts with this page. A continued walk keeps its end. */
+/**
+ * `foundCount`: the number of runs that were found, at most one more than the page may have. `until`: the end of the walk
+ * that starts with this page. A continued walk keeps its end.
+ */
 export function pageOf(
   runs: readonly ListedRun[],
   { after, limit, sort }: RunQuery,
+  foundCount: number,
   until = after?.until,
 ): RunPage {
   const page = runs.slice(0, limit);
   const last = page.at(-1);
-  if (runs.length <= limit || last === undefined) {
+  if (foundCount <= page.length || last === undefined) {
     return { runs: page };
   }
   return { runs: page, next: { ...positionOf(last, sort), ...(until === undefined ? {} : { until }) } };

@@ -26,6 +26,7 @@ import {
   type FrequentPair,
   findStatement,
   frequentStatement,
+  type ListedRow,
   listStatement,
   type NewestUpdate,
   needsEnd,
@@ -183,8 +184,9 @@ export class PrismaRunStore implements RunStore {
     const found =
       metadata === undefined ? [] : await database.rows<FrequentPair>(frequentStatement(metadata));
     const frequentPairs = new Set(found.map(({ pair }) => pair));
-    const rows = await database.rows<RunRow>(listStatement(query, frequentPairs));
-    return pageOf(rows.map(listedRunOf), query, end?.newest?.toISOString());
+    const rows = await database.rows<ListedRow>(listStatement(query, frequentPairs));
+    const foundCount = rows[0]?.foundCount ?? 0;
+    return pageOf(rows.map(listedRunOf), query, foundCount, end?.newest?.toISOString());
   }
 
   async findTurnEnd(id: RunId): Promise<RunEvent | undefined> {

@@ -35,7 +35,9 @@ const MetadataFilter = z
   .meta({ maxProperties: METADATA_FILTERS });
 
 export const ListRunsQuery = z.object({
-  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("The number of runs per page."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe(
+    "The maximum number of runs per page. A page is shorter if its runs are long (4 MiB).",
+  ),
   cursor: z
     .string()
     .optional()

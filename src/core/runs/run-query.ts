@@ -7,12 +7,16 @@ import type { RunState } from "./states.ts";
 export const RUN_SORTS = ["updated_at", "created_at", "title", "agent"] as const;
 export type RunSort = (typeof RUN_SORTS)[number];
 
+/** A page of a list ends with the run that reaches this size in bytes. A single run may have a mebibyte. */
+export const RUNS_LENGTH_MAX = 4 * 2 ** 20;
+
 /** Selects and orders runs. All filters must hold; of `states`, one is enough. */
 export interface RunQuery {
   readonly viewer: Viewer;
   readonly filters: RunFilters;
   readonly sort: RunSort;
   readonly order: "asc" | "desc";
+  /** The maximum number of runs. There are fewer when they are long (`RUNS_LENGTH_MAX`). */
   readonly limit: number;
   /** The end of the previous page: the sort value and the id of its last run. */
   readonly after?: RunPosition;

@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { ListedRun, Run, RunDefinition } from "../../../src/core/runs/run.ts";
-import { RUN_SORTS, type RunFilters, type RunQuery, type RunSort } from "../../../src/core/runs/run-query.ts";
+import {
+  RUN_SORTS,
+  RUNS_LENGTH_MAX,
+  type RunFilters,
+  type RunQuery,
+  type RunSort,
+} from "../../../src/core/runs/run-query.ts";
 import { asListed } from "../../support/memory/storage/run-list.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
@@ -135,6 +141,30 @@ export function describeListingRuns(harness: () => StorageHarness): void {
 
       expect(page.runs).toHaveLength(2);
       expect(page.next).toBeUndefined();
+    });
+
+    test("a page ends with the run that reaches the length limit, and the next page follows it", async () => {
+      const creatorId = (await aPerson(harness())).id;
+      const half = "x".repeat(RUNS_LENGTH_MAX / 2);
+      const long: Partial<RunDefinition>[] = [
+        { prompt: half },
+        { config: { base_prompt: half } },
+        { prompt: "short" },
+        { prompt: half + half },
+        { prompt: "short" },
+      ];
+      const ids: RunId[] = [];
+      for (const definition of long) {
+        await harness().clock.advance(1_000);
+        ids.push((await aStoredRun(harness(), { ...definition, creatorId })).id);
+      }
+      const query = queryOf({ creatorId }, { sort: "created_at", order: "asc", limit: 3 });
+
+      const first = await harness().storage.runs.list(query);
+      const walked = await walk(harness(), query);
+
+      expect(first.runs.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+      expect(walked.map(({ id }) => id)).toEqual(ids);
     });
 
     test("paging skips and repeats no run while new runs arrive", async () => {

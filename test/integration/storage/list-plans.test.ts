@@ -92,6 +92,7 @@ describe("a list", () => {
     ...{ filters, sort: "updated_at", order: "desc", limit: 20, ...changes },
   });
 
+  /** Without the filter that cuts the page by its length, which reads only the rows of the page. */
   async function planOf(
     filters: RunFilters,
     changes?: Partial<RunQuery>,
@@ -99,7 +100,8 @@ describe("a list", () => {
   ): Promise<string> {
     const { text, values } = listStatement(queryOf(filters, changes), frequentPairs);
     const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
-    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    const lines: string[] = rows.map((row) => row["QUERY PLAN"]);
+    return lines.filter((line) => !line.includes("Filter: (measured.length_before <")).join("\n");
   }
 
   test.each(INDEXES)("a list by %s uses its index", async (_name, filters, index) => {

@@ -6598,7 +6598,7 @@ export type ListWorkersResponse = {
  */
 export type ListRunsQuery = {
     /**
-     * The number of runs per page.
+     * The maximum number of runs per page. A page is shorter if its runs are long (4 MiB).
      */
     limit?: number;
     /**

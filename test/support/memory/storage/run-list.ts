@@ -1,5 +1,6 @@
 import { type ListedRun, type Run, UNLISTED_MEMBERS } from "../../../../src/core/runs/run.ts";
 import {
+  RUNS_LENGTH_MAX,
   type RunFilters,
   type RunPage,
   type RunPosition,
@@ -20,7 +21,20 @@ export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
     .filter((run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters)))
     .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
   const newest = needsEnd(query) ? visible.map(updateOf).sort().at(-1) : undefined;
-  return pageOf(found.slice(0, limit + 1).map(asListed), query, newest);
+  const page = found.slice(0, limit + 1);
+  return pageOf(withinLength(page.map(asListed)), query, page.length, newest);
+}
+
+/** Always at least the first run. */
+function withinLength(runs: readonly ListedRun[]): readonly ListedRun[] {
+  let before = 0;
+  return runs.filter((run) => {
+    const fits = before < RUNS_LENGTH_MAX;
+    before += Buffer.byteLength(
+      JSON.stringify(run, (_name, value) => (typeof value === "bigint" ? 0 : value)),
+    );
+    return fits;
+  });
 }
 
 /** The run without the members that lists leave out. */
