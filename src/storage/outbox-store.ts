@@ -183,7 +183,8 @@ async function replaceOld(tx: Tx, threadId: string): Promise<void> {
 
 /**
  * In the order in which they are sent. A message that is not shown yet stands where its first notice stood, so that an
- * answer is not shown before the card of its run.
+ * answer is not shown before the card of its run. Of several notices of one message, the older one comes first, so that the
+ * newest one is what stays.
  */
 function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
   return tx.$queryRaw<WaitingRow[]>`
@@ -194,7 +195,8 @@ function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
     LEFT JOIN receipts r ON r.thread_id = d.thread_id AND r.message_key = d.message_key
     WHERE d.thread_id = ${threadId}::uuid AND d.state = 'waiting'
     ORDER BY CASE WHEN r.receipt IS NOT NULL OR d.message_key LIKE 'message:%' THEN d.id ELSE
-      (SELECT min(id) FROM outbox_deliveries WHERE thread_id = d.thread_id AND message_key = d.message_key) END
+      (SELECT min(id) FROM outbox_deliveries WHERE thread_id = d.thread_id AND message_key = d.message_key) END,
+      d.id
     LIMIT ${WAITING_MAX}`;
 }
 

@@ -292,6 +292,7 @@ test("a channel that Slack throttles delays no other channel and loses nothing",
   expect(heldMeanwhile).toBe(0);
   expect(performance.now() - refusedAt).toBeGreaterThan(19_900);
   expect(held.messages).toHaveLength(2);
+  expect(held.messages[0]).toEqual(held.cards[0]);
 });
 
 /** Kills the service after it has posted to both platforms and before it has received a response. */

@@ -105,6 +105,22 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(next).toMatchObject({ shownAt: "card-1", notice: { card: { state: "PENDING" } } });
     });
 
+    test("a card that waits for its retry holds the newer cards back, so that the newest one is shown last", async () => {
+      const { outbox } = harness().storage;
+      const { run, thread } = await aThreadWith(harness(), []);
+      const cards = (["QUEUED", "PENDING", "SUCCEEDED"] as const).map((state) => aCard(run, { state }));
+      await say(harness(), run, cards.slice(0, 1));
+      const first = await take(harness(), thread.id);
+      for (const card of cards.slice(1)) {
+        await say(harness(), run, [card]);
+      }
+      await outbox.failed(first.id, "busy", 5_000);
+
+      expect(await outbox.take(thread.id)).toBeUndefined();
+      await harness().passTime(5_100);
+      expect(await deliverAll(harness(), thread.id)).toEqual([cards[0], cards[2]]);
+    });
+
     test("a card comes with the receipt of its message key, and a separate message without one", async () => {
       const { outbox } = harness().storage;
       const { run, thread } = await aThreadWith(harness(), []);
