@@ -70,7 +70,7 @@ export function decideReady(
   edit.set({ disk });
   edit.record({ kind: "workspace.ready", restored: edit.run.checkpoint !== undefined, ...lost });
   if (missing !== undefined) {
-    edit.postNote(missing);
+    edit.notices.postNote(missing);
     // It is told once. What is stored from now on lacks nothing that still exists.
     edit.set({ checkpointGaps: undefined });
   }
@@ -148,8 +148,8 @@ export function decideTurnEnd(
     if (edit.run.state === "BLOCKED") {
       edit.moveTo("INPROGRESS");
     }
-    edit.postSigns("done");
-    edit.postAnswer();
+    edit.notices.postSigns("done");
+    edit.notices.postAnswer();
     return true;
   }
   const failure = failureOf(stopReason);

@@ -13,9 +13,11 @@ import type { RunEventBody } from "./events.ts";
 import type { ChangedDetails, FollowUp, RunProgress } from "./run.ts";
 
 /** Everything that one decision about a run stores, in one transaction. Only `RunEdit` creates it. */
-export interface RunChange {
+export interface RunChange extends ChangeExtras {
   readonly progress: RunProgress;
-  /** undefined keeps the lease, null gives it up. */
+  /** The details that change. */
+  readonly details?: ChangedDetails | undefined;
+  /** Undefined keeps the lease, null gives it up. */
   readonly lease: LeaseGrant | null | undefined;
   readonly events: readonly { readonly turn: number; readonly body: RunEventBody }[];
   /** The storage assigns sequence numbers after the run's earlier follow-ups. */
@@ -24,29 +26,31 @@ export interface RunChange {
   readonly changedFollowUps?: readonly FollowUp[];
   /** The waiting follow-ups that this turn takes. */
   readonly takenFollowUps: { readonly turn: number; readonly ids: readonly string[] } | undefined;
-  readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
-  readonly jobs: readonly Job[];
-  readonly binding: ThreadBinding | undefined;
-  readonly inboxResult: InboxResult | undefined;
-  readonly idempotentResponse: IdempotentResponse | undefined;
-  /** The API key that requests the change. If it was revoked, nothing is stored. */
-  readonly apiKeyId?: string;
-  /** The sign-in to the pages that requests the change. If it has ended, nothing is stored. */
-  readonly signInId?: string;
-  /** The share link for editing that requests the change. If its guests may no longer write, nothing is stored. */
-  readonly shareLinkId?: string;
-  /** Named in the audit entries of the change, if it is one that has entries. */
-  readonly author?: AuditContext;
-  /** The files of a new run in their order. Their bytes are already stored. */
-  readonly inputs?: readonly RunInput[];
   /** Artifacts that the run made: new ones, and new versions that replace the row of the same id. */
   readonly artifacts?: readonly Artifact[];
   /** All that the run has changed in its repositories. They replace the earlier rows. */
-  readonly changes?: readonly RepositoryChanges[];
-  /** The details that change. */
-  readonly details?: ChangedDetails;
-  /** The webhook of a new run. */
-  readonly webhook?: WebhookEndpoint;
+  readonly changes?: readonly RepositoryChanges[] | undefined;
+  readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
+  readonly jobs: readonly Job[];
+  readonly binding: ThreadBinding | undefined;
+}
+
+/** What the transaction of a change also stores, and what it depends on. */
+export interface ChangeExtras {
+  /** The files of a new run in their order. Their bytes are already stored. */
+  readonly inputs?: readonly RunInput[];
+  /** Messages about a new run are also sent to this address of its own. */
+  readonly webhook?: WebhookEndpoint | undefined;
+  readonly inboxResult?: InboxResult | undefined;
+  readonly idempotentResponse?: IdempotentResponse | undefined;
+  /** The API key that requests the change. If it was revoked, nothing is stored. */
+  readonly apiKeyId?: string | undefined;
+  /** The sign-in to the pages that requests the change. If it has ended, nothing is stored. */
+  readonly signInId?: string | undefined;
+  /** The share link for editing that requests the change. If its guests may no longer write, nothing is stored. */
+  readonly shareLinkId?: string | undefined;
+  /** Named in the audit entries of the change, if it is one that has entries. */
+  readonly author?: AuditContext | undefined;
 }
 
 export interface LeaseGrant {

@@ -1,9 +1,16 @@
 import type { Job } from "../ports/queue.ts";
 import type { Run } from "./run.ts";
+import type { RunChange } from "./run-change.ts";
 
 /** The job of a queued run, for any worker or for workers of the name that the run asks for. */
 export function runJob({ id, config: { worker_host: host } }: Pick<Run, "id" | "config">): Job {
   return { kind: "run", key: id, ...(host === undefined ? {} : { host }) };
+}
+
+/** One job for each thread that gets notices. */
+export function deliverJobs(notices: RunChange["notices"]): readonly Job[] {
+  const threadIds = new Set(notices.map(({ threadId }) => threadId));
+  return Array.from(threadIds, (key) => ({ kind: "deliver", key }) as const);
 }
 
 /** Whether a worker may claim the run. */

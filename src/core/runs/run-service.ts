@@ -112,7 +112,7 @@ export interface TransactionExtras {
   readonly author?: AuditContext;
   /** Builds the response that is stored under the caller's idempotency key. */
   readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
-  /** Posted to the thread `says.threadId` too if the follow-up is no answer to the open question. */
+  /** Posted to the thread of `threadNotices` too if the follow-up is no answer to the open question. */
   readonly saysIfQuestionOpen?: Notice;
 }
 
@@ -267,9 +267,7 @@ export class RunService {
   ): Promise<Run> {
     const edit = this.#edit(newRunSubject(origin, { approval, othersWrote }));
     edit.begin(inputs);
-    if (webhook !== undefined) {
-      edit.addWebhook(webhook);
-    }
+    edit.attach({ webhook });
     this.#add(edit, extras);
     return this.#deps.storage.runs.create(origin, edit.done());
   }
@@ -294,7 +292,7 @@ export class RunService {
     }
     const run = await this.#change(id, viewer, (edit) => {
       if (invitation !== undefined) {
-        edit.requireShareLink(viewer.id);
+        edit.attach({ shareLinkId: viewer.id });
       }
       requireAgent(edit.run);
       const verdict = judges
@@ -304,7 +302,7 @@ export class RunService {
       const rules = { ...this.#approvalTools(viewer), required: requiredApproval(verdict) };
       effect = decideFollowUp(edit, { source: from.source, ...given }, rules);
       if (input.private !== true) {
-        edit.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
+        edit.notices.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
       }
       this.#add(edit, extras, effect);
     });
@@ -338,7 +336,7 @@ export class RunService {
       const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
       const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#approvalTools(viewer));
       if (extras.from?.integration === undefined && !followUp.private) {
-        edit.post(changeNotice(viewer, "changed a message that waits", message));
+        edit.notices.post(changeNotice(viewer, "changed a message that waits", message));
       }
       effect = { followUpId: followUp.id, followUp };
       this.#add(edit, extras, effect);
@@ -356,7 +354,7 @@ export class RunService {
     const run = await this.#change(target.runId, viewer, (edit) => {
       const followUp = decideWithdrawal(edit, target.followUpId, viewer.id);
       if (extras.from?.integration === undefined && !followUp.private) {
-        edit.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
+        edit.notices.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
       }
       this.#add(edit, extras);
     });
@@ -480,7 +478,7 @@ export class RunService {
       requireAllowed(judged("approve", edit.run));
       const target = findApproval(edit, decision.inputsHash);
       requireOthersWords(edit.run, target, viewer);
-      edit.nameAuthor(extras.author ?? auditContextOf(viewer));
+      edit.attach({ author: extras.author ?? auditContextOf(viewer) });
       decideApproval(edit, target, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       this.#add(edit, extras);
     });
@@ -679,42 +677,24 @@ export class RunService {
     return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 
-  #add(
-    edit: RunEdit,
-    {
-      apiKeyId,
-      signInId,
-      startAfterMs = 0,
-      inboxResult,
-      binding: binds,
-      threadNotices: says,
-      saysIfQuestionOpen,
-      responseFor: remembers,
-    }: TransactionExtras,
-    effect: Omit<FollowUpResult, "run"> = {},
-  ): void {
-    if (apiKeyId !== undefined) {
-      edit.requireKey(apiKeyId);
-    }
-    if (signInId !== undefined) {
-      edit.requireSignIn(signInId);
-    }
-    if (binds !== undefined) {
-      edit.bind(binds);
+  #add(edit: RunEdit, extras: TransactionExtras, effect: Omit<FollowUpResult, "run"> = {}): void {
+    const { apiKeyId, binding, inboxResult, responseFor, signInId, startAfterMs = 0 } = extras;
+    edit.attach({ apiKeyId, signInId });
+    if (binding !== undefined) {
+      edit.bind(binding);
     }
     edit.startAfter(startAfterMs);
-    for (const notice of says?.notices ?? []) {
-      edit.post(notice, says?.threadId);
+    const { saysIfQuestionOpen, threadNotices } = extras;
+    for (const notice of threadNotices?.notices ?? []) {
+      edit.notices.post(notice, threadNotices?.threadId);
     }
     if (saysIfQuestionOpen !== undefined && effect.questionOpen === true) {
-      edit.post(saysIfQuestionOpen, says?.threadId);
+      edit.notices.post(saysIfQuestionOpen, threadNotices?.threadId);
     }
     if (inboxResult !== undefined) {
-      edit.completeInboxEvent({ ...inboxResult, runId: edit.run.id });
+      edit.attach({ inboxResult: { ...inboxResult, runId: edit.run.id } });
     }
-    if (remembers !== undefined) {
-      edit.remember(remembers({ run: edit.run, ...effect }));
-    }
+    edit.attach({ idempotentResponse: responseFor?.({ run: edit.run, ...effect }) });
   }
 }
 

@@ -353,3 +353,20 @@ export interface FollowUp {
 
 export const FOLLOW_UP_DELIVERIES = ["queue", "interrupt", "steer"] as const;
 export type FollowUpDelivery = (typeof FOLLOW_UP_DELIVERIES)[number];
+
+/** The given details that differ from those of the run. */
+export function changedDetails(
+  run: RunDetails,
+  { metadata, title }: Partial<RunDetails>,
+): Partial<RunDetails> {
+  const isSameMetadata = metadata === undefined || isSame(metadata, run.metadata);
+  return {
+    ...(title === undefined || title === run.title ? {} : { title }),
+    ...(isSameMetadata ? {} : { metadata }),
+  };
+}
+
+function isSame(some: RunDetails["metadata"], other: RunDetails["metadata"]): boolean {
+  const names = Object.keys(some);
+  return names.length === Object.keys(other).length && names.every((name) => some[name] === other[name]);
+}

@@ -67,7 +67,7 @@ function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
   edit.set({ permission: request });
   edit.record({ kind: "permission.requested", request });
   edit.moveTo("BLOCKED", { status: { message: `The agent asks: ${request.title}` } });
-  edit.postQuestion(questionText(request));
+  edit.notices.postQuestion(questionText(request));
   return true;
 }
 

@@ -25,7 +25,7 @@ export function leftOutText(files: readonly LeftOutFile[], count = files.length)
 export function decideGaps(edit: RunEdit, gaps: string | undefined, told: string | undefined): void {
   if (gaps !== undefined && gaps !== told) {
     const text = `${gaps}\nThey stay on their worker. If the run continues on another one, they will be missing.`;
-    edit.postNote(text);
+    edit.notices.postNote(text);
   }
   edit.set({ checkpointGaps: gaps });
 }

@@ -408,7 +408,7 @@ describe("notices", () => {
     const { outbox } = harness.storage;
     const card = (await outbox.take(thread.id)) ?? expect.fail("There is no card.");
     await outbox.sent(card.id, "receipt", "https://chat.example/1");
-    await harness.edit(runId, (edit) => edit.post(aReply("hello"), thread.id));
+    await harness.edit(runId, (edit) => edit.notices.post(aReply("hello"), thread.id));
     const reply = (await outbox.take(thread.id)) ?? expect.fail("There is no reply.");
     await outbox.failed(reply.id, "Thrown out.");
     return { id: reply.id, card: card.id, runId, threadId: thread.id };

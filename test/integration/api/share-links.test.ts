@@ -523,7 +523,7 @@ describe("the guest of a share link for editing", () => {
         withConnection(harness.databaseUrl, SESSION, (client) => client.query(`UPDATE ${text}`));
       const write = () =>
         harness.edit(shared.runId, (edit) => {
-          edit.requireShareLink(shared.linkId);
+          edit.attach({ shareLinkId: shared.linkId });
           edit.warn("A guest wrote.");
         });
       const allowed = await write();

@@ -1,0 +1,212 @@
+import type { Notice, TurnOutcome } from "../threads/notice.ts";
+import { type NoticeWriter, statusWords } from "../threads/notice-writer.ts";
+import type { Thread } from "../threads/thread.ts";
+import { isFirstTurn } from "./follow-up-changes.ts";
+import type { FollowUp, Run } from "./run.ts";
+import type { RunChange } from "./run-change.ts";
+import type { RunSubject } from "./run-store.ts";
+import { isEnded } from "./states.ts";
+
+/** A message that led to a turn. Without a thread, it came another way. */
+interface RequestMessage {
+  readonly messageRef: string | undefined;
+  readonly thread: Thread | undefined;
+}
+
+type Message = Extract<Notice, { readonly kind: "message" }>;
+
+/** The run as it is after the change so far. */
+interface ChangedRun {
+  readonly run: Run;
+  /** Whether the turn is private: then its threads see nothing of it. */
+  readonly isPrivate: boolean;
+  /** Whether the change stores files of the turn, which the answer offers. */
+  readonly hasNewFiles: boolean;
+}
+
+/** Collects what one change of a run shows in its threads. */
+export class RunNotices {
+  readonly #changed: ChangedRun;
+  readonly #subject: RunSubject;
+  readonly #writer: NoticeWriter;
+  readonly #threads: Thread[];
+  readonly #notices: RunChange["notices"][number][] = [];
+  #newThreadId: string | undefined;
+  #isCardChanged = false;
+  #isActivityChanged = false;
+
+  constructor(changed: ChangedRun, subject: RunSubject, writer: NoticeWriter) {
+    this.#changed = changed;
+    this.#subject = subject;
+    this.#writer = writer;
+    this.#threads = [...subject.threads];
+  }
+
+  get all(): RunChange["notices"] {
+    return this.#notices;
+  }
+
+  addThread(thread: Thread): void {
+    this.#newThreadId = thread.id;
+    this.#threads.push(thread);
+  }
+
+  /** The threads get a new version of the card. */
+  changeCard(): void {
+    this.#isCardChanged = true;
+  }
+
+  /** The threads that show what the agent does now get one. */
+  changeActivity(): void {
+    this.#isActivityChanged = true;
+  }
+
+  /** Posts `notice` to every thread of the run, or only to `threadId`. */
+  post(notice: Notice, threadId?: string): void {
+    const { run } = this.#changed;
+    for (const { adapter, id } of this.#threads) {
+      if (threadId === undefined || id === threadId) {
+        this.#notices.push({ threadId: id, notice: this.#writer.addressed(notice, run, adapter) });
+      }
+    }
+  }
+
+  /** Posts `notice` to the threads of all other adapters. */
+  postElsewhere(notice: Notice, adapter: string | undefined): void {
+    for (const thread of this.#threads.filter((other) => other.adapter !== adapter)) {
+      this.post(notice, thread.id);
+    }
+  }
+
+  /**
+   * Shows on the messages that led to the turn how it ended. A run that never began has only its request. It came from
+   * the first thread of its platform, because a run gets its other threads later.
+   */
+  postSigns(end: TurnOutcome): void {
+    for (const { messageRef, thread } of this.#requests()) {
+      if (messageRef !== undefined && thread !== undefined) {
+        this.#notices.push({ threadId: thread.id, notice: { kind: "ended", messageRef, end } });
+      }
+    }
+  }
+
+  /** Posts the final answer of a turn, unless the turn is private. */
+  postAnswer(): void {
+    const { isPrivate, run } = this.#changed;
+    if (run.answer !== undefined && run.answer !== "" && !isPrivate) {
+      this.#postResult("answer", run.answer);
+    }
+  }
+
+  /** Posts the agent's answer of a run that ended, or the reason why there is none. */
+  postOutcome(): void {
+    const { answer, state, statusMessage } = this.#changed.run;
+    if (answer !== undefined || state === "SUCCEEDED") {
+      this.postAnswer();
+    } else if (statusMessage !== undefined) {
+      this.#postResult("outcome", statusWords(statusMessage));
+    }
+  }
+
+  #postResult(purpose: "answer" | "outcome", text: string): void {
+    const { hasNewFiles, run } = this.#changed;
+    const offersFiles = hasNewFiles ? { offersFiles: { runId: run.id, turn: run.turn } } : {};
+    const sessionLink = this.#writer.sessionLink(run);
+    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offersFiles });
+  }
+
+  /** Posts the agent's question. */
+  postQuestion(text: string): void {
+    this.#postToRequesters({ kind: "message", purpose: "question", text });
+  }
+
+  /** Tells the user of the run something in its threads, unless the turn is private. */
+  postNote(text: string): void {
+    const { isPrivate, run } = this.#changed;
+    if (!isPrivate) {
+      const sessionLink = this.#writer.sessionLink(run);
+      this.post({ kind: "message", purpose: "reply", text, sessionLink });
+    }
+  }
+
+  /**
+   * Posts what the turn says to those who asked: in the threads of their messages, at the places of these, and in the
+   * threads of other platforms. If a message came another way, such as the API, every thread gets it.
+   */
+  #postToRequesters(message: Message): void {
+    const requests = this.#requests();
+    const isFromElsewhere = requests.length === 0 || requests.some(({ thread }) => thread === undefined);
+    for (const { adapter, id } of this.#threads) {
+      const refs = requests.flatMap(({ messageRef, thread }) =>
+        thread?.id === id ? (messageRef ?? "") : [],
+      );
+      const isOfAdapter = requests.some(({ thread }) => thread?.adapter === adapter);
+      if (refs.length > 0 || isFromElsewhere || !isOfAdapter) {
+        this.#postAtPlaces(message, refs, { adapter, id });
+      }
+    }
+  }
+
+  /** The messages that led to the turn, and their threads. */
+  #requests(): readonly RequestMessage[] {
+    const { run, taken } = this.#subject;
+    const { message_ref: messageRef } = run.provenance;
+    const request = {
+      source: run.source,
+      threadId: undefined,
+      messageRef: typeof messageRef === "string" ? messageRef : undefined,
+    };
+    const messages = [...(isFirstTurn(run) ? [request] : []), ...(run.turnOpen ? taken : [])];
+    return messages.map(({ messageRef, source, threadId }) => {
+      const thread =
+        threadId === undefined
+          ? this.#threads.find(({ adapter }) => this.#writer.sourceOf(adapter) === source)
+          : this.#threads.find(({ id }) => id === threadId);
+      return { messageRef, thread };
+    });
+  }
+
+  /** Once for each place: the answers to several messages of one place are one notice. */
+  #postAtPlaces(
+    message: Message,
+    refs: readonly string[],
+    { adapter, id }: Pick<Thread, "adapter" | "id">,
+  ): void {
+    const byPlace = new Map(refs.map((ref) => [this.#writer.placeOf(adapter, ref), ref]));
+    if (byPlace.size === 0) {
+      byPlace.set(undefined, "");
+    }
+    for (const [place, ref] of byPlace) {
+      this.post(place === undefined ? message : { ...message, inReplyTo: ref }, id);
+    }
+  }
+
+  postCards(now: Date, waiting: readonly FollowUp[]): void {
+    const { run } = this.#changed;
+    const threads = this.#threads.filter((thread) => this.#getsCard(thread, run));
+    if (threads.length === 0) {
+      return;
+    }
+    const card = this.#writer.card(run, now, waiting);
+    for (const { id } of threads) {
+      this.#notices.push({ threadId: id, notice: { kind: "card", card } });
+    }
+  }
+
+  /**
+   * A thread gets a card when it is bound and whenever the card changes. A quiet thread gets one only for a question,
+   * for an approval and at the end.
+   */
+  #getsCard({ adapter, id, verbosity }: Thread, { state, waitingFollowUp }: Run): boolean {
+    if (id === this.#newThreadId) {
+      return true;
+    }
+    const isChanged = this.#isCardChanged || (this.#isActivityChanged && this.#writer.showsActivity(adapter));
+    if (!isChanged || verbosity !== "quiet") {
+      return isChanged;
+    }
+    const { run: before } = this.#subject;
+    const asks = waitingFollowUp !== undefined || before.waitingFollowUp !== undefined;
+    return asks || state === "BLOCKED" || before.state === "BLOCKED" || isEnded(state);
+  }
+}
