@@ -7,7 +7,7 @@ import { findChosen } from "./ask-where.ts";
 import { changeMessage, takenMessage, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
-import { questionInsteadOf } from "./handle-report.ts";
+import { isReport, questionInsteadOf } from "./handle-report.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { ThreadNotices } from "./inbox-store.ts";
 import {
@@ -127,12 +127,23 @@ async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Di
 }
 
 async function processNew(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
-  const { message } = context;
-  if (parseCommand(message.text).kind === "aside") {
+  const { message, thread } = context;
+  const { kind } = parseCommand(message.text);
+  if (kind === "aside") {
     return ignore(context, "An aside.", deps);
+  }
+  // `new` and `retry` give the thread a run of their author.
+  if (isByOther(context) && thread.needsMention !== true && kind !== "new" && kind !== "retry") {
+    await deps.storage.threads.setNeedsMention(thread.id, true);
   }
   const ignored = message.addressed === "reply" ? await ignoreReply(context, deps) : undefined;
   return ignored ?? authorizeAndDecide(context, deps);
+}
+
+/** A user wrote in the thread of a run who does not take part in it. */
+function isByOther({ message, thread: { participants = [], runId } }: MessageContext): boolean {
+  const isWritten = message.buttonAction === undefined && !isReport(message);
+  return isWritten && runId !== undefined && !participants.includes(message.author.subject);
 }
 
 /**
@@ -140,17 +151,15 @@ async function processNew(context: MessageContext, deps: InboxDeps): Promise<Dis
  * become principals by it, and the platform is not asked about them.
  */
 async function ignoreReply(context: MessageContext, deps: InboxDeps): Promise<Disposition | undefined> {
-  const { adapter, message, thread } = context;
-  const { needsMention = false, participants = [], verbosity } = thread;
-  if (!participants.includes(message.author.subject)) {
-    await deps.storage.threads.setNeedsMention(thread.id, true);
+  const { adapter, thread } = context;
+  if (isByOther(context)) {
     return ignore(context, "A reply of a user who does not take part in the run.", deps);
   }
-  if (!needsMention) {
+  if (thread.needsMention !== true) {
     return undefined;
   }
   const reason = "A reply without a mention, in a thread where others write too.";
-  if (verbosity === "quiet") {
+  if (thread.verbosity === "quiet") {
     return ignore(context, reason, deps);
   }
   const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;

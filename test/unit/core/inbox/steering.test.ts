@@ -52,6 +52,16 @@ describe("replies in the thread of a run", () => {
     ]);
   });
 
+  test("once another member mentions the bot, a mention is needed as well, but not for a run of that member", async () => {
+    await harness.receive({ text: "Fix it" });
+    await mention("and this");
+
+    expect(await harness.receive({ text: "hm", addressed: "reply" })).toBe("ignored");
+    expect(await harness.receive({ text: "unmute" })).toBe("replied");
+    expect(await mention("new Write tests")).toBe("run_created");
+    expect(await reply("and docs")).toBe("follow_up");
+  });
+
   test("people whom the author mentioned continue and stop the run", async () => {
     harness.agents.scripts.push(untilCancelled);
     await harness.receive({ text: "Fix it with Bob", mentions: [BOB.subject] });
@@ -127,7 +137,7 @@ describe("who may steer a run", () => {
 
     expect(await mention("yes")).toBe("refused");
     expect(await harness.receive({ author: BOB, buttonAction })).toBe("refused");
-    expect(await harness.receive({ text: "yes", addressed: "reply" })).toBe("follow_up");
+    expect(await harness.receive({ text: "yes" })).toBe("follow_up");
   });
 
   test("an administrator may stop the run of another person", async () => {
