@@ -41,6 +41,13 @@ async function dispositions(count: number): Promise<readonly string[]> {
   return events.map(({ disposition }) => String(disposition));
 }
 
+/** How many stored events have no result. */
+async function pendingEvents(): Promise<number> {
+  const { body } = await fixture.api.call("GET", "/agent/inbox?limit=200");
+  const events = asRecord(body).events as readonly Record<string, unknown>[];
+  return events.filter(({ disposition }) => typeof disposition !== "string").length;
+}
+
 describe("programs that write to each other (51)", () => {
   test("a bot with write access, also one that repeats each comment of the App, starts nothing and gets no answer", async () => {
     const { github } = fixture;
@@ -153,6 +160,43 @@ test("failing checks and commit statuses of a run's pull request are one follow-
   const [followUp, ...others] = await fixture.followUpsOf(issue.runId);
   expect(others).toEqual([]);
   expect(JSON.stringify(followUp)).toMatch(/These checks fail: (tests, lint|lint, tests), ci\/build\./);
+  expect(issue.answers).toHaveLength(1);
+});
+
+test("a merge conflict of a run's pull request is a follow-up, and after two attempts a question to who asked", async () => {
+  const { issue, pull } = await pullOfARun();
+  const { github } = fixture;
+  const attempts = async () =>
+    (await fixture.followUpsOf(issue.runId)).filter((each) =>
+      /has a merge conflict/.test(JSON.stringify(each)),
+    );
+
+  for (const [count, commit] of ["a".repeat(40), "b".repeat(40)].entries()) {
+    const pushed = await github.makeConflict(pull.number, commit);
+    await fixture.sendGithub(pushed);
+    await pull.untilAnswers(count + 1);
+    await pull.untilCard("Done");
+    // GitHub delivers the same push again.
+    await fixture.sendGithub(pushed);
+  }
+  for (const commit of ["c".repeat(40), "d".repeat(40)]) {
+    await fixture.sendGithub(await github.makeConflict(pull.number, commit));
+    await pull.untilAnswers(3);
+  }
+
+  await waitFor(async () => (await pendingEvents()) === 0, {
+    what: "results of all deliveries",
+    timeoutMs: WAIT_LIMIT_MS,
+  });
+  // What the thread shows later stands behind all that was to be shown before.
+  await pull.comment("@errand say another way");
+  await pull.untilAnswers(4);
+
+  expect(await attempts()).toHaveLength(2);
+  expect(pull.answers).toHaveLength(4);
+  expect(pull.answers.at(2)).toMatch(
+    /^@wendy .*I tried 2 times by myself, and it is not done\..* conflict with main\..*What shall I do\?/ms,
+  );
   expect(issue.answers).toHaveLength(1);
 });
 

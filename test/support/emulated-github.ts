@@ -151,7 +151,21 @@ export class EmulatedGithub {
 
   /** From now on the head of the pull request is this commit of a fork, which has been deleted if it has no name. */
   setForkHead(number: number, { name, sha }: { readonly name: string; readonly sha: string }): void {
-    this.#api.forkHeads.set(number, { ref: "patch-1", sha, repo: { id: FORK_ID, full_name: name } });
+    const head = { ref: "patch-1", sha, repo: { id: FORK_ID, full_name: name } };
+    this.#api.pullChanges.set(number, [{ head }]);
+  }
+
+  /**
+   * A push to `main`. Since then the pull request, whose head is this commit, has a merge conflict. GitHub knows it only
+   * when it is asked for the second time.
+   */
+  async makeConflict(number: number, sha: string): Promise<Pick<Written, "event" | "payload">> {
+    const unknown = { head: { sha }, mergeable: null, mergeable_state: "unknown" };
+    const dirty = { head: { sha }, mergeable: false, mergeable_state: "dirty" };
+    this.#api.pullChanges.set(number, [unknown, dirty]);
+    const repository = await this.#callAs(this.owner.login, "GET", "");
+    const installation = { id: GITHUB_APP.installationId };
+    return { event: "push", payload: { ref: "refs/heads/main", deleted: false, repository, installation } };
   }
 
   /** A check of the pull request's head that has failed, and the event about its suite. */

@@ -58,8 +58,11 @@ export class GithubApi {
   readonly reactions = new GithubReactions();
   readonly oauth: GithubOauth;
   readonly settings = new GithubAppSettings();
-  /** The heads of pull requests from forks, by number. emulate has no forks. */
-  readonly forkHeads = new Map<number, JsonRecord>();
+  /**
+   * What GitHub says about pull requests, by number: one entry for each read, the last one for all later reads. emulate has
+   * no forks and no conflicts.
+   */
+  readonly pullChanges = new Map<number, readonly JsonRecord[]>();
   readonly #limits = new GithubLimits();
   readonly #statuses = new GithubStatuses();
   readonly #world: GithubFixture;
@@ -139,11 +142,21 @@ export class GithubApi {
       return isTaken;
     }
     const pull = request.method === "GET" ? PULL.exec(request.path)?.[1] : undefined;
-    const head = pull === undefined ? undefined : this.forkHeads.get(Number(pull));
     const answer = this.#decorated(await this.#comment(request));
-    return head === undefined
-      ? answer
-      : { ...answer, body: JSON.stringify({ ...asRecord(jsonOf(answer)), head }) };
+    return pull === undefined || answer.status !== 200 ? answer : this.#changedPull(answer, Number(pull));
+  }
+
+  #changedPull(answer: FrontAnswer, number: number): FrontAnswer {
+    const [change, ...later] = this.pullChanges.get(number) ?? [];
+    if (change === undefined) {
+      return answer;
+    }
+    if (later.length > 0) {
+      this.pullChanges.set(number, later);
+    }
+    const pull = asRecord(jsonOf(answer));
+    const head = { ...asRecord(pull.head), ...asRecord(change.head ?? {}) };
+    return { ...answer, body: JSON.stringify({ ...pull, ...change, head }) };
   }
 
   /** emulate would open any number of pull requests for one branch. */
