@@ -46,14 +46,16 @@ export class Posts {
    * Posts a message that only one user sees. It cannot be found again, so a repeated try may post it twice. Undefined if
    * Slack cannot show it to the user.
    */
-  async createFor(user: string, delivery: Delivery, { blocks, text }: Rendered): Promise<Shown | undefined> {
+  async createFor(user: string, delivery: Delivery, rendered: Rendered): Promise<Shown | undefined> {
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
     if (threadTs === undefined) {
       return undefined;
     }
-    const message = { channel, user, thread_ts: threadTs, text, blocks: [...blocks] };
-    const call = this.#client.chat.postEphemeral({ ...message, parse: "none", link_names: false });
-    const answer = await callSlack("chat.postEphemeral", call)
+    const post = ({ metadata: _unused, ...message }: MarkedMessage) => {
+      const place = { channel, user, thread_ts: threadTs };
+      return callSlack("chat.postEphemeral", this.#client.chat.postEphemeral({ ...place, ...message }));
+    };
+    const answer = await this.#send(rendered, post)
       .catch(ignoreCode("user_not_in_channel"))
       .catch(ignoreCode("user_not_found"));
     return answer && { channel, ts: answer.message_ts ?? "" };

@@ -103,7 +103,7 @@ function privateCommandIn(text: string): PrivateCommandName | undefined {
 function helpText(trigger: string): string {
   return [
     "`/errand <task>` starts a run in our direct conversation.",
-    "`/errand runs` shows your latest runs, and `/errand link` signs you in to their pages or joins your accounts.",
+    "`/errand runs` (or `status`) shows your latest runs, and `/errand link` signs you in to their pages or joins your accounts.",
     "`/errand settings` shows and sets your defaults and those of the channel: `/errand settings env=Backend`.",
     "`/errand doctor` shows administrators of the server what is wrong with it.",
     `In a channel, mention me: \`${trigger} <task>\`. \`${trigger} help\` says what works in a thread.`,

@@ -315,6 +315,21 @@ describe("refusals by Slack", () => {
     expect(fixture.repliesTo(message).map(({ text }) => text)).toEqual(["No, U0STRANGER."]);
   });
 
+  test("a reply for one person whose blocks Slack refuses is shown to that person as plain text", async () => {
+    const message = await fixture.mentioned();
+    const { alice, channel, teamId } = fixture.slack;
+    fixture.slack.faults.next({ method: "chat.postEphemeral", kind: "ok-false", error: "invalid_blocks" });
+    const onlyFor = `slack:${teamId}:${alice.id}`;
+
+    await fixture.deliver(message, { kind: "message", purpose: "reply", text: "No, <!here>.", onlyFor });
+
+    const [shown, ...others] = fixture.slack.ephemeralMessages(channel.id, alice);
+    expect(others).toEqual([]);
+    expect(shown?.text).toMatch(/^No, .*here/);
+    expect(shown?.text).not.toContain("<!here>");
+    expect(shown?.blocks).toEqual([]);
+  });
+
   test("a missing scope for reactions does not hold up the messages of a thread", async () => {
     const message = await fixture.mentioned();
     fixture.slack.faults.next({ method: "reactions.add", kind: "ok-false", error: "missing_scope" });
