@@ -13,7 +13,7 @@ import { nameIgnored } from "./http/ignored-members.ts";
 import { readJsonBodies } from "./http/json-body.ts";
 import { structureQueries } from "./http/query.ts";
 import { createRateLimit, type RateLimit } from "./http/rate-limit.ts";
-import { addOpenapi } from "./openapi/openapi.ts";
+import { openapiRoute } from "./openapi/openapi.ts";
 import { referencePage } from "./openapi/reference-page.ts";
 import { devicePages } from "./pages/device-pages.ts";
 import { pageRoutes } from "./pages/page-routes.ts";
@@ -23,25 +23,27 @@ import { signInLinkPages } from "./pages/sign-in-link-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 
+export { addOpenapi } from "./openapi/openapi.ts";
+
 /** Registers the API and the pages. */
-export async function addRoutes(server: FastifyInstance, deps: ApiDeps): Promise<void> {
+export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<void> {
   const auth = authDeps(deps);
-  server.addHook("onClose", async () => auth.keys.close());
-  await server.register(cookie);
-  await addOpenapi(server);
-  await server.register(referencePage);
+  app.addHook("onClose", async () => auth.keys.close());
+  await app.register(cookie);
+  await app.register(openapiRoute);
+  await app.register(referencePage);
   const limit = createRateLimit(deps.clock, limitsOf(deps));
-  await server.register(api(deps, auth, limit), { prefix: "/api/v1" });
-  await server.register(async (app) => {
-    addAuthentication(app, auth, limit);
-    await app.register(metricsRoutes(deps));
+  await app.register(api(deps, auth, limit), { prefix: "/api/v1" });
+  await app.register(async (scope) => {
+    addAuthentication(scope, auth, limit);
+    await scope.register(metricsRoutes(deps));
   });
-  await server.register(signInRoutes(deps, auth));
-  await server.register(providerPages(deps, auth));
-  await server.register(signInLinkPages(deps, auth));
-  await server.register(devicePages(deps, auth));
-  await server.register(pageRoutes(deps, auth));
-  await server.register(problemPages);
+  await app.register(signInRoutes(deps, auth));
+  await app.register(providerPages(deps, auth));
+  await app.register(signInLinkPages(deps, auth));
+  await app.register(devicePages(deps, auth));
+  await app.register(pageRoutes(deps, auth));
+  await app.register(problemPages);
 }
 
 function authDeps(deps: ApiDeps): AuthDeps {

@@ -8,10 +8,10 @@ import {
 import { type ApiDeps, limitsOf } from "./api-deps.ts";
 import { AnsweredRequests, closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
-import { addErrorAnswers, answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
+import { answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
 import { HTTP2_SETTINGS, limitHttp2 } from "./http/http2-limits.ts";
 import { requestIdOf } from "./http/request-id.ts";
-import { addRequestLog, nameRequests } from "./http/request-log.ts";
+import { addRequestLog } from "./http/request-log.ts";
 import { compileValidator } from "./http/request-validation.ts";
 import { addSecurityHeaders } from "./http/security-headers.ts";
 import { collectPaths, refuseUnmatched } from "./http/unmatched-routes.ts";
@@ -24,41 +24,40 @@ export type { ApiDeps, ApiLimits } from "./api-deps.ts";
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = bareServer(deps);
   server.decorateRequest("caller", undefined);
-  addErrorAnswers(server, answerErrors(deps.publicUrl));
+  server.setErrorHandler(answerErrors(deps.publicUrl));
   const paths = collectPaths(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
   if (deps.tls) {
     limitHttp2(server, deps.publicUrl, limitsOf(deps));
   }
-  if (deps.serves === "everything") {
-    await addAdapterRoutes(server, deps.adapterRoutes);
-  }
-  addRequestLog(server);
-  refuseUnusableHeaders(server);
-  refuseUnmatched(server, paths);
-  await addSecurityHeaders(server, deps.publicUrl());
-  announceDeprecations(server);
-  await server.register(healthRoutes(deps));
   // Loaded only where the routes are served, because they are most of this folder.
-  if (deps.serves === "everything") {
-    await (await import("./all-routes.ts")).addRoutes(server, deps);
+  const all = deps.serves === "everything" ? await import("./all-routes.ts") : undefined;
+  if (all !== undefined) {
+    await addAdapterRoutes(server, deps.adapterRoutes);
+    await all.addOpenapi(server);
   }
+  await server.register(async (app) => {
+    addRequestLog(app);
+    await addSecurityHeaders(app, deps.publicUrl());
+    refuseUnusableHeaders(app);
+    refuseUnmatched(app, paths);
+    announceDeprecations(app);
+    await app.register(healthRoutes(deps));
+    await all?.addRoutes(app, deps);
+  });
   await server.ready();
   return server;
 }
 
 /**
- * Registers the web routes of the adapters before the hooks that follow, so that these do not apply: a forged event must
- * cost as little as possible. The routes log what they store, and their responses are not for browsers.
+ * The web routes of the adapters are beside the scope of the API and the pages, whose hooks do not apply to them: a forged
+ * event must cost as little as possible. The routes log what they store, and their responses are not for browsers.
  */
 async function addAdapterRoutes(server: FastifyInstance, routes: ApiDeps["adapterRoutes"]): Promise<void> {
-  await server.register(async (scope) => {
-    nameRequests(scope);
-    for (const each of routes) {
-      await scope.register(each);
-    }
-  });
+  for (const each of routes) {
+    await server.register(each);
+  }
 }
 
 /** Slightly more than the longest name in a path, which is the name of a secret. */

@@ -39,6 +39,7 @@ export function webhookRoutes(given: WebhookDeps): FastifyPluginAsync {
 
 async function receive(exchange: Exchange): Promise<FastifyReply> {
   const { request, reply, deps } = exchange;
+  reply.header("x-request-id", request.id);
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const received = readWebhookRequest({ body, headers: request.headers }, deps.secrets);
   deps.arrivals.note(received.kind === "forged" ? "forged" : "verified");

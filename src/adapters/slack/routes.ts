@@ -35,6 +35,7 @@ export function webhookRoutes(given: WebhookDeps): FastifyPluginAsync {
 }
 
 async function receive({ request, reply, deps }: Exchange): Promise<FastifyReply> {
+  reply.header("x-request-id", request.id);
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const received = readWebhookRequest({ body, headers: request.headers }, deps.signingSecret, new Date());
   // Slack's check of the certificate has no signature.

@@ -41,8 +41,8 @@ function isSigned({ body, headers }: RawRequest, signingSecret: string, now: Dat
   return timingSafeEqual(expected, Buffer.from(signature, "hex"));
 }
 
-function isSslCheck({ body }: RawRequest): boolean {
-  return /(^|&)ssl_check=1(&|$)/.test(body.toString("latin1", 0, 256));
+function isSslCheck({ body, headers }: RawRequest): boolean {
+  return !headers["x-slack-signature"] && /(^|&)ssl_check=1(&|$)/.test(body.toString("latin1", 0, 256));
 }
 
 function readForm(form: URLSearchParams): WebhookRequest {

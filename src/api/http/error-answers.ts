@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import { hideKeys } from "../auth/api-keys.ts";
 import { errorPage } from "../pages/error-page.ts";
@@ -7,7 +7,6 @@ import type { AnsweredRequests } from "./connections.ts";
 import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
 import { frameworkError } from "./framework-error.ts";
 import { newRequestId, pathOf } from "./request-id.ts";
-import { nothingHere } from "./unmatched-routes.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 
@@ -46,13 +45,6 @@ function opensPage({ headers, method, url }: FastifyRequest): boolean {
     /(^|,)\s*text\/html\b/.test(headers.accept ?? "") &&
     !/\bjson\b/.test(headers.accept ?? "")
   );
-}
-
-export function addErrorAnswers(server: FastifyInstance, answer: ErrorAnswer): void {
-  server.setErrorHandler(answer);
-  server.setNotFoundHandler((request, reply) => {
-    answer(nothingHere(), request, reply);
-  });
 }
 
 /** Answers input that is not HTTP. There is no request yet, only a socket. */

@@ -5,17 +5,12 @@ import { pathOf } from "./request-id.ts";
 /** Probes and files of the pages are frequent and not interesting. */
 const QUIET = /^\/(healthz|readyz|assets\/)/;
 
-/** Every response has the id by which its request is in the log. */
-export function nameRequests(server: FastifyInstance): void {
+/** Logs one line per request, without its query, headers and body. Every response has the id of its request in the log. */
+export function addRequestLog(server: FastifyInstance): void {
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();
   });
-}
-
-/** Logs one line per request, without its query, headers and body. */
-export function addRequestLog(server: FastifyInstance): void {
-  nameRequests(server);
   server.addHook("onResponse", async (request, reply) => {
     const path = pathOf(request.url);
     const level = QUIET.test(path) ? "debug" : "info";

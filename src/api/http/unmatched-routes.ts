@@ -14,8 +14,12 @@ export function collectPaths(server: FastifyInstance): KnownPaths {
  * Refuses requests that no route matches: an unknown path with 404, and a known path with another method with 405,
  * before the body is read.
  */
-export function refuseUnmatched(server: FastifyInstance, known: KnownPaths): void {
-  server.addHook("onRequest", ({ is404, method, url }, reply, done) => {
+export function refuseUnmatched(app: FastifyInstance, known: KnownPaths): void {
+  // The hooks of the scope that sets this handler apply to unmatched requests.
+  app.setNotFoundHandler(() => {
+    throw nothingHere();
+  });
+  app.addHook("onRequest", ({ is404, method, url }, reply, done) => {
     if (!is404) {
       done();
       return;
@@ -30,7 +34,7 @@ export function refuseUnmatched(server: FastifyInstance, known: KnownPaths): voi
   });
 }
 
-export function nothingHere(): AppError {
+function nothingHere(): AppError {
   return new AppError("resource_not_found", "There is nothing at this address.");
 }
 

@@ -7,7 +7,10 @@ import { tidyDocument } from "./openapi-tidy.ts";
 
 export const OPENAPI_PATH = "/api/v1/openapi.json";
 
-/** Builds the document from the schemas that validate the requests. */
+/**
+ * Builds the document from the schemas that validate the requests. Must be called before the described routes are
+ * registered.
+ */
 export async function addOpenapi(server: FastifyInstance): Promise<void> {
   await server.register(swagger, {
     openapi: {
@@ -29,10 +32,14 @@ export async function addOpenapi(server: FastifyInstance): Promise<void> {
     transform: describeRoute,
     transformObject: (document) => tidyDocument(jsonSchemaTransformObject(document)),
   });
+}
+
+/** Serves the document. */
+export async function openapiRoute(app: FastifyInstance): Promise<void> {
   // Bytes, because each answer that its caller does not read would have its own copy of a text.
   let bytes: Buffer | undefined;
-  server.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
-    bytes ??= Buffer.from(JSON.stringify(server.swagger()));
+  app.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
+    bytes ??= Buffer.from(JSON.stringify(app.swagger()));
     return reply.type("application/json; charset=utf-8").send(bytes);
   });
 }

@@ -204,6 +204,7 @@ describe("a delivery without a valid signature", () => {
     const response = await post(BODY, headers);
 
     expect(response.statusCode).toBe(401);
+    expect(response.headers["x-request-id"]).toBeTruthy();
     const title = "The SHA-256 signature is missing or wrong.";
     expect(response.json()).toEqual({ type: "about:blank", title, status: 401, error: title });
     expect(stored).toEqual([]);

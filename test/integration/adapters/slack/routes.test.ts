@@ -176,6 +176,7 @@ describe("a request that Slack did not sign", () => {
     const response = await send(anEvent(), headers);
 
     expect(response.statusCode).toBe(401);
+    expect(response.headers["x-request-id"]).toBeTruthy();
     expect(response.headers["content-type"]).toContain("application/problem+json");
     expect(inbox.size).toBe(0);
   });

@@ -234,6 +234,15 @@ test("adapters receive raw bodies while the API parses JSON", async () => {
   expect((await call(harness, "/test/raw", { body: { a: 1 } })).body).toEqual({ isBuffer: true });
 });
 
+test("the hooks of the API do not apply to the routes of adapters, and unmatched requests of these are refused", async () => {
+  const raw = await call(harness, "/test/raw", { body: { a: 1 } });
+  expect([raw.status, raw.headers.get("content-security-policy")]).toEqual([200, null]);
+
+  const unmatched = await call(harness, "/test/raw");
+  expectProblem(unmatched, 405, "operation_not_supported");
+  expect(unmatched.headers.get("content-security-policy")).toContain("default-src 'none'");
+});
+
 test("answers carry strict security headers, and answers of the API are not cached", async () => {
   const { headers } = await call(harness, RUNS);
 
