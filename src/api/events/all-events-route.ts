@@ -11,7 +11,7 @@ import { EventStreamText, LoggedEventPage } from "../schemas/run-event.ts";
 import { type EventStream, wantsPage } from "./event-stream.ts";
 import { loggedEventJson, positionText, resetText } from "./event-text.ts";
 import { type FollowingAll, followAll } from "./follow-all.ts";
-import { decodeCursor, encodeCursor, START_CURSOR } from "./log-cursor.ts";
+import { decodeCursor, START_CURSOR, sealCursor } from "./log-cursor.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 const PAGE_MAX = 500;
@@ -66,7 +66,7 @@ export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPlug
       }
       const { isReset, position } = await startOf(deps, request, request.query);
       const stream = streams.open(request, reply);
-      const cursor = encodeCursor(position);
+      const cursor = sealCursor(position, deps.secrets);
       stream.write(isReset ? resetText(cursor) : positionText(cursor));
       void writeAll(deps, stream, { viewer: viewerOf(request), after: position, pollMs: limits.pollMs });
       return reply;
@@ -92,38 +92,40 @@ async function writeAll(
   }
 }
 
+type PositionDeps = Pick<ApiDeps, "secrets" | "storage">;
+
 async function pageOf(
-  { storage }: Pick<ApiDeps, "storage">,
+  { secrets, storage }: PositionDeps,
   request: FastifyRequest,
   { after, limit }: Query,
   reply: FastifyReply,
 ): Promise<LoggedEventPage> {
   reply.type("application/json; charset=utf-8");
-  const position = after === undefined ? await storage.eventLog.end() : requirePosition(after);
+  const position = after === undefined ? await storage.eventLog.end() : requirePosition(after, secrets);
   const { events, hasMore, next } = await storage.eventLog.read(position, limit, viewerOf(request));
-  return { events: events.map(loggedEventJson), next_after: encodeCursor(next), has_more: hasMore };
+  return { events: events.map(loggedEventJson), next_after: sealCursor(next, secrets), has_more: hasMore };
 }
 
 /** The header takes precedence: a reconnecting browser sends it, and the query still has the original start. */
 async function startOf(
-  { storage: { eventLog: log } }: Pick<ApiDeps, "storage">,
+  { secrets, storage: { eventLog: log } }: PositionDeps,
   { headers }: FastifyRequest,
   { after }: Query,
 ): Promise<{ readonly position: EventLogPosition; readonly isReset: boolean }> {
   const header = headers["last-event-id"];
   if (header === undefined || header === "") {
-    const position = after === undefined ? await log.end() : requirePosition(after);
+    const position = after === undefined ? await log.end() : requirePosition(after, secrets);
     return (await log.knows(position))
       ? { position, isReset: false }
       : { position: await log.end(), isReset: true };
   }
-  const position = decodeCursor(String(header));
+  const position = decodeCursor(String(header), secrets);
   const isKnown = position !== undefined && (await log.knows(position));
   return isKnown ? { position, isReset: false } : { position: await log.end(), isReset: true };
 }
 
-function requirePosition(after: string): EventLogPosition {
-  const position = decodeCursor(after);
+function requirePosition(after: string, secrets: PositionDeps["secrets"]): EventLogPosition {
+  const position = decodeCursor(after, secrets);
   if (position !== undefined) {
     return position;
   }

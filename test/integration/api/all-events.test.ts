@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import { encodeCursor } from "../../../src/api/events/log-cursor.ts";
+import type { RunId, TeamId } from "../../../src/core/ids.ts";
 import { CHANNELS } from "../../../src/core/ports/pubsub.ts";
+import { EVENT_LOG_START } from "../../../src/core/runs/event-log.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Answer, call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -157,7 +159,8 @@ describe("the stream of all runs", () => {
   });
 
   test("the stream starts again and says so if its start position is unknown", async () => {
-    const headers = { "last-event-id": cursorOf("999999999999.00000000-0000-0000-0000-000000000000.1") };
+    const runId = randomUUID() as RunId;
+    const headers = { "last-event-id": encodeCursor({ position: 999_999_999_999n, runId, seq: 1 }) };
 
     const readers = await Promise.all([
       openAll(harness, { headers }),
@@ -191,22 +194,45 @@ describe("a page of the log of all runs", () => {
     expect([first.body.events.length, first.body.has_more]).toEqual([1, true]);
   });
 
-  test.each(["nonsense", cursorOf("1.2.3"), cursorOf("1.00000000-0000-0000-0000-000000000000.9999999999")])(
-    "a page after %j is refused",
-    async (after) => {
-      const { status, body } = await page(`?after=${encodeURIComponent(after)}`);
+  test("a page after an invalid, foreign or changed cursor is refused", async () => {
+    const { next_after: cursor } = (await page()).body;
+    const foreign = harness.secrets.seal(encodeCursor(EVENT_LOG_START), "another owner");
+    const numbers = ["1.2.3", "1.00000000-0000-0000-0000-000000000000.9999999999"];
+    const plain = numbers.map((text) => Buffer.from(text).toString("base64url"));
+    const invalid = ["nonsense", "v1.0.x", foreign, changed(cursor), ...plain];
 
+    const answers = await Promise.all(invalid.map((after) => page(`?after=${encodeURIComponent(after)}`)));
+
+    for (const { status, body } of answers) {
       expect([status, body.code, body.issues[0].path]).toEqual([400, "invalid_request", "after"]);
-    },
-  );
+    }
+  });
+
+  test("a cursor at an event that the caller may not see does not tell its run", async () => {
+    const teamId = randomUUID() as TeamId;
+    await harness.storage.teams.put({ id: teamId, name: "Curious", createdAt: new Date(), sharing: "off" });
+    const stranger = await harness.addUser("mallory", { teamId });
+    const secret = await createRun(harness, { team: false });
+    await settled(secret);
+
+    const { body } = await page("?after=start&limit=500", stranger);
+    const again = await page(`?after=${body.next_after}`, stranger);
+
+    expect([body.events, again.body.events, again.body.has_more]).toEqual([[], [], false]);
+    for (const part of body.next_after.split(".")) {
+      expect(Buffer.from(part, "base64url").toString("latin1")).not.toContain(secret);
+    }
+  });
 });
 
-function page(query = ""): Promise<Answer> {
-  return call(harness, `${EVENTS}${query}`, { headers: { accept: "application/json" } });
+function page(query = "", key = harness.key): Promise<Answer> {
+  return call(harness, `${EVENTS}${query}`, { key, headers: { accept: "application/json" } });
 }
 
-function cursorOf(text: string): string {
-  return Buffer.from(text).toString("base64url");
+/** Changes one character in the middle. */
+function changed(cursor: string): string {
+  const middle = cursor.length / 2;
+  return `${cursor.slice(0, middle)}${cursor.charAt(middle) === "A" ? "B" : "A"}${cursor.slice(middle + 1)}`;
 }
 
 async function createRun(on: ApiHarness, more: object = {}, key = on.key): Promise<string> {
