@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Logger } from "pino";
 import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import type { Doctor } from "../core/doctor/doctor.ts";
+import type { StoredBytes } from "../core/doctor/stored-bytes.ts";
 import type { InstallationGuide } from "../core/people/installation-guide.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
@@ -26,6 +27,7 @@ export interface ApiDeps {
   readonly doctor: Pick<Doctor, "examine">;
   readonly installationGuides: () => Promise<readonly InstallationGuide[]>;
   readonly storage: Storage;
+  readonly storedBytes: () => Promise<StoredBytes>;
   readonly capacity: Pick<Capacity, "look">;
   readonly principals: Pick<PrincipalCache, "getMany" | "listTeam">;
   readonly pullRequests: Pick<PullRequestReader, "refresh">;

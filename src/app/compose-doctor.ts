@@ -15,6 +15,7 @@ import {
   workersCheck,
 } from "../core/doctor/checks.ts";
 import { Doctor } from "../core/doctor/doctor.ts";
+import { storedBytesCheck } from "../core/doctor/stored-bytes.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { SecretBox } from "../core/secrets/secret-box.ts";
 import type { Storage } from "../core/storage.ts";
@@ -22,6 +23,7 @@ import type { PgBossQueue } from "../queue/pg-boss-queue.ts";
 import type { Database } from "../storage/database.ts";
 import { databaseChecks } from "../storage/database-checks.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
+import { measureStoredBytes } from "../storage/stored-bytes.ts";
 import { diskCheck } from "../workspace/disk-check.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -58,6 +60,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     publicUrlCheck(publicUrl, names),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),
+    storedBytesCheck(() => measureStoredBytes(database)),
     ...Array.from(adapters, ([name, { checks: ofAdapter }]) =>
       ofAdapter(factsFor(name, { publicUrl, storage })),
     ).flat(),

@@ -48,6 +48,7 @@ import { createGitSkillLibrary } from "../skills/git-skill-library.ts";
 import { createPrismaBlobStore } from "../storage/blob-store.ts";
 import { Database } from "../storage/database.ts";
 import { createPrismaStorage } from "../storage/prisma-storage.ts";
+import { measureStoredBytes } from "../storage/stored-bytes.ts";
 import { createWebhookClient } from "../webhooks/http-webhook-client.ts";
 import { diskIdOf } from "../workspace/disk-id.ts";
 import { type AgentDeps, composeAgents } from "./compose-agents.ts";
@@ -233,6 +234,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     installationGuides: () =>
       Promise.all(bootstrap.config.guides.map((guide) => guide(bootstrap.publicUrl()))),
     storage,
+    storedBytes: () => measureStoredBytes(database),
     capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
     pullRequests: deps.pullRequestReader,

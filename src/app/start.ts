@@ -191,7 +191,7 @@ async function prepareWorker(
   for (const warning of worker.chosen.warnings) {
     log.warn("sandbox.warning", { warning });
   }
-  const swept = await worker.chosen.sweep();
+  const swept = await worker.localDisk.sweep();
   if (swept > 0) {
     log.warn("sandbox.orphans.killed", { count: swept });
   }

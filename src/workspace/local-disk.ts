@@ -53,6 +53,7 @@ export class LocalDisk {
   readonly #sizes = new Map<RunId, LocalCopy>();
   #use: DiskUse["used"] = { workspaces: 0, environments: 0, mirrors: 0, agents: 0 };
   #takesRuns = true;
+  #orphans = 0;
   #pruning: Promise<number> | undefined;
   #prunedMs = -Infinity;
 
@@ -73,20 +74,27 @@ export class LocalDisk {
     if (!takesRuns && performance.now() - this.#prunedMs > CROWDED_MS) {
       void this.tidy();
     }
-    return { freeBytes, takesRuns, used: this.#use };
+    return { freeBytes, takesRuns, used: this.#use, orphans: this.#orphans };
   }
 
   /** Prunes, and logs what that gave. Never rejects. */
   async tidy(): Promise<void> {
-    const { log, sweep } = this.#options;
+    const { log } = this.#options;
     try {
-      const [count, orphans] = [await this.prune(), await sweep()];
+      const [count, orphans] = [await this.prune(), await this.sweep()];
       if (count + orphans > 0) {
         log.info("worker.disk.pruned", { count, orphans, used: this.#use });
       }
     } catch (error) {
       log.warn("worker.disk.not_pruned", { error });
     }
+  }
+
+  /** Ends what killed workers left running, and returns how many containers and processes that were. */
+  async sweep(): Promise<number> {
+    const count = await this.#options.sweep();
+    this.#orphans += count;
+    return count;
   }
 
   /** Deletes what is not needed, and returns the number of deleted trees. One call at a time does the work. */
@@ -101,9 +109,11 @@ export class LocalDisk {
   async #prune(): Promise<number> {
     const { dataDir, limits } = this.#options;
     const copies = await this.#pruneCopies();
+    // Nothing copies from a cache for longer than that. An agent is in use for as long as its run.
+    const cacheMs = (await this.#hasRoom()) ? limits.cacheMs : Math.min(limits.cacheMs, HOUR_MS);
     const caches = [
-      await this.#pruneUnused("environments", Math.min(limits.cacheMs, ENVIRONMENT_MS)),
-      await this.#pruneUnused("histories", limits.cacheMs),
+      await this.#pruneUnused("environments", Math.min(cacheMs, ENVIRONMENT_MS)),
+      await this.#pruneUnused("histories", cacheMs),
       await this.#pruneUnused("agents", limits.cacheMs),
     ];
     const [environments, histories, mirrors, agents] = await Promise.all(

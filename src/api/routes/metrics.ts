@@ -1,25 +1,30 @@
 import type { FastifyPluginAsync } from "fastify";
 import { Gauge, Registry } from "prom-client";
+import { STORED_KINDS, type StoredBytes } from "../../core/doctor/stored-bytes.ts";
 import type { LiveWorker } from "../../core/workers/worker.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { requireOperator } from "../auth/authentication.ts";
 
-/** For operators: what the live workers last reported, in the format of Prometheus. */
-export function metricsRoutes({ storage: { workers } }: Pick<ApiDeps, "storage">): FastifyPluginAsync {
+/** For operators: what the live workers last reported and what is stored, in the format of Prometheus. */
+export function metricsRoutes({
+  storage: { workers },
+  storedBytes,
+}: Pick<ApiDeps, "storage" | "storedBytes">): FastifyPluginAsync {
   const config = { scope: "admin" } as const;
   return async (app) => {
     app.get("/metrics", { schema: { hide: true }, config }, async (request, reply) => {
       requireOperator(request);
-      const registry = workerMetrics(await workers.listLive());
+      // A registry of its own, so that a worker that has gone leaves no figure behind.
+      const registry = new Registry();
+      addWorkerMetrics(registry, await workers.listLive());
+      addStoredBytes(registry, await storedBytes());
       return reply.type(registry.contentType).send(await registry.metrics());
     });
   };
 }
 
 /** A worker that has not reported its disk has no figures of it. Sizes are in bytes. */
-function workerMetrics(workers: readonly LiveWorker[]): Registry {
-  // A registry of its own, so that a worker that has gone leaves no figure behind.
-  const registry = new Registry();
+function addWorkerMetrics(registry: Registry, workers: readonly LiveWorker[]): void {
   const registers = [registry];
   const slots = new Gauge({
     name: "errand_worker_slots",
@@ -45,15 +50,33 @@ function workerMetrics(workers: readonly LiveWorker[]): Registry {
     labelNames: ["worker"],
     registers,
   });
+  const orphans = new Gauge({
+    name: "errand_worker_orphans_ended",
+    help: "How many containers and processes of killed workers a worker has ended since its start.",
+    labelNames: ["worker"],
+    registers,
+  });
   for (const { diskUse, id: worker, slots: count } of workers) {
     slots.set({ worker }, count);
     if (diskUse !== undefined) {
       free.set({ worker }, diskUse.freeBytes);
       takesRuns.set({ worker }, Number(diskUse.takesRuns));
+      orphans.set({ worker }, diskUse.orphans ?? 0);
       for (const [kind, bytes] of Object.entries(diskUse.used)) {
         used.set({ worker, kind }, bytes);
       }
     }
   }
-  return registry;
+}
+
+function addStoredBytes(registry: Registry, stored: StoredBytes): void {
+  const gauge = new Gauge({
+    name: "errand_stored_bytes",
+    help: "What the database stores for runs: checkpoints of workspaces, files, patches and events.",
+    labelNames: ["kind"],
+    registers: [registry],
+  });
+  for (const kind of STORED_KINDS) {
+    gauge.set({ kind }, stored[kind]);
+  }
 }

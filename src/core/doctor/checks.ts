@@ -73,7 +73,9 @@ function diskFigures({ diskUse, id }: LiveWorker): string {
     return `${id}: not reported.`;
   }
   const used = Object.entries(diskUse.used).map(([what, bytes]) => `${what} ${gib(bytes)}`);
-  return `${id}: ${gib(diskUse.freeBytes)} free; ${used.join(", ")}.`;
+  const { freeBytes, orphans = 0 } = diskUse;
+  const ended = orphans === 0 ? "" : `; ended ${orphans} containers and processes of killed workers`;
+  return `${id}: ${gib(freeBytes)} free; ${used.join(", ")}${ended}.`;
 }
 
 function gib(bytes: number): string {

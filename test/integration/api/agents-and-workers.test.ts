@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/ids.ts";
 import type { Worker } from "../../../src/core/workers/worker.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 
@@ -129,7 +130,7 @@ describe("workers", () => {
 
   test("the metrics have the disk of each live worker, for operators only", async () => {
     const used = { workspaces: 3_000, environments: 0, mirrors: 20, agents: 100 };
-    const worker = aWorker({ diskUse: { freeBytes: 5_000, takesRuns: false, used } });
+    const worker = aWorker({ diskUse: { freeBytes: 5_000, takesRuns: false, used, orphans: 2 } });
     const { id } = worker;
     await harness.storage.workers.beat(worker);
     const member = await harness.addUser("member");
@@ -144,11 +145,47 @@ describe("workers", () => {
         `errand_worker_disk_free_bytes{worker="${id}"} 5000`,
         `errand_worker_disk_used_bytes{worker="${id}",kind="workspaces"} 3000`,
         `errand_worker_takes_runs{worker="${id}"} 0`,
+        `errand_worker_orphans_ended{worker="${id}"} 2`,
       ]),
     );
     expect(refused.status).toBe(403);
   });
+
+  test("the metrics have the bytes that the database stores for runs", async () => {
+    const [open, ended] = [await createRun(harness), await createRun(harness)];
+    await call(harness, `/api/v1/agent/runs/${ended}/cancel`, { method: "POST" });
+    await storeFiles(open, { checkpoint: 30_000 });
+    await storeFiles(ended, { checkpoint: 20_000, checkpointDelta: 4_000, workCheckpoint: 1_000 });
+
+    const { text } = await call(harness, "/metrics");
+
+    const stored = (kind: string) =>
+      Number(text.match(new RegExp(`^errand_stored_bytes\\{kind="${kind}"\\} (\\d+)$`, "m"))?.[1]);
+    expect(stored("checkpoints")).toBeGreaterThanOrEqual(30_000);
+    expect(stored("checkpoints")).toBeLessThan(31_000);
+    expect(stored("checkpoints_of_ended_runs")).toBeGreaterThanOrEqual(25_000);
+    expect(stored("checkpoints_of_ended_runs")).toBeLessThan(26_000);
+    expect(stored("artifacts")).toBe(0);
+    expect(stored("events")).toBeGreaterThan(0);
+  });
 });
+
+/** Stores blobs of these sizes, which the run names. */
+async function storeFiles(runId: string, sizes: Readonly<Record<string, number>>): Promise<void> {
+  const blobs = Object.entries(sizes).map(([name, size]) => ({
+    name,
+    id: randomUUID(),
+    bytes: randomBytes(size),
+  }));
+  const session = { applicationName: "errand tests", queryLimitMs: 30_000 };
+  await withConnection(harness.databaseUrl, session, async (client) => {
+    for (const { bytes, id } of blobs) {
+      await client.query("INSERT INTO blobs (id, bytes) VALUES ($1, $2)", [id, bytes]);
+    }
+  });
+  const named = Object.fromEntries(blobs.map(({ id, name }) => [name, id]));
+  await harness.edit(runId, (edit) => edit.set(named));
+}
 
 function aWorker(changes: Partial<Worker> = {}): Worker {
   return { id: randomUUID(), slots: 4, sandbox: { name: "local", isolated: false }, ...changes };

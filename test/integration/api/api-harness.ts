@@ -40,6 +40,7 @@ import { deriveKey } from "../../../src/secrets/secret-files.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { measureStoredBytes } from "../../../src/storage/stored-bytes.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
@@ -215,6 +216,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       ...storage,
       idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,
     },
+    storedBytes: () => measureStoredBytes(database),
     pullRequests: new PullRequestReader({ pullRequests, runs, clock, log: SILENT_LOG }),
     blobs,
     secrets,

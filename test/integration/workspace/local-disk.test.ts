@@ -96,6 +96,30 @@ test("prepared environments, mirrors and agents that were not used for long are 
   }
 });
 
+test("without free space prepared environments and mirrors are deleted after an hour, and agents are kept", async () => {
+  for (const folder of ["environments", "histories", "agents"]) {
+    await aTree(join(dataDir, folder, "older"), 2);
+    await aTree(join(dataDir, folder, "in-use"), 0);
+  }
+
+  expect(await aDisk({ minFreeBytes: 2 ** 60 }).prune()).toBe(2);
+
+  const names = async (folder: string) => (await readdir(join(dataDir, folder))).sort();
+  expect(await names("environments")).toEqual(["in-use"]);
+  expect(await names("histories")).toEqual(["in-use"]);
+  expect(await names("agents")).toEqual(["in-use", "older"]);
+});
+
+test("the disk counts what killed workers left running", async () => {
+  const disk = aDisk({}, 2);
+
+  expect((await disk.look()).orphans).toBe(0);
+  expect(await disk.sweep()).toBe(2);
+  await disk.tidy();
+
+  expect((await disk.look()).orphans).toBe(4);
+});
+
 test("the disk reports what it stores", async () => {
   await aCopy([STARTED, STORED], 0, 2 ** 20);
   await aTree(join(dataDir, "agents", "used"), 1, 2 ** 20);
@@ -110,7 +134,7 @@ test("the disk reports what it stores", async () => {
   expect(used.agents).toBeGreaterThanOrEqual(2 ** 20);
 });
 
-function aDisk(limits: Partial<LocalDiskOptions["limits"]> = {}): LocalDisk {
+function aDisk(limits: Partial<LocalDiskOptions["limits"]> = {}, orphans = 0): LocalDisk {
   const defaults = {
     copyMs: 24 * HOUR_MS,
     copiesBytes: 2 ** 40,
@@ -121,7 +145,7 @@ function aDisk(limits: Partial<LocalDiskOptions["limits"]> = {}): LocalDisk {
     dataDir,
     limits: { ...defaults, ...limits },
     whileStored: (runId, remove) => whileStored(database, runId, remove),
-    sweep: async () => 0,
+    sweep: async () => orphans,
     log: SILENT_LOG,
   });
 }

@@ -12,6 +12,7 @@ import {
   workersCheck,
 } from "../../../../src/core/doctor/checks.ts";
 import { Doctor } from "../../../../src/core/doctor/doctor.ts";
+import { storedBytesCheck } from "../../../../src/core/doctor/stored-bytes.ts";
 import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
@@ -59,12 +60,16 @@ function disks(...taking: readonly boolean[]) {
         taking.map((takesRuns, index) => ({
           ...{ id: `w${index}`, slots: 4, sandbox: { name: "local", isolated: false } },
           ...{ startedAt: new Date(), lastSeenAt: new Date() },
-          diskUse: { freeBytes: 2 * GIBIBYTE, takesRuns, used },
+          diskUse: { freeBytes: 2 * GIBIBYTE, takesRuns, used, orphans: 3 },
         })),
     },
   };
 }
 
+const nothingStored = {
+  ...{ checkpoints: 0, checkpoints_of_ended_runs: 0 },
+  ...{ inputs: 0, artifacts: 0, changes: 0, events: 0 },
+};
 const [HERE, THERE] = [() => "http://127.0.0.1:8787", () => "https://errand.example.com"];
 
 test.each<[string, Check, string, RegExp]>([
@@ -78,11 +83,17 @@ test.each<[string, Check, string, RegExp]>([
     "disks with space",
     workerDisksCheck(disks(true, true)),
     "ok",
-    /2\.0 GiB free; workspaces 1\.0 GiB, environments/,
+    /2\.0 GiB free; workspaces 1\.0 GiB, environments .*; ended 3 containers and processes/,
   ],
   ["a full disk", workerDisksCheck(disks(true, false)), "warn", /^1 of 2 .* take no run/],
   ["only full disks", workerDisksCheck(disks(false)), "fail", /^1 of 1/],
   ["disks of an earlier version", workerDisksCheck(workers(true)), "ok", /not reported/],
+  [
+    "stored files",
+    storedBytesCheck(async () => ({ ...nothingStored, checkpoints_of_ended_runs: 3 * 2 ** 20 })),
+    "ok",
+    /checkpoints 0\.0 MiB, checkpoints of ended runs 3\.0 MiB, inputs/,
+  ],
   ["no sandbox", sandboxCheck(workers()), "ok", /no worker/],
   ["sandboxes", sandboxCheck(workers(true, true)), "ok", /bubblewrap\.$/],
   ["an open sandbox", sandboxCheck(workers(true, false)), "warn", /1 of 2/],

@@ -1,0 +1,31 @@
+import type { StoredBytes, StoredKind } from "../core/doctor/stored-bytes.ts";
+import type { Statements } from "./database.ts";
+
+/** The size of stored bytes is known without reading them. A blob that is used twice counts once for each kind. */
+const MEASURE = `
+  WITH used AS (
+    SELECT unnest(ARRAY[checkpoint, checkpoint_delta, work_checkpoint]) AS id,
+      CASE WHEN ended_at IS NULL THEN 'checkpoints' ELSE 'checkpoints_of_ended_runs' END AS kind
+    FROM runs WHERE checkpoint IS NOT NULL
+    UNION SELECT blob_id::text, 'inputs' FROM run_inputs
+    UNION SELECT blob_id::text, 'artifacts' FROM artifacts
+    UNION SELECT blob_id::text, 'changes' FROM repository_changes)
+  SELECT kind, sum(pg_column_size(bytes))::float8 AS bytes FROM used JOIN blobs ON blobs.id::text = used.id GROUP BY kind
+  UNION ALL SELECT 'events', pg_total_relation_size('run_events')::float8`;
+
+/** How much is stored for runs. Takes longer the more runs there are. */
+export async function measureStoredBytes(database: Statements): Promise<StoredBytes> {
+  const rows = await database.rows<{ readonly kind: StoredKind; readonly bytes: number }>({
+    text: MEASURE,
+    values: [],
+  });
+  const none = {
+    checkpoints: 0,
+    checkpoints_of_ended_runs: 0,
+    inputs: 0,
+    artifacts: 0,
+    changes: 0,
+    events: 0,
+  };
+  return { ...none, ...Object.fromEntries(rows.map(({ bytes, kind }) => [kind, bytes])) };
+}
