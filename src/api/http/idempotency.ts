@@ -4,7 +4,7 @@ import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts
 import { AppError } from "../../core/errors.ts";
 import { answerOwner, type IdempotentResponse } from "../../core/idempotency/idempotent-response.ts";
 import type { RunId } from "../../core/ids.ts";
-import type { FollowUpResult, TransactionExtras } from "../../core/runs/run-service.ts";
+import type { FollowUpResult, TransactionExtras } from "../../core/runs/transaction-extras.ts";
 import type { SecretBox } from "../../core/secrets/secret-box.ts";
 import { type Storage, UniqueConflict } from "../../core/storage.ts";
 import type { KeyHasher } from "../auth/api-keys.ts";

@@ -5,7 +5,7 @@ import { requireOnBehalfOf } from "../../core/people/on-behalf-of.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
 import type { Run, RunConfig } from "../../core/runs/run.ts";
-import type { FollowUpResult } from "../../core/runs/run-service.ts";
+import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import { requireVisible } from "../../core/runs/visibility.ts";
 import { newRunWaitsFor } from "../../core/runs/waiting-for.ts";
 import { requireRunWebhook, runWebhook } from "../../core/webhooks/run-webhook.ts";
@@ -55,12 +55,15 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
           isSecret: request.body.config?.session_sharing?.public_access !== undefined,
           prepare: async () => {
             const newRun = await newRunOf(deps, request.body, viewerOf(request));
-            const prepared = await deps.runs.prepare({ ...newRun, source });
+            const prepared = await deps.runs.preparer.prepare({ ...newRun, source });
             // Only now, because a routing rule may choose the worker.
             const availabilityOf = await deps.capacity.look();
             const availability = availabilityOf(prepared.definition.config.worker_host);
             // Only now, because a refused request must not leave files.
-            const withFiles = await deps.runs.withFiles(prepared, await storeInputs(deps.blobs, files));
+            const withFiles = await deps.runs.preparer.withFiles(
+              prepared,
+              await storeInputs(deps.blobs, files),
+            );
             const endpoint = webhook && runWebhook(webhook, prepared.definition, deps.secrets);
             const sharing = new RunSharing(deps, holderOf(request), prepared);
             return {

@@ -144,7 +144,7 @@ function storable<Edit extends Pick<NamedAgentEdit, "config">>(
   edit: Edit,
   before: RunConfig = {},
 ): Edit {
-  return { ...edit, config: runs.storable(teamId, edit.config, { before, member: "mcp_servers" }) };
+  return { ...edit, config: runs.preparer.storable(teamId, edit.config, { before, member: "mcp_servers" }) };
 }
 
 /** Errors name the members as requests do. */
@@ -154,7 +154,7 @@ function requireUsableConfig(deps: NamedAgentDeps, config: RunConfig): void {
   requireBytes("prompt", base_prompt, limits.basePromptBytes);
   requireBytes("mcp_servers", JSON.stringify(others), limits.configBytes);
   try {
-    deps.runs.requireStorable(config, "config");
+    deps.runs.preparer.requireStorable(config, "config");
   } catch (error) {
     if (!(error instanceof AppError)) {
       throw error;
@@ -173,7 +173,7 @@ function requireUsableConfig(deps: NamedAgentDeps, config: RunConfig): void {
 
 function isUsable({ runs }: Pick<ApiDeps, "runs">, config: RunConfig): boolean {
   try {
-    runs.requireStorable(config, "config");
+    runs.preparer.requireStorable(config, "config");
     return true;
   } catch {
     return false;

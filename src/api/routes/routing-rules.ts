@@ -116,8 +116,8 @@ async function requireUsable(
   creator: Viewer,
 ): Promise<void> {
   requireConfigBytes("config", config, limitsOf(deps));
-  deps.runs.requireStorable(config as RunConfig, "config");
-  await deps.runs.requirePullRequestAccess({ creator, config: config as RunConfig }, "config");
+  deps.runs.preparer.requireStorable(config as RunConfig, "config");
+  await deps.runs.preparer.requirePullRequestAccess({ creator, config: config as RunConfig }, "config");
 }
 
 function storable<Edit extends { readonly config: RunConfig }>(
@@ -126,7 +126,7 @@ function storable<Edit extends { readonly config: RunConfig }>(
   edit: Edit,
   before: RunConfig = {},
 ): Edit {
-  return { ...edit, config: runs.storable(teamId, edit.config, { before }) };
+  return { ...edit, config: runs.preparer.storable(teamId, edit.config, { before }) };
 }
 
 /** A personal environment would be unknown to the other callers that the rule routes. */

@@ -59,7 +59,7 @@ export function scheduleRoutes(
       check: (body, viewer) => requireRunnable(deps, body, viewer),
       run: (schedules, viewer, body) => {
         const request = newScheduleOf(body);
-        const config = deps.runs.storable(viewer.teamId, request.config, { member: SERVERS });
+        const config = deps.runs.preparer.storable(viewer.teamId, request.config, { member: SERVERS });
         return schedules.create(viewer, { ...request, config });
       },
     },
@@ -72,7 +72,7 @@ export function scheduleRoutes(
       run: async (schedules, viewer, id, body) => {
         const edit = scheduleEditOf(body);
         const { config: before } = await schedules.get(viewer, id);
-        const config = deps.runs.storable(viewer.teamId, edit.config, { before, member: SERVERS });
+        const config = deps.runs.preparer.storable(viewer.teamId, edit.config, { before, member: SERVERS });
         return schedules.replace(viewer, id, { ...edit, config });
       },
     },
@@ -134,11 +134,11 @@ async function requireRunnable(
   requireBytes("prompt", prompt, limits.promptBytes);
   requireConfigBytes("agent_config", config, limits);
   const runConfig = config as RunConfig;
-  deps.runs.requireStorable(runConfig, "agent_config");
+  deps.runs.preparer.requireStorable(runConfig, "agent_config");
   // The service refuses an unknown agent.
   const agentUid = agent_uid === undefined ? undefined : parseId(agent_uid);
   const namedAgent = agentUid && (await deps.storage.namedAgents.find(creator.teamId, agentUid));
-  await deps.runs.requirePullRequestAccess(
+  await deps.runs.preparer.requirePullRequestAccess(
     { creator, config: runConfig, ...(namedAgent && { namedAgent }) },
     "agent_config",
   );

@@ -71,7 +71,7 @@ export async function findWhere(
   );
   const defaults = choice === undefined ? known : [...known, defaultOf("choice", choice.environmentId)];
   const isDecided = choice !== undefined || adapter.traits.asksWhere !== true;
-  if (isDecided || (await runs.saysWhere({ ...request, defaults }, requestOriginOf(context)))) {
+  if (isDecided || (await runs.preparer.saysWhere({ ...request, defaults }, requestOriginOf(context)))) {
     return { defaults };
   }
   if (open.length > 1) {

@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { Principal } from "../people/principal.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
-import type { TransactionExtras } from "../runs/run-service.ts";
+import type { TransactionExtras } from "../runs/transaction-extras.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { Deletion } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import type { TransactionExtras } from "../runs/run-service.ts";
+import type { TransactionExtras } from "../runs/transaction-extras.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { Disposition, InboxResult } from "./inbox-result.ts";
 import type { ThreadNotices } from "./inbox-store.ts";

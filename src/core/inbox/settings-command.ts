@@ -20,7 +20,7 @@ export interface SettingsCommand {
 
 export interface SettingsDeps {
   readonly requestDefaults: RequestDefaultsService;
-  readonly runs: Pick<RunService, "requireStorable">;
+  readonly runs: Pick<RunService, "preparer">;
   readonly storage: Pick<Storage, "environments">;
 }
 
@@ -75,7 +75,7 @@ async function setDefaults({ author, change, scope }: Change, deps: SettingsDeps
   // An environment and a repository say together where the work is done.
   const kept = isPlaced(config) || isWithoutEnvironment ? withoutPlace(before) : before;
   const after: RunConfig = { ...kept, ...config };
-  runs.requireStorable(after, "config");
+  runs.preparer.requireStorable(after, "config");
   await requestDefaults.set(author, scope, after);
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
+import type { Viewer } from "../people/principal.ts";
 import {
   type ApprovalTools,
   approvalMessage,
@@ -7,9 +8,10 @@ import {
   inputOf,
   needsApproval,
   newApproval,
+  objectionTo,
   wordsOfRequest,
 } from "./approval.ts";
-import type { Approval, ApprovalInput, FollowUp } from "./run.ts";
+import type { Approval, ApprovalInput, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, STATE_PHRASES } from "./states.ts";
 
@@ -151,4 +153,17 @@ const LOOK = "Look at the run: there is nothing to decide any more.";
 
 function conflict(message: string, remedy = LOOK): AppError {
   return new AppError("conflict", message, { retryable: false, remedy });
+}
+
+/** Throws `not_authorized` if the viewer may not decide about these words. */
+export function requireOthersWords(run: Run, { approval, followUp }: ApprovalTarget, viewer: Viewer): void {
+  const { authorIds = [] } = approval;
+  const words =
+    followUp === undefined
+      ? { authorIds, isRequest: true }
+      : { authorIds: [followUp.authorId, ...authorIds], isRequest: false };
+  const objection = objectionTo(viewer, run, words);
+  if (objection !== undefined) {
+    throw new AppError("not_authorized", objection);
+  }
 }

@@ -2,8 +2,10 @@ import type { PermissionOption } from "../agents/agent-runner.ts";
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import { filesOfFollowUp } from "../inputs/input-paths.ts";
-import type { FollowUpFile } from "../inputs/run-input.ts";
+import type { FollowUpFile, RunInput } from "../inputs/run-input.ts";
 import type { PolicyAction } from "../policies/policy.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { Digest } from "../ports/digest.ts";
 import {
   type ApprovalTools,
   inputOf,
@@ -36,6 +38,11 @@ export interface FollowUpInput {
   readonly source?: RunSource;
 }
 
+/** A follow-up whose files are stored. */
+export interface ReceivedFollowUp extends Omit<FollowUpInput, "files"> {
+  readonly files?: readonly RunInput[];
+}
+
 /** What a follow-up did: it became a follow-up that is held, or it answered the open question. */
 export interface FollowUpEffect {
   /** Absent if the message was an answer. */
@@ -49,6 +56,27 @@ export interface FollowUpEffect {
 export interface FollowUpRules extends ApprovalTools {
   /** What the policies require of this author. A run that itself waits for approval is approved as a whole. */
   readonly required?: RequiredApproval | undefined;
+}
+
+/** Reads the files, because an approval is for their contents. */
+export async function withDigests(
+  { files = [], ...input }: ReceivedFollowUp,
+  { blobs, digest }: { readonly blobs: Pick<BlobStore, "get">; readonly digest: Digest },
+): Promise<FollowUpInput> {
+  const digested: (RunInput & { readonly sha256: string })[] = [];
+  for (const file of files) {
+    digested.push({ ...file, sha256: digest(await blobs.get(file.blobId)) });
+  }
+  return digested.length === 0 ? input : { ...input, files: digested };
+}
+
+/** A run that tests an environment has no agent that could read a message. */
+export function requireAgent({ preparesOnly }: Run): void {
+  if (preparesOnly === true) {
+    throw new AppError("operation_not_supported", "This run tests an environment: no agent works on it.", {
+      remedy: "Start a run in this environment.",
+    });
+  }
 }
 
 /**

@@ -1,54 +1,22 @@
-import { type AuditContext, auditContextOf } from "../audit/audit-log.ts";
-import type { Environment } from "../environments/environment.ts";
-import { requireRunEnvironment } from "../environments/environment-service.ts";
+import { auditContextOf } from "../audit/audit-log.ts";
 import { AppError } from "../errors.ts";
-import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
-import { newId, type PrincipalId, type RunId, type TeamId } from "../ids.ts";
-import type { InboxResult } from "../inbox/inbox-result.ts";
-import type { RunInput } from "../inputs/run-input.ts";
-import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
-import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
-import { type KeptValues, withSealedValues } from "../mcp-servers/sealed-values.ts";
-import { agentConfig, findExecutingAgent } from "../people/named-agent.ts";
+import type { PrincipalId, RunId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
-import { allowsSharing, type ShareAccess } from "../people/share-link.ts";
-import { requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
+import { requireAllowed, stricter } from "../policies/evaluate-policies.ts";
 import { type RunJudge, runJudge } from "../policies/run-judge.ts";
-import type { BlobStore } from "../ports/blob-store.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Digest } from "../ports/digest.ts";
 import type { Log } from "../ports/log.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
-import type { PullRequests } from "../pull-requests/pull-requests.ts";
-import { requirePullRequestAccess } from "../pull-requests/require-access.ts";
-import { requireRunRepository } from "../repositories/run-repository.ts";
-import { route } from "../routing/route.ts";
-import { isPlaced, routedConfig, withoutPlace } from "../routing/routed-config.ts";
 import type { RunRules } from "../rules/run-rules.ts";
-import type { SecretBox } from "../secrets/secret-box.ts";
-import type { SkillFinder } from "../skills/skill-finder.ts";
-import { withSkills } from "../skills/with-skills.ts";
 import type { Storage } from "../storage.ts";
-import type { Notice } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
-import type { ThreadBinding } from "../threads/thread.ts";
-import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
-import { requireSandbox } from "../workers/require-sandbox.ts";
-import {
-  type ApprovalTools,
-  hashed,
-  inputsOfRequest,
-  newApproval,
-  objectionTo,
-  requiredApproval,
-} from "./approval.ts";
+import { type ApprovalTools, requiredApproval } from "./approval.ts";
 import { decideRewrite, decideWithdrawal } from "./change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "./change-request.ts";
 import {
   type ApprovalDecision,
-  type ApprovalTarget,
   decideApproval,
   findApproval,
+  requireOthersWords,
   updateApproval,
 } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
@@ -58,86 +26,31 @@ import {
   decideFollowUp,
   decidePermission,
   type FollowUpEffect,
-  type FollowUpInput,
+  type ReceivedFollowUp,
+  requireAgent,
   requireOption,
+  withDigests,
 } from "./decide-follow-up.ts";
 import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
 import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
-import { homeRepositoryOf } from "./home-repository.ts";
-import { inheritConfig } from "./inherit-config.ts";
-import { layeredConfig } from "./layered-config.ts";
+import { changeNotice, followUpNotice } from "./follow-up-notice.ts";
 import { logRunEnd } from "./log-run-end.ts";
-import { type AgentChoice, type NewRun, newRunSubject, originOf } from "./new-run.ts";
+import { type NewRun, newRunSubject } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
-import type { Approval, FollowUp, Run, RunConfig, RunDefinition, RunDetails } from "./run.ts";
+import type { FollowUp, Run, RunDetails } from "./run.ts";
 import { RunEdit } from "./run-edit.ts";
+import { type PreparedRun, RunPreparer, type RunPreparerDeps } from "./run-preparer.ts";
 import { type RunPage, type RunQuery, similarQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
 import { isEnded } from "./states.ts";
-import { requireKeepableConfig } from "./supported-config.ts";
+import { addExtras, type FollowUpResult, type TransactionExtras } from "./transaction-extras.ts";
 import { requireVisible } from "./visibility.ts";
 
-export interface RunServiceDeps extends RunRules {
-  readonly storage: Pick<
-    Storage,
-    "environments" | "followUps" | "mcpServers" | "namedAgents" | "people" | "runs" | "teams" | "workers"
-  >;
-  readonly clock: Clock;
+export interface RunServiceDeps extends RunPreparerDeps, RunRules {
+  readonly storage: RunPreparerDeps["storage"] & Pick<Storage, "followUps" | "runs">;
   readonly writer: NoticeWriter;
-  readonly agents: AgentChoice;
-  readonly skills: Pick<SkillFinder, "find">;
-  readonly secretBox: Pick<SecretBox, "seal">;
-  readonly pullRequests: Pick<PullRequests, "isAllowed">;
-  readonly blobs: Pick<BlobStore, "get">;
-  readonly digest: Digest;
   readonly log: Log;
-}
-
-/** The origin of a change, and what must be stored in the same transaction as the change. */
-export interface TransactionExtras {
-  /** Default: the API. */
-  readonly from?: RequestOrigin;
-  readonly inboxResult?: Omit<InboxResult, "runId">;
-  readonly binding?: ThreadBinding;
-  /** Posted to the thread `threadId` only. */
-  readonly threadNotices?: { readonly threadId: string; readonly notices: readonly Notice[] };
-  /** If the change queues the run, the work begins this much later. */
-  readonly startAfterMs?: number | undefined;
-  /** The API key of the caller. If it was revoked, nothing is stored. */
-  readonly apiKeyId?: string;
-  /** The sign-in of the caller. If it has ended, nothing is stored. */
-  readonly signInId?: string;
-  /** Named in audit entries. Default: the viewer. */
-  readonly author?: AuditContext;
-  /** Builds the response that is stored under the caller's idempotency key. */
-  readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
-  /** Posted to the thread of `threadNotices` too if the follow-up is no answer to the open question. */
-  readonly saysIfQuestionOpen?: Notice;
-}
-
-/** A new run that is routed, has its skill and is allowed. It only has to be stored. */
-export interface PreparedRun {
-  readonly definition: RunDefinition;
-  readonly inputs: NewRun["inputs"];
-  readonly webhook?: WebhookEndpoint | undefined;
-  readonly approval: Approval | undefined;
-  readonly othersWrote: boolean;
-  /** The access with which the request shares the run. Absent: it does not, or the team does not allow it. */
-  readonly shares?: ShareAccess;
-  /** The paths of the caller's members that have no effect for a reason that only the core knows. */
-  readonly ignored: readonly string[];
-}
-
-export interface FollowUpResult extends FollowUpEffect {
-  /** The follow-up that was rewritten. */
-  readonly followUp?: FollowUp;
-  readonly run: Run;
-}
-
-/** A follow-up whose files are stored. */
-export interface ReceivedFollowUp extends Omit<FollowUpInput, "files"> {
-  readonly files?: readonly RunInput[];
 }
 
 export const CANCEL_STATUSES = [
@@ -151,8 +64,6 @@ export const CANCEL_STATUSES = [
 export type CancelStatus = (typeof CANCEL_STATUSES)[number];
 
 const OVER_THE_API: RequestOrigin = { source: "API" };
-/** Threads show only the beginning of a follow-up. */
-const TOLD_LENGTH = 500;
 
 export interface FollowUpTarget {
   readonly runId: RunId;
@@ -161,10 +72,12 @@ export interface FollowUpTarget {
 
 /** Everything that callers can do with runs. The API and the inbox use only this service. */
 export class RunService {
+  readonly preparer: RunPreparer;
   readonly #deps: RunServiceDeps;
 
   constructor(deps: RunServiceDeps) {
     this.#deps = deps;
+    this.preparer = new RunPreparer(deps);
   }
 
   /** The same service inside a transaction of the storage. */
@@ -174,85 +87,7 @@ export class RunService {
 
   /** Throws `not_authorized` when a policy forbids the run. If a policy requires approval, the run waits for it. */
   async create(request: NewRun, extras: TransactionExtras = {}): Promise<Run> {
-    return this.store(await this.prepare(request, extras.from), extras);
-  }
-
-  /** Does everything except storing the run. It may take a while, so it must not run inside a transaction. */
-  async prepare(request: NewRun, from: RequestOrigin = { source: request.source }): Promise<PreparedRun> {
-    const { agents, clock, storage } = this.#deps;
-    const routed = await this.#routed(await this.#withAgent(this.#withSealedConfig(request)), from);
-    requireMcpServers(routed.config ?? {}, "config");
-    requireRunRepository(routed.config ?? {}, "config");
-    await this.requirePullRequestAccess(routed, "config");
-    const environment = await requireRunEnvironment(storage.environments, routed);
-    await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
-    // Rows of earlier versions have values that are not sealed.
-    const sealed = withEnvironment(
-      { ...routed, ...this.#sealedConfig(routed, { isStored: true }) },
-      environment,
-    );
-    // The skills are read before anything is stored, because it may take a while and without them there is no run.
-    const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
-    await requireSandbox(storage.workers, agents, origin, environment?.config.image);
-    const verdict = await this.#judgeNew(origin, routed, from);
-    requireAllowed(verdict);
-    const required = requiredApproval(verdict);
-    const { inputs = [] } = request;
-    const approval = required && newApproval(newId(clock.now()), required, [], this.#approvalTools());
-    const othersWrote = request.othersWrote === true;
-    const sharing = await this.#sharing(request);
-    const prepared = { definition: origin, inputs, approval, othersWrote, ...sharing };
-    return this.withFiles(prepared, inputs);
-  }
-
-  /** The same run with these files. An approval covers their contents, which are read here. */
-  async withFiles(prepared: PreparedRun, inputs: readonly RunInput[]): Promise<PreparedRun> {
-    const { approval, definition } = prepared;
-    if (approval === undefined) {
-      return { ...prepared, inputs };
-    }
-    const words = await inputsOfRequest(definition, inputs, this.#deps);
-    return { ...prepared, inputs, approval: { ...approval, ...hashed(words, this.#deps.digest) } };
-  }
-
-  /** Whether the request, a routing rule or a default says in which environment or repository the run works. */
-  async saysWhere(request: NewRun, from: RequestOrigin): Promise<boolean> {
-    if (request.isWithoutEnvironment === true) {
-      return true;
-    }
-    const { config = {}, provenance = {} } = await this.#routed(await this.#withAgent(request), from);
-    return isPlaced(config) || homeRepositoryOf({ provenance }) !== undefined;
-  }
-
-  /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
-  requireStorable(config: RunConfig, member: string): void {
-    requireKeepableConfig(config, member, this.#deps.agents);
-  }
-
-  /** A configuration as it is stored. `before` has the values that the caller was shown as `[redacted]`. */
-  storable<Config extends RunConfig>(teamId: TeamId, config: Config, kept: KeptValues = {}): Config {
-    return withSealedValues(this.#deps.secretBox, teamId, config, kept);
-  }
-
-  /** Seals the caller's values before they are joined with those of stored configurations, which are sealed already. */
-  #withSealedConfig(request: NewRun): NewRun {
-    if (request.hasStoredConfig === true) {
-      return request;
-    }
-    requireMcpServers(request.config ?? {}, "config");
-    return { ...request, ...this.#sealedConfig(request) };
-  }
-
-  #sealedConfig({ config, creator }: NewRun, kept: KeptValues = {}): Pick<NewRun, "config"> {
-    return config === undefined ? {} : { config: this.storable(creator.teamId, config, kept) };
-  }
-
-  /** Checks the credentials for the pull request of a configuration. It may ask another system. */
-  async requirePullRequestAccess(
-    request: Pick<NewRun, "config" | "creator" | "namedAgent">,
-    member: string,
-  ): Promise<void> {
-    await requirePullRequestAccess(this.#deps.pullRequests, request, member);
+    return this.store(await this.preparer.prepare(request, extras.from), extras);
   }
 
   async store(
@@ -268,7 +103,7 @@ export class RunService {
     const edit = this.#edit(newRunSubject(origin, { approval, othersWrote }));
     edit.begin(inputs);
     edit.attach({ webhook });
-    this.#add(edit, extras);
+    addExtras(edit, extras);
     return this.#deps.storage.runs.create(origin, edit.done());
   }
 
@@ -284,7 +119,7 @@ export class RunService {
     }
     let effect: FollowUpEffect = {};
     const { from = OVER_THE_API } = extras;
-    const given = await this.#withDigests(input);
+    const followUp = await withDigests(input, this.#deps);
     const judges = [await this.#judge(viewer, from)];
     if (invitation !== undefined) {
       // A guest may do no more than the creator of the link as an ordinary member.
@@ -296,15 +131,15 @@ export class RunService {
       }
       requireAgent(edit.run);
       const verdict = judges
-        .map((judged) => judged(actionOf(edit.run, given), edit.run))
+        .map((judge) => judge(actionOf(edit.run, followUp), edit.run))
         .reduce((one, other) => stricter(one, other));
       requireAllowed(verdict);
       const rules = { ...this.#approvalTools(viewer), required: requiredApproval(verdict) };
-      effect = decideFollowUp(edit, { source: from.source, ...given }, rules);
+      effect = decideFollowUp(edit, { source: from.source, ...followUp }, rules);
       if (input.private !== true) {
         edit.notices.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
       }
-      this.#add(edit, extras, effect);
+      addExtras(edit, extras, effect);
     });
     return { run, ...effect };
   }
@@ -327,11 +162,11 @@ export class RunService {
     extras: TransactionExtras = {},
   ): Promise<FollowUpResult> {
     await this.authorOfFollowUp(target, viewer);
-    const judged = await this.#judge(viewer, extras.from);
+    const judge = await this.#judge(viewer, extras.from);
     let effect: Omit<FollowUpResult, "run"> = {};
     const run = await this.#change(target.runId, viewer, (edit) => {
       const before = edit.waiting.find(({ id }) => id === target.followUpId);
-      const verdict = judged(actionOfDelivery(before?.delivery), edit.run);
+      const verdict = judge(actionOfDelivery(before?.delivery), edit.run);
       requireAllowed(verdict);
       const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
       const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#approvalTools(viewer));
@@ -339,7 +174,7 @@ export class RunService {
         edit.notices.post(changeNotice(viewer, "changed a message that waits", message));
       }
       effect = { followUpId: followUp.id, followUp };
-      this.#add(edit, extras, effect);
+      addExtras(edit, extras, effect);
     });
     return { run, ...effect };
   }
@@ -356,7 +191,7 @@ export class RunService {
       if (extras.from?.integration === undefined && !followUp.private) {
         edit.notices.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
       }
-      this.#add(edit, extras);
+      addExtras(edit, extras);
     });
     return { run };
   }
@@ -378,11 +213,11 @@ export class RunService {
   }
 
   async cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
-    const judged = await this.#judge(viewer, extras.from);
+    const judge = await this.#judge(viewer, extras.from);
     return this.#change(id, viewer, (edit) => {
-      requireAllowed(judged("cancel", edit.run));
+      requireAllowed(judge("cancel", edit.run));
       decideCancel(edit, viewer.displayName);
-      this.#add(edit, extras);
+      addExtras(edit, extras);
     });
   }
 
@@ -396,7 +231,7 @@ export class RunService {
     return this.#change(id, viewer, (edit) => {
       requireAuthor(edit.run, viewer);
       decideRequestRewrite(edit, prompt, this.#approvalTools(viewer));
-      this.#add(edit, extras);
+      addExtras(edit, extras);
     });
   }
 
@@ -405,7 +240,7 @@ export class RunService {
     return this.#change(id, viewer, (edit) => {
       requireAuthor(edit.run, viewer);
       decideRequestWithdrawal(edit, viewer.displayName);
-      this.#add(edit, extras);
+      addExtras(edit, extras);
     });
   }
 
@@ -435,7 +270,7 @@ export class RunService {
   ): Promise<Run> {
     return this.#change(id, viewer, (edit) => {
       edit.changeDetails(details);
-      this.#add(edit, extras, undefined);
+      addExtras(edit, extras, undefined);
     });
   }
 
@@ -451,15 +286,15 @@ export class RunService {
     choice: { readonly permissionId: string; readonly optionId: string },
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const judged = await this.#judge(viewer, extras.from);
+    const judge = await this.#judge(viewer, extras.from);
     return this.#change(id, viewer, (edit) => {
-      requireAllowed(judged("answer", edit.run));
+      requireAllowed(judge("answer", edit.run));
       const { permission, state } = edit.run;
       if (state !== "BLOCKED" || permission?.permissionId !== choice.permissionId) {
         throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
       }
       decidePermission(edit, requireOption(permission, choice.optionId), viewer.id);
-      this.#add(edit, extras);
+      addExtras(edit, extras);
     });
   }
 
@@ -473,14 +308,14 @@ export class RunService {
     decision: Pick<ApprovalDecision, "approve" | "comment" | "inputsHash">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const judged = await this.#judge(viewer, extras.from);
+    const judge = await this.#judge(viewer, extras.from);
     return this.#change(id, viewer, (edit) => {
-      requireAllowed(judged("approve", edit.run));
+      requireAllowed(judge("approve", edit.run));
       const target = findApproval(edit, decision.inputsHash);
       requireOthersWords(edit.run, target, viewer);
       edit.attach({ author: extras.author ?? auditContextOf(viewer) });
       decideApproval(edit, target, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
-      this.#add(edit, extras);
+      addExtras(edit, extras);
     });
   }
 
@@ -508,9 +343,31 @@ export class RunService {
     return next === undefined ? page : { ...page, next: { ...next, isSimilar: true } };
   }
 
+  /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */
+  async readEvents(
+    id: RunId,
+    after: number,
+    limit: number,
+    kinds?: readonly RunEventKind[],
+  ): Promise<readonly RunEvent[]> {
+    return this.#deps.storage.runs.readEvents(id, after, limit, kinds);
+  }
+
   /** The last events before `before`, in order. The caller must already have checked that the viewer may see the run. */
   async readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]> {
     return this.#deps.storage.runs.readEventsBefore(id, before, limit);
+  }
+
+  /** Finds the session of a conversation and the conversation of a session. This is public, and nothing else is. */
+  async findSessionAndConversation(
+    key: RunKey,
+  ): Promise<Pick<Run, "conversationId" | "sessionId"> | undefined> {
+    const run = await this.#deps.storage.runs.find(key);
+    return run && { conversationId: run.conversationId, sessionId: run.sessionId };
+  }
+
+  sessionLink(run: Pick<Run, "sessionId">): string {
+    return this.#deps.writer.sessionLink(run);
   }
 
   /** Says in the log of the run that a message to its thread was given up. A deleted run has no log. */
@@ -534,91 +391,6 @@ export class RunService {
     });
   }
 
-  /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */
-  async readEvents(
-    id: RunId,
-    after: number,
-    limit: number,
-    kinds?: readonly RunEventKind[],
-  ): Promise<readonly RunEvent[]> {
-    return this.#deps.storage.runs.readEvents(id, after, limit, kinds);
-  }
-
-  /** Finds the session of a conversation and the conversation of a session. This is public, and nothing else is. */
-  async findSessionAndConversation(
-    key: RunKey,
-  ): Promise<Pick<Run, "conversationId" | "sessionId"> | undefined> {
-    const run = await this.#deps.storage.runs.find(key);
-    return run && { conversationId: run.conversationId, sessionId: run.sessionId };
-  }
-
-  sessionLink(run: Pick<Run, "sessionId">): string {
-    return this.#deps.writer.sessionLink(run);
-  }
-
-  /** Sharing takes effect only if the request itself asks for it, because only its response shows the address. */
-  async #sharing({ config, creator }: NewRun): Promise<Pick<PreparedRun, "ignored" | "shares">> {
-    const access = config?.session_sharing?.public_access;
-    if (access === undefined) {
-      return { ignored: [] };
-    }
-    const team = await this.#deps.storage.teams.find(creator.teamId);
-    return team !== undefined && allowsSharing(team, access)
-      ? { shares: access, ignored: [] }
-      : { ignored: ["config.session_sharing"] };
-  }
-
-  /** Adds the named agent that executes the run, if any. */
-  async #withAgent(request: NewRun): Promise<NewRun> {
-    const { agentUid, creator, requester = creator } = request;
-    const namedAgent = await findExecutingAgent(this.#deps.storage, requester, agentUid);
-    return namedAgent === undefined ? request : { ...request, namedAgent };
-  }
-
-  /** Adds what the run inherits from its conversation, and what the first matching routing rule says. */
-  async #routed(request: NewRun, from: RequestOrigin): Promise<NewRun> {
-    if (request.isRouted === true) {
-      return request;
-    }
-    const { config: requested = {}, continues, creator, namedAgent, prompt } = request;
-    const agent = namedAgent && agentConfig(namedAgent, requested);
-    const chosen = layeredConfig(requested, agent ?? {});
-    const before = continues && inheritConfig(continues, chosen);
-    const { defaults = [], isWithoutEnvironment = false } = request;
-    const rules = await this.#deps.routing.of(creator.teamId);
-    const known = layeredConfig(chosen, before?.config ?? {});
-    const routing = isWithoutEnvironment
-      ? { reason: "The request names no environment.", considered: [] }
-      : route(rules, { ...from, text: prompt, config: known });
-    // An issue says itself where its run works.
-    const hasPlace =
-      isWithoutEnvironment || homeRepositoryOf({ provenance: request.provenance ?? {} }) !== undefined;
-    const below = hasPlace
-      ? defaults.map(({ config, layer }) => ({ layer, config: withoutPlace(config) }))
-      : defaults;
-    const sources = { request: requested, agent, conversation: before?.config, defaults: below };
-    const routed = routedConfig(sources, routing);
-    const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
-    return { ...before, ...request, config: routed.config, provenance };
-  }
-
-  /** The policies apply to everybody who takes part in the request. Nobody uses a right to administer here. */
-  async #judgeNew(origin: RunDefinition, request: NewRun, from: RequestOrigin): Promise<Verdict> {
-    const { creator, namedAgent, requester = creator } = request;
-    const verdictOn = async (one: Pick<Viewer, "id" | "type">) => {
-      const who = { ...one, teamId: creator.teamId, administrator: false };
-      return (await this.#judge(who, from))("create", origin);
-    };
-    let verdict = await verdictOn(creator);
-    if (requester.id !== creator.id) {
-      verdict = stricter(verdict, await verdictOn(requester));
-    }
-    if (namedAgent !== undefined && namedAgent.id !== requester.id) {
-      verdict = stricter(verdict, await verdictOn({ id: namedAgent.id, type: "service_account" }));
-    }
-    return verdict;
-  }
-
   /** Evaluates the team's policies. Every change of a run goes through here. */
   #judge(viewer: Parameters<typeof runJudge>[1], from: RequestOrigin = OVER_THE_API): Promise<RunJudge> {
     const { policies, storage } = this.#deps;
@@ -631,22 +403,12 @@ export class RunService {
     return { digest: this.#deps.digest, authorIds };
   }
 
-  /** An approval is for the contents of the files, which are read here. */
-  async #withDigests({ files = [], ...input }: ReceivedFollowUp): Promise<FollowUpInput> {
-    const { blobs, digest } = this.#deps;
-    const digested: (RunInput & { readonly sha256: string })[] = [];
-    for (const file of files) {
-      digested.push({ ...file, sha256: digest(await blobs.get(file.blobId)) });
-    }
-    return digested.length === 0 ? input : { ...input, files: digested };
-  }
-
   async #tryCancel(id: RunId, viewer: Viewer): Promise<CancelStatus> {
     let isChanged = false;
-    const judged = await this.#judge(viewer);
+    const judge = await this.#judge(viewer);
     try {
       await this.#change(id, viewer, (edit) => {
-        requireAllowed(judged("cancel", edit.run));
+        requireAllowed(judge("cancel", edit.run));
         isChanged = decideCancel(edit, viewer.displayName);
       });
     } catch (error) {
@@ -676,38 +438,6 @@ export class RunService {
   #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
     return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
-
-  #add(edit: RunEdit, extras: TransactionExtras, effect: Omit<FollowUpResult, "run"> = {}): void {
-    const { apiKeyId, binding, inboxResult, responseFor, signInId, startAfterMs = 0 } = extras;
-    edit.attach({ apiKeyId, signInId });
-    if (binding !== undefined) {
-      edit.bind(binding);
-    }
-    edit.startAfter(startAfterMs);
-    const { saysIfQuestionOpen, threadNotices } = extras;
-    for (const notice of threadNotices?.notices ?? []) {
-      edit.notices.post(notice, threadNotices?.threadId);
-    }
-    if (saysIfQuestionOpen !== undefined && effect.questionOpen === true) {
-      edit.notices.post(saysIfQuestionOpen, threadNotices?.threadId);
-    }
-    if (inboxResult !== undefined) {
-      edit.attach({ inboxResult: { ...inboxResult, runId: edit.run.id } });
-    }
-    edit.attach({ idempotentResponse: responseFor?.({ run: edit.run, ...effect }) });
-  }
-}
-
-function requireOthersWords(run: Run, { approval, followUp }: ApprovalTarget, viewer: Viewer): void {
-  const { authorIds = [] } = approval;
-  const words =
-    followUp === undefined
-      ? { authorIds, isRequest: true }
-      : { authorIds: [followUp.authorId, ...authorIds], isRequest: false };
-  const objection = objectionTo(viewer, run, words);
-  if (objection !== undefined) {
-    throw new AppError("not_authorized", objection);
-  }
 }
 
 /** What a refused cancellation says about the run. Any other failure is thrown. */
@@ -723,46 +453,4 @@ function statusOf(error: unknown): CancelStatus {
     default:
       throw error;
   }
-}
-
-/** Shows a follow-up to people who read the run's threads elsewhere. */
-function followUpNotice(
-  viewer: Viewer,
-  { message }: Pick<FollowUpInput, "message">,
-  { from, signInId }: Pick<TransactionExtras, "from" | "signInId">,
-): Notice {
-  if (viewer.invitation !== undefined) {
-    return changeNotice({ displayName: "A guest" }, "asked over a share link", message);
-  }
-  const place = signInId === undefined ? "over the API" : "on the web";
-  return changeNotice(viewer, `asked ${from?.integration ? `in ${from.integration}` : place}`, message);
-}
-
-function changeNotice(
-  { displayName = "A user" }: Pick<Viewer, "displayName">,
-  did: string,
-  message: string,
-): Notice {
-  const words = Array.from(message);
-  const cut = words.length > TOLD_LENGTH ? `${words.slice(0, TOLD_LENGTH).join("")}…` : message;
-  return { kind: "message", purpose: "reply", text: `${displayName} ${did}: ${cut}` };
-}
-
-/** A run that tests an environment has no agent that could read a message. */
-function requireAgent({ preparesOnly }: Run): void {
-  if (preparesOnly === true) {
-    throw new AppError("operation_not_supported", "This run tests an environment: no agent works on it.", {
-      remedy: "Start a run in this environment.",
-    });
-  }
-}
-
-/** The name of the environment, for people who read about the run when the environment has been changed. */
-function withEnvironment(request: NewRun, environment: Environment | undefined): NewRun {
-  if (environment === undefined) {
-    return request;
-  }
-  const { name, repositories } = environment.config;
-  const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
-  return { ...request, provenance: { ...request.provenance, environment: { name, repositories: names } } };
 }

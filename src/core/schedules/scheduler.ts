@@ -1,7 +1,8 @@
 import { AppError } from "../errors.ts";
 import type { Log } from "../ports/log.ts";
 import type { NewRun } from "../runs/new-run.ts";
-import type { PreparedRun, RunService } from "../runs/run-service.ts";
+import type { PreparedRun } from "../runs/run-preparer.ts";
+import type { RunService } from "../runs/run-service.ts";
 import type { Storage } from "../storage.ts";
 import type { NextDue } from "./cron.ts";
 import { fired, type Schedule } from "./schedule.ts";
@@ -102,7 +103,7 @@ export class Scheduler {
 
   async #prepare(schedule: Schedule): Promise<Spawn> {
     try {
-      return { run: await this.#deps.runs.prepare(await this.#requestOf(schedule)) };
+      return { run: await this.#deps.runs.preparer.prepare(await this.#requestOf(schedule)) };
     } catch (error) {
       return { error: finalText(error) };
     }

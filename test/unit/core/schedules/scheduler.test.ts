@@ -138,15 +138,15 @@ describe("a schedule", () => {
     const { id } = await service.create(ada, WANTED);
     await harness.queue.stop(0);
     await harness.clock.advance(MINUTE_MS);
-    const prepare = harness.runs.prepare.bind(harness.runs);
-    harness.runs.prepare = async (...args) => {
+    const prepare = harness.runs.preparer.prepare.bind(harness.runs.preparer);
+    harness.runs.preparer.prepare = async (...args) => {
       await service.replace(ada, id, { ...WANTED, prompt: "Something else" });
       return prepare(...args);
     };
 
     await scheduler.fire(id);
     expect(await runs()).toEqual([]);
-    harness.runs.prepare = prepare;
+    harness.runs.preparer.prepare = prepare;
     await scheduler.round();
 
     expect(await runs()).toMatchObject([{ prompt: "Something else" }]);
@@ -229,9 +229,9 @@ describe("a due time that starts no run", () => {
 
   test("a due time during a failure fires late", async () => {
     const { id } = await service.create(ada, WANTED);
-    const prepare = harness.runs.prepare.bind(harness.runs);
+    const prepare = harness.runs.preparer.prepare.bind(harness.runs.preparer);
     let failures = 2;
-    harness.runs.prepare = async (...args) => {
+    harness.runs.preparer.prepare = async (...args) => {
       failures -= 1;
       if (failures >= 0) {
         throw new AppError("resource_unavailable", "The host is away.");
@@ -261,8 +261,8 @@ describe("a due time that starts no run", () => {
     ];
     await harness.queue.stop(0);
     await harness.clock.advance(MINUTE_MS);
-    const prepare = harness.runs.prepare.bind(harness.runs);
-    harness.runs.prepare = async (request, from) => {
+    const prepare = harness.runs.preparer.prepare.bind(harness.runs.preparer);
+    harness.runs.preparer.prepare = async (request, from) => {
       if (request.scheduleId === broken.id) {
         throw new Error("a bug");
       }

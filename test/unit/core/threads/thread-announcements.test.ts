@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { decideTurnEnd } from "../../../../src/core/attempts/decide-attempt.ts";
 import type { Principal } from "../../../../src/core/people/principal.ts";
-import type { TransactionExtras } from "../../../../src/core/runs/run-service.ts";
+import type { TransactionExtras } from "../../../../src/core/runs/transaction-extras.ts";
 import type { Thread } from "../../../../src/core/threads/thread.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aFollowUp, aRun, aThread } from "../../../support/run-builders.ts";

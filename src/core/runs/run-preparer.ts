@@ -1,0 +1,224 @@
+import type { Environment } from "../environments/environment.ts";
+import { requireRunEnvironment } from "../environments/environment-service.ts";
+import { newId, type TeamId } from "../ids.ts";
+import type { RunInput } from "../inputs/run-input.ts";
+import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
+import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
+import { type KeptValues, withSealedValues } from "../mcp-servers/sealed-values.ts";
+import { agentConfig, findExecutingAgent } from "../people/named-agent.ts";
+import type { Viewer } from "../people/principal.ts";
+import { allowsSharing, type ShareAccess } from "../people/share-link.ts";
+import { requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
+import { runJudge } from "../policies/run-judge.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Digest } from "../ports/digest.ts";
+import type { PullRequests } from "../pull-requests/pull-requests.ts";
+import { requirePullRequestAccess } from "../pull-requests/require-access.ts";
+import { requireRunRepository } from "../repositories/run-repository.ts";
+import { route } from "../routing/route.ts";
+import { isPlaced, routedConfig, withoutPlace } from "../routing/routed-config.ts";
+import type { RunRules } from "../rules/run-rules.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import type { SkillFinder } from "../skills/skill-finder.ts";
+import { withSkills } from "../skills/with-skills.ts";
+import type { Storage } from "../storage.ts";
+import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
+import { requireSandbox } from "../workers/require-sandbox.ts";
+import { hashed, inputsOfRequest, newApproval, requiredApproval } from "./approval.ts";
+import { homeRepositoryOf } from "./home-repository.ts";
+import { inheritConfig } from "./inherit-config.ts";
+import { layeredConfig } from "./layered-config.ts";
+import { type AgentChoice, type NewRun, originOf } from "./new-run.ts";
+import type { RequestOrigin } from "./request-origin.ts";
+import type { Approval, RunConfig, RunDefinition } from "./run.ts";
+import { requireKeepableConfig } from "./supported-config.ts";
+
+export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {
+  readonly storage: Pick<
+    Storage,
+    "environments" | "mcpServers" | "namedAgents" | "people" | "teams" | "workers"
+  >;
+  readonly clock: Clock;
+  readonly agents: AgentChoice;
+  readonly skills: Pick<SkillFinder, "find">;
+  readonly secretBox: Pick<SecretBox, "seal">;
+  readonly pullRequests: Pick<PullRequests, "isAllowed">;
+  readonly blobs: Pick<BlobStore, "get">;
+  readonly digest: Digest;
+}
+
+/** A new run that is routed, has its skill and is allowed. It only has to be stored. */
+export interface PreparedRun {
+  readonly definition: RunDefinition;
+  readonly inputs: NewRun["inputs"];
+  readonly webhook?: WebhookEndpoint | undefined;
+  readonly approval: Approval | undefined;
+  readonly othersWrote: boolean;
+  /** The access with which the request shares the run. Absent: it does not, or the team does not allow it. */
+  readonly shares?: ShareAccess;
+  /** The paths of the caller's members that have no effect for a reason that only the core knows. */
+  readonly ignored: readonly string[];
+}
+
+/** Makes of a request everything that a new run stores, and checks configurations that are stored for later runs. */
+export class RunPreparer {
+  readonly #deps: RunPreparerDeps;
+
+  constructor(deps: RunPreparerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Does everything except storing the run. It may take a while, so it must not run inside a transaction. */
+  async prepare(request: NewRun, from: RequestOrigin = { source: request.source }): Promise<PreparedRun> {
+    const { agents, clock, storage } = this.#deps;
+    const routed = await this.#routed(await this.#withAgent(this.#withSealedConfig(request)), from);
+    requireMcpServers(routed.config ?? {}, "config");
+    requireRunRepository(routed.config ?? {}, "config");
+    await this.requirePullRequestAccess(routed, "config");
+    const environment = await requireRunEnvironment(storage.environments, routed);
+    await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
+    // Rows of earlier versions have values that are not sealed.
+    const sealed = withEnvironment(
+      { ...routed, ...this.#sealedConfig(routed, { isStored: true }) },
+      environment,
+    );
+    // The skills are read before anything is stored, because it may take a while and without them there is no run.
+    const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
+    await requireSandbox(storage.workers, agents, origin, environment?.config.image);
+    const verdict = await this.#judge(origin, routed, from);
+    requireAllowed(verdict);
+    const required = requiredApproval(verdict);
+    const { inputs = [] } = request;
+    const approval =
+      required && newApproval(newId(clock.now()), required, [], { digest: this.#deps.digest, authorIds: [] });
+    const othersWrote = request.othersWrote === true;
+    const sharing = await this.#sharing(request);
+    const prepared = { definition: origin, inputs, approval, othersWrote, ...sharing };
+    return this.withFiles(prepared, inputs);
+  }
+
+  /** The same run with these files. An approval covers their contents, which are read here. */
+  async withFiles(prepared: PreparedRun, inputs: readonly RunInput[]): Promise<PreparedRun> {
+    const { approval, definition } = prepared;
+    if (approval === undefined) {
+      return { ...prepared, inputs };
+    }
+    const words = await inputsOfRequest(definition, inputs, this.#deps);
+    return { ...prepared, inputs, approval: { ...approval, ...hashed(words, this.#deps.digest) } };
+  }
+
+  /** Whether the request, a routing rule or a default says in which environment or repository the run works. */
+  async saysWhere(request: NewRun, from: RequestOrigin): Promise<boolean> {
+    if (request.isWithoutEnvironment === true) {
+      return true;
+    }
+    const { config = {}, provenance = {} } = await this.#routed(await this.#withAgent(request), from);
+    return isPlaced(config) || homeRepositoryOf({ provenance }) !== undefined;
+  }
+
+  /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
+  requireStorable(config: RunConfig, member: string): void {
+    requireKeepableConfig(config, member, this.#deps.agents);
+  }
+
+  /** A configuration as it is stored. `before` has the values that the caller was shown as `[redacted]`. */
+  storable<Config extends RunConfig>(teamId: TeamId, config: Config, kept: KeptValues = {}): Config {
+    return withSealedValues(this.#deps.secretBox, teamId, config, kept);
+  }
+
+  /** Seals the caller's values before they are joined with those of stored configurations, which are sealed already. */
+  #withSealedConfig(request: NewRun): NewRun {
+    if (request.hasStoredConfig === true) {
+      return request;
+    }
+    requireMcpServers(request.config ?? {}, "config");
+    return { ...request, ...this.#sealedConfig(request) };
+  }
+
+  #sealedConfig({ config, creator }: NewRun, kept: KeptValues = {}): Pick<NewRun, "config"> {
+    return config === undefined ? {} : { config: this.storable(creator.teamId, config, kept) };
+  }
+
+  /** Checks the credentials for the pull request of a configuration. It may ask another system. */
+  async requirePullRequestAccess(
+    request: Pick<NewRun, "config" | "creator" | "namedAgent">,
+    member: string,
+  ): Promise<void> {
+    await requirePullRequestAccess(this.#deps.pullRequests, request, member);
+  }
+
+  /** Sharing takes effect only if the request itself asks for it, because only its response shows the address. */
+  async #sharing({ config, creator }: NewRun): Promise<Pick<PreparedRun, "ignored" | "shares">> {
+    const access = config?.session_sharing?.public_access;
+    if (access === undefined) {
+      return { ignored: [] };
+    }
+    const team = await this.#deps.storage.teams.find(creator.teamId);
+    return team !== undefined && allowsSharing(team, access)
+      ? { shares: access, ignored: [] }
+      : { ignored: ["config.session_sharing"] };
+  }
+
+  /** Adds the named agent that executes the run, if any. */
+  async #withAgent(request: NewRun): Promise<NewRun> {
+    const { agentUid, creator, requester = creator } = request;
+    const namedAgent = await findExecutingAgent(this.#deps.storage, requester, agentUid);
+    return namedAgent === undefined ? request : { ...request, namedAgent };
+  }
+
+  /** Adds what the run inherits from its conversation, and what the first matching routing rule says. */
+  async #routed(request: NewRun, from: RequestOrigin): Promise<NewRun> {
+    if (request.isRouted === true) {
+      return request;
+    }
+    const { config: requested = {}, continues, creator, namedAgent, prompt } = request;
+    const agent = namedAgent && agentConfig(namedAgent, requested);
+    const chosen = layeredConfig(requested, agent ?? {});
+    const before = continues && inheritConfig(continues, chosen);
+    const { defaults = [], isWithoutEnvironment = false } = request;
+    const rules = await this.#deps.routing.of(creator.teamId);
+    const known = layeredConfig(chosen, before?.config ?? {});
+    const routing = isWithoutEnvironment
+      ? { reason: "The request names no environment.", considered: [] }
+      : route(rules, { ...from, text: prompt, config: known });
+    // An issue says itself where its run works.
+    const hasPlace =
+      isWithoutEnvironment || homeRepositoryOf({ provenance: request.provenance ?? {} }) !== undefined;
+    const below = hasPlace
+      ? defaults.map(({ config, layer }) => ({ layer, config: withoutPlace(config) }))
+      : defaults;
+    const sources = { request: requested, agent, conversation: before?.config, defaults: below };
+    const routed = routedConfig(sources, routing);
+    const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
+    return { ...before, ...request, config: routed.config, provenance };
+  }
+
+  /** The policies apply to everybody who takes part in the request. Nobody uses a right to administer here. */
+  async #judge(origin: RunDefinition, request: NewRun, from: RequestOrigin): Promise<Verdict> {
+    const { policies, storage } = this.#deps;
+    const { creator, namedAgent, requester = creator } = request;
+    const verdictOn = async (one: Pick<Viewer, "id" | "type">) => {
+      const who = { ...one, teamId: creator.teamId, administrator: false };
+      return (await runJudge({ policies, environments: storage.environments }, who, from))("create", origin);
+    };
+    let verdict = await verdictOn(creator);
+    if (requester.id !== creator.id) {
+      verdict = stricter(verdict, await verdictOn(requester));
+    }
+    if (namedAgent !== undefined && namedAgent.id !== requester.id) {
+      verdict = stricter(verdict, await verdictOn({ id: namedAgent.id, type: "service_account" }));
+    }
+    return verdict;
+  }
+}
+
+/** The name of the environment, for people who read about the run when the environment has been changed. */
+function withEnvironment(request: NewRun, environment: Environment | undefined): NewRun {
+  if (environment === undefined) {
+    return request;
+  }
+  const { name, repositories } = environment.config;
+  const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
+  return { ...request, provenance: { ...request.provenance, environment: { name, repositories: names } } };
+}

@@ -1,0 +1,62 @@
+import type { AuditContext } from "../audit/audit-log.ts";
+import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
+import type { InboxResult } from "../inbox/inbox-result.ts";
+import type { Notice } from "../threads/notice.ts";
+import type { ThreadBinding } from "../threads/thread.ts";
+import type { FollowUpEffect } from "./decide-follow-up.ts";
+import type { RequestOrigin } from "./request-origin.ts";
+import type { FollowUp, Run } from "./run.ts";
+import type { RunEdit } from "./run-edit.ts";
+
+/** The origin of a change, and what must be stored in the same transaction as the change. */
+export interface TransactionExtras {
+  /** Default: the API. */
+  readonly from?: RequestOrigin;
+  readonly inboxResult?: Omit<InboxResult, "runId">;
+  readonly binding?: ThreadBinding;
+  /** Posted to the thread `threadId` only. */
+  readonly threadNotices?: { readonly threadId: string; readonly notices: readonly Notice[] };
+  /** If the change queues the run, the work begins this much later. */
+  readonly startAfterMs?: number | undefined;
+  /** The API key of the caller. If it was revoked, nothing is stored. */
+  readonly apiKeyId?: string;
+  /** The sign-in of the caller. If it has ended, nothing is stored. */
+  readonly signInId?: string;
+  /** Named in audit entries. Default: the viewer. */
+  readonly author?: AuditContext;
+  /** Builds the response that is stored under the caller's idempotency key. */
+  readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
+  /** Posted to the thread of `threadNotices` too if the follow-up is no answer to the open question. */
+  readonly saysIfQuestionOpen?: Notice;
+}
+
+export interface FollowUpResult extends FollowUpEffect {
+  /** The follow-up that was rewritten. */
+  readonly followUp?: FollowUp;
+  readonly run: Run;
+}
+
+/** Makes the extras parts of the change. `effect` is what the change did with a follow-up. */
+export function addExtras(
+  edit: RunEdit,
+  extras: TransactionExtras,
+  effect: Omit<FollowUpResult, "run"> = {},
+): void {
+  const { apiKeyId, binding, inboxResult, responseFor, signInId, startAfterMs = 0 } = extras;
+  edit.attach({ apiKeyId, signInId });
+  if (binding !== undefined) {
+    edit.bind(binding);
+  }
+  edit.startAfter(startAfterMs);
+  const { saysIfQuestionOpen, threadNotices } = extras;
+  for (const notice of threadNotices?.notices ?? []) {
+    edit.notices.post(notice, threadNotices?.threadId);
+  }
+  if (saysIfQuestionOpen !== undefined && effect.questionOpen === true) {
+    edit.notices.post(saysIfQuestionOpen, threadNotices?.threadId);
+  }
+  if (inboxResult !== undefined) {
+    edit.attach({ inboxResult: { ...inboxResult, runId: edit.run.id } });
+  }
+  edit.attach({ idempotentResponse: responseFor?.({ run: edit.run, ...effect }) });
+}
