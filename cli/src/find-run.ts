@@ -8,7 +8,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 /** The beginning of an id. Eight digits name the time at which the run was created, to about a minute. */
 const PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/;
 const TIME_DIGITS = 8;
-/** One of these digits stands for 65,536 ms. */
+/** The last of these digits counts units of 65,536 ms. */
 const TIME_UNIT_MS = 2 ** 16;
 /** The id is made shortly before the run is stored. */
 const TOLERANCE_MS = 60_000;

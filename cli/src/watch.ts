@@ -16,7 +16,7 @@ export interface WatchOptions {
 
 const FRAMES = Array.from("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏");
 const FRAME_MS = 100;
-/** A server that restarts is waited for, with pauses of up to 8 s. */
+/** While the server restarts, the command tries again, with pauses of up to 8 s. */
 const RECONNECTS = 60;
 const KEYS = "q detach · c cancel · a answer · f follow up";
 const ERASE_LINE = "\r\u001b[2K";

@@ -89,7 +89,9 @@ export function agentProblems({ ERRAND_AGENT, ERRAND_AGENT_COMMAND }: AgentVaria
 
 const NPM_NAMES = /^(path|npm_config_.*|(https?|all|no)_proxy|node_extra_ca_certs|ssl_cert_(file|dir))$/i;
 
-/** npm gets a home directory of its own while it installs, so the path of the operator's settings is passed explicitly. */
+/**
+ * npm gets a home directory of its own while it installs, so the path of the operator's settings is passed explicitly.
+ */
 function npmVariablesIn(env: Env): Readonly<Record<string, string>> {
   const settings: readonly (readonly [string, string])[] =
     env.HOME === undefined ? [] : [["npm_config_userconfig", join(env.HOME, ".npmrc")]];

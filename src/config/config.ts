@@ -118,7 +118,10 @@ export interface Config {
   readonly setupMinutes: number;
   /** Addresses that webhooks may reach although they are not public or not HTTPS. */
   readonly webhookAllow: AllowList;
-  /** Addresses that agents with network access and remote MCP servers may use although they are not public or not HTTPS. */
+  /**
+   * Addresses that agents with network access and remote MCP servers may use although they are not public or not
+   * HTTPS.
+   */
   readonly agentAllow: AllowList;
   /** The model servers for which a key or an address is set. */
   readonly models: ModelConfig;

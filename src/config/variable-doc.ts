@@ -24,6 +24,9 @@ export interface VariableDoc {
   readonly default: string;
   /** Default: false. */
   readonly secret?: boolean;
-  /** Whether docker-compose.yml passes the variable to both containers, sets it itself, or does neither. Default: passed. */
+  /**
+   * Whether docker-compose.yml passes the variable to both containers, sets it itself, or does neither. Default:
+   * passed.
+   */
   readonly compose?: "passed" | "set" | "no";
 }

@@ -5,7 +5,10 @@ import type { Destinations } from "../network-policy/destinations.ts";
 import type { Resolve } from "../network-policy/guarded-connector.ts";
 
 export interface GatewayOptions {
-  /** Whether the sandbox has a loopback of its own. Then gateways listen on unix sockets, otherwise on ports of this machine. */
+  /**
+   * Whether the sandbox has a loopback of its own. Then gateways listen on unix sockets, otherwise on ports of this
+   * machine.
+   */
   readonly isolated: boolean;
   /** The sockets are below it. */
   readonly dataDir: string;

@@ -46,8 +46,8 @@ function gitVariables(gateway: Pick<Gateway, "address" | "portForward">, gitUrl:
 
 /**
  * Git calls the gateway as a proxy, so that it shows the host's own addresses and never the token. It uses plain HTTP
- * up to the gateway, because the gateway could not add its key to a request inside of TLS. Through a port forward it needs no
- * token, because only the sandbox has it, and `git config --list` would print it.
+ * up to the gateway, because the gateway could not add its key to a request inside of TLS. Through a port forward it
+ * needs no token, because only the sandbox has it, and `git config --list` would print it.
  */
 function wayToHost(
   { address, portForward }: Pick<Gateway, "address" | "portForward">,

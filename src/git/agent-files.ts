@@ -34,7 +34,10 @@ const AGENT_FILES = [
 /** `.github` is checked out only where it is a folder: behind a link, its files have other names. */
 const GITHUB_FOLDER = ["!**/.github", "**/.github/"];
 
-/** Checks out everything except these files, in any folder. They stay in the commits, so no change shows that they are absent. */
+/**
+ * Checks out everything except these files, in any folder. They stay in the commits, so no change shows that they are
+ * absent.
+ */
 export const WITHOUT_AGENT_FILES = [
   "/*",
   ...GITHUB_FOLDER,

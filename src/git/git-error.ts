@@ -15,7 +15,10 @@ const NOT_READABLE = [
 const WANTS_KEY =
   /could not read (username|password)|authentication failed|requested URL returned error: 401/i;
 const FORBIDDEN = /requested URL returned error: 403/i;
-/** Git's complaints, and what they mean for people. The complaint itself contains addresses, so it goes only to the log. */
+/**
+ * Git's complaints, and what they mean for people. The complaint itself contains addresses, so it goes only to the
+ * log.
+ */
 const NETWORK: readonly (readonly [RegExp, string])[] = [
   [/could not resolve/i, "the name of the git host is unknown"],
   [

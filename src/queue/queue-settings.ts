@@ -6,8 +6,9 @@ export const HEARTBEAT_SECONDS = 10;
 export const SUPERVISE_SECONDS = 5;
 const RETRY_LIMIT = 1_000;
 /**
- * An inbox job fails when the platform does not answer, a schedule's job when the host of its skill does not answer: both
- * may take minutes to come back. Jobs of the other kinds fail only with the database, and must be retried soon after it is back.
+ * An inbox job fails when the platform does not answer, a schedule's job when the host of its skill does not answer:
+ * both may take minutes to come back. Jobs of the other kinds fail only with the database, and must be retried soon
+ * after it is back.
  */
 const RETRY_DELAY_MAX_SECONDS = { run: 5, inbox: 60, deliver: 5, schedule: 60 } as const;
 const KEEP_DONE_SECONDS = 3_600;
@@ -44,8 +45,9 @@ export function settingsOf(kind: JobKind) {
 }
 
 /**
- * The queue that holds a job: one for each kind, one for the runs of each worker host, and one for each data directory. Names of queues take letters,
- * digits and `_-./` only, so each other character of a host name becomes `/` and its UTF-8 bytes in hex.
+ * The queue that holds a job: one for each kind, one for the runs of each worker host, and one for each data
+ * directory. Names of queues take letters, digits and `_-./` only, so each other character of a host name becomes `/`
+ * and its UTF-8 bytes in hex.
  */
 export function queueOf({ kind, disk, host }: Pick<Job, "kind" | "disk" | "host">): string {
   if (disk !== undefined) {

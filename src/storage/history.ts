@@ -5,8 +5,9 @@ const BATCH = 1_000;
 const SECOND_MS = 1_000;
 
 /**
- * Deletes processed events with their dedupe keys, and notices that are no longer to be sent, if they are older, and what
- * runs counted for quotas in months that have ended. Returns how many. The oldest rows are looked at first, so that a call costs little when there is nothing to delete.
+ * Deletes processed events with their dedupe keys, and notices that are no longer to be sent, if they are older, and
+ * what runs counted for quotas in months that have ended. Returns how many. The oldest rows are looked at first, so
+ * that a call costs little when there is nothing to delete.
  */
 export async function pruneHistory(database: Statements, keptMs: number): Promise<number> {
   const values = [BATCH, Math.ceil(keptMs / SECOND_MS)];

@@ -183,8 +183,8 @@ async function replaceOld(tx: Tx, threadId: string): Promise<void> {
 
 /**
  * In the order in which they are sent. A message that is not shown yet stands where its first notice stood, so that an
- * answer is not shown before the card of its run. Of several notices of one message, the older one comes first, so that the
- * newest one is what stays.
+ * answer is not shown before the card of its run. Of several notices of one message, the older one comes first, so
+ * that the newest one is what stays.
  */
 function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
   return tx.$queryRaw<WaitingRow[]>`

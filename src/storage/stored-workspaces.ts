@@ -31,8 +31,8 @@ const BATCH = 1_000;
 const SECOND_MS = 1_000;
 
 /**
- * Replaces the checkpoints of runs that ended longer ago by their work alone. The blobs are pruned afterwards. Ids of blobs
- * are ordered by time: work that is older than the checkpoint belongs to another one. Returns how many.
+ * Replaces the checkpoints of runs that ended longer ago by their work alone. The blobs are pruned afterwards. Ids of
+ * blobs are ordered by time: work that is older than the checkpoint belongs to another one. Returns how many.
  */
 export async function expireCheckpoints(database: Statements, keptMs: number): Promise<number> {
   const values = [BATCH, Math.ceil(keptMs / SECOND_MS)];

@@ -20,7 +20,10 @@ beforeAll(async () => {
 
 afterAll(() => fixture?.close());
 
-/** The calls of the service, without logs and the edits of a card between its first and its last state, as one line each. */
+/**
+ * The calls of the service, without logs and the edits of a card between its first and its last state, as one line
+ * each.
+ */
 function countedCalls(calls: readonly GithubCall[]): string[] {
   const last = new Map(calls.filter(isEdit).map((call) => [call.path, call]));
   const counted = calls.filter(

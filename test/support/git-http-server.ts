@@ -12,8 +12,8 @@ export interface GitRequest {
 }
 
 /**
- * Git's own HTTP server (`git http-backend`) before the bare repositories of a directory: reading and pushing, as hosts of
- * repositories do. `test/support/git-repositories.ts` makes such a directory.
+ * Git's own HTTP server (`git http-backend`) before the bare repositories of a directory: reading and pushing, as
+ * hosts of repositories do. `test/support/git-repositories.ts` makes such a directory.
  */
 export class GitHttpServer {
   readonly requests: GitRequest[] = [];

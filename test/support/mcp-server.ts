@@ -14,7 +14,7 @@ interface Message {
   readonly params?: { readonly arguments?: { readonly text?: string } };
 }
 
-/** A tool server of the Model Context Protocol over streamable HTTP, with one tool: `echo`. */
+/** A server of the Model Context Protocol over streamable HTTP, with one tool: `echo`. */
 export interface McpServer extends AnsweringServer {
   readonly sessions: Set<string>;
   /** Sends a notification on every open stream. */

@@ -49,7 +49,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   };
 }
 
-/** Codex has the tools of tool servers in namespaces, which aimock does not know: it puts a name and its space apart. */
+/** Codex has the tools of MCP servers in namespaces, which aimock does not know: it puts a name and its space apart. */
 async function pass(
   url: string,
   request: IncomingMessage,

@@ -13,7 +13,10 @@ export interface IncomingMessage {
   readonly body: string;
   /** The texts that an edit replaced. */
   readonly before?: { readonly title?: string; readonly body?: string };
-  /** When the text was last changed. GitHub does not say it of an edited review, so that is when the edit was delivered. */
+  /**
+   * When the text was last changed. GitHub does not say it of an edited review, so that is when the edit was
+   * delivered.
+   */
   readonly updatedAt?: string;
   readonly writer?: Account;
   readonly sender?: Account;

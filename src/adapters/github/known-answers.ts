@@ -2,7 +2,7 @@
 export interface Received {
   readonly data: unknown;
   readonly link: string;
-  /** By it GitHub says later that the answer is still the same. */
+  /** GitHub compares it with a later answer and says whether that is the same. */
   readonly etag: string | undefined;
 }
 

@@ -36,7 +36,10 @@ export function fillDescription(template: string, text: string): string {
   return template === "" ? text : `${text}\n\n${template}`;
 }
 
-/** Puts the text in the place of a reference without a number, or under the heading for issues. Undefined: it has neither. */
+/**
+ * Puts the text in the place of a reference without a number, or under the heading for issues. Undefined: it has
+ * neither.
+ */
 export function fillIssue(template: string, text: string): string | undefined {
   const lines = linesOf(template);
   const sections = sectionsOf(lines);

@@ -195,8 +195,8 @@ function reportOf({ installation: { id }, ...findings }: Report): Translation {
 }
 
 /**
- * Asks GitHub what is true now, because an event may be old. A pull request that another account opened is that account's,
- * also if a run works in it.
+ * Asks GitHub what is true now, because an event may be old. A pull request that another account opened is that
+ * account's, also if a run works in it.
  */
 export async function inspect(
   report: WorkReport,

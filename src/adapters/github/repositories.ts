@@ -50,8 +50,8 @@ export class RepositoryNames {
   }
 
   /**
-   * `at` is when GitHub said it, in milliseconds since 1970. A name that no repository can have would become a part of the
-   * addresses of calls, so it is not kept.
+   * `at` is when GitHub said it, in milliseconds since 1970. A name that no repository can have would become a part of
+   * the addresses of calls, so it is not kept.
    */
   learn(repository: NamedRepository, at: number): void {
     const { id, owner, repo } = repository;

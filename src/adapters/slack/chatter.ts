@@ -13,8 +13,8 @@ const unthreadedSchema = z.object({
 const reactionSchema = z.object({ reaction: z.string() });
 
 /**
- * True if no bot could be meant, whoever it is: a plain message of a channel that is in no thread and mentions nobody, or
- * a reaction that asks for nothing. `translate` would ignore it too. Most events are such, so they are not stored. An
+ * True if the event can concern no bot: a plain message of a channel that is in no thread and mentions nobody, or a
+ * reaction that asks for nothing. `translate` would ignore it too. Most events are such, so they are not stored. An
  * edit that adds a mention comes as an event of its own.
  */
 export function concernsNobody(event: { readonly type: string }): boolean {

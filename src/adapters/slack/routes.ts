@@ -23,8 +23,8 @@ interface Exchange {
 }
 
 /** Serves `POST /webhooks/slack`, in a scope of its own, so that only these bodies stay unparsed. */
-export function webhookRoutes(given: WebhookDeps): FastifyPluginAsync {
-  const deps = { ...given, forged: new ForgedRequests(given.log, "slack.webhook.rejected") };
+export function webhookRoutes(webhookDeps: WebhookDeps): FastifyPluginAsync {
+  const deps = { ...webhookDeps, forged: new ForgedRequests(webhookDeps.log, "slack.webhook.rejected") };
   return async (server) => {
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));

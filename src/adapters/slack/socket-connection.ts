@@ -12,7 +12,7 @@ const CLOSE_LIMIT_MS = 2_000;
 
 export interface ConnectionListener {
   onMessage(connection: SocketConnection, text: string): void;
-  /** Called once, whoever closed the connection. */
+  /** Called once, whichever side closed the connection. */
   onEnd(connection: SocketConnection, reason: string): void;
 }
 

@@ -82,7 +82,7 @@ export async function openSession(
     // A resumed agent received the base prompt in the session's first prompt.
     ...(basePrompt && !hasChannel && !loaded ? { preamble: fence(basePrompt) } : {}),
     shortcomings: [
-      ...offered.leftOut.map((server) => `${name} does not take the tool server ${server}.`),
+      ...offered.leftOut.map((server) => `${name} does not take the MCP server ${server}.`),
       ...(await options.choose("model", terms.setsModel ? undefined : start.modelId)).map(
         (model) => `${name} does not offer the model ${model} and works with its own choice.`,
       ),

@@ -37,8 +37,9 @@ export function closeAfter(reply: FastifyReply): void {
 }
 
 /**
- * Knows whether a request that has not arrived completely was answered. An error that comes later, for example because the rest of its
- * body does not arrive, must not be answered again: the caller would take that for the answer to its next request.
+ * Knows whether a request that has not arrived completely was answered. An error that comes later, for example because
+ * the rest of its body does not arrive, must not be answered again: the caller would take that for the answer to its
+ * next request.
  */
 export class AnsweredRequests {
   readonly #last = new WeakMap<

@@ -100,8 +100,8 @@ class UnreadResponse {
   }
 
   /**
-   * Returns how long the bytes have waited, minus the time that a slow caller needs for them: a large write counts as unread
-   * until all of it was read. To be called regularly, because nothing notifies of what a caller reads.
+   * Returns how long the bytes have waited, minus the time that a slow caller needs for them: a large write counts as
+   * unread until all of it was read. To be called regularly, because nothing notifies of what a caller reads.
    */
   lateMs(nowMs: number): number {
     const { bufferSize } = this.stream;

@@ -5,7 +5,9 @@ import { pathOf } from "./request-id.ts";
 /** Probes and files of the pages are frequent and not interesting. */
 const QUIET = /^\/(healthz|readyz|assets\/)/;
 
-/** Logs one line per request, without its query, headers and body. Every response has the id of its request in the log. */
+/**
+ * Logs one line per request, without its query, headers and body. Every response has the id of its request in the log.
+ */
 export function addRequestLog(server: FastifyInstance): void {
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);

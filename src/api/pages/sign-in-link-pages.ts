@@ -29,8 +29,8 @@ const JOINED = {
 };
 
 /**
- * The pages of one-time links. Opening a link shows who it signs in; only its button uses it up. To a person who is signed in
- * as another principal, the link of an outside account offers to join the account with that principal.
+ * The pages of one-time links. Opening a link shows who it signs in; only its button uses it up. To a person who is
+ * signed in as another principal, the link of an outside account offers to join the account with that principal.
  */
 export function signInLinkPages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   const { clock, hashKey, storage } = deps;

@@ -122,9 +122,9 @@ export interface TurnResult {
 }
 
 /**
- * Ends a turn. Follow-ups that may be given start the next turn; without any the run ends. True: there is another turn. Only
- * `end_turn` is a success. A turn that was interrupted for a follow-up continues with that follow-up. After a failure
- * follow-ups wait, because another turn would exceed the same limit.
+ * Ends a turn. Follow-ups that may be given start the next turn; without any the run ends. True: there is another
+ * turn. Only `end_turn` is a success. A turn that was interrupted for a follow-up continues with that follow-up. After
+ * a failure follow-ups wait, because another turn would exceed the same limit.
  */
 export function decideTurnEnd(
   edit: RunEdit,

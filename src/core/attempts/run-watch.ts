@@ -11,7 +11,8 @@ import type { AttemptDeps } from "./attempt-deps.ts";
 export interface WatchedChanges {
   lost(): void;
   /**
-   * The run was cancelled, and perhaps queued again since. Also called for a run that this attempt has ended itself.
+   * The run has ended: it was cancelled, and perhaps queued again since. Also called for a run that this attempt has
+   * ended itself.
    */
   ended(): void;
   /** A follow-up asks to stop the current turn and to take it instead. */

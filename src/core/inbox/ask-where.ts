@@ -71,7 +71,7 @@ export async function findWhere(
   );
   const defaults = choice === undefined ? known : [...known, defaultOf("choice", choice.environmentId)];
   const isDecided = choice !== undefined || adapter.traits.asksWhere !== true;
-  if (isDecided || (await runs.preparer.saysWhere({ ...request, defaults }, requestOriginOf(context)))) {
+  if (isDecided || (await runs.preparer.hasPlace({ ...request, defaults }, requestOriginOf(context)))) {
     return { defaults };
   }
   if (open.length > 1) {
@@ -90,7 +90,7 @@ function defaultOf(layer: ConfigDefault["layer"], environment: string | undefine
   return { layer, config: environment === undefined ? {} : { environment_id: environment } };
 }
 
-/** Asks in the thread. The request waits in the inbox until somebody chooses, at most for an hour. */
+/** Asks in the thread. The request waits in the inbox until a person chooses, at most for an hour. */
 export async function askWhere(
   context: AuthorizedContext,
   choices: readonly Environment[],
@@ -224,7 +224,7 @@ async function requestIn(event: InboxEvent, adapter: ThreadAdapter): Promise<Inb
   return translation.kind === "message" ? cleaned(translation.message, (text) => text) : undefined;
 }
 
-/** Whoever is known here has written before. */
+/** Undefined: the account has not written here before, or its principal is disabled. */
 async function findPrincipal(
   teamId: TeamId,
   subject: string,

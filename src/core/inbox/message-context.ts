@@ -81,7 +81,7 @@ export interface AuthorizedContext extends MessageContext {
   readonly gathered: GatheredContext;
 }
 
-/** Where a request is worked on, as somebody chose. */
+/** Where a request is worked on, as a person chose. */
 export interface ChosenWhere extends Omit<WhereChoice, "kind"> {
   readonly by: Principal;
   readonly environmentName?: string;

@@ -56,7 +56,7 @@ export function completing(context: AuthorizedContext, disposition: Disposition)
   };
 }
 
-/** What is shown in place of the question once somebody has chosen. */
+/** What is shown in place of the question once a person has chosen. */
 function chosenNotice({ by, environmentName, requestId, isRefusedForPlace }: ChosenWhere): Notice {
   const where =
     environmentName === undefined ? "I work without a repository" : `I work in ${environmentName}`;

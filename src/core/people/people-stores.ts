@@ -58,8 +58,8 @@ export interface KeyStore {
   /** The keys of the team's principals, newest first. */
   list(teamId: TeamId): Promise<readonly ApiKey[]>;
   /**
-   * Stores the name, maker, expiry and revocation that `decide` returns for a key of the team; undefined when the team has
-   * no such key. The key cannot change meanwhile. If `decide` throws, nothing is stored.
+   * Stores the name, maker, expiry and revocation that `decide` returns for a key of the team; undefined when the team
+   * has no such key. The key cannot change meanwhile. If `decide` throws, nothing is stored.
    */
   change(
     teamId: TeamId,

@@ -8,7 +8,7 @@ export interface SignInLink {
   readonly id: string;
   readonly teamId: TeamId;
   readonly principalId: PrincipalId;
-  /** The account on another platform that asked for it. Whoever is signed in can join it with themselves. */
+  /** The account on another platform that asked for it. A person who is signed in can join it with their principal. */
   readonly subject?: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -47,7 +47,8 @@ export interface LinkRequest {
 
 /**
  * Returns the address of a page that signs the principal in. The caller has verified who the principal is, and shows
- * the address to nobody else. Undefined: the request got its link before, and a copy of it gets none. Opening the page does not use the link up, because previews of messages open it too.
+ * the address to nobody else. Undefined: the request got its link before, and a copy of it gets none. Opening the page
+ * does not use the link up, because previews of messages open it too.
  */
 export async function createSignInLink(
   { clock, digest, makeToken, publicUrl, storage }: SignInLinkDeps,

@@ -6,7 +6,10 @@ import type { KnownSignIn } from "./sign-in-holder.ts";
 export interface SignInStore {
   add(signIn: SignIn, tokenHash: string): Promise<void>;
   findByHash(tokenHash: string): Promise<KnownSignIn | undefined>;
-  /** The sign-ins of the team, or of one principal of it, that are open at `now`. Those of ended keys are not. The last seen come first. */
+  /**
+   * The sign-ins of the team, or of one principal of it, that are open at `now`. Those of ended keys are not. The last
+   * seen come first.
+   */
   listOpen(whose: SignInOwner, now: Date, limit: number): Promise<readonly SignIn[]>;
   /** Ends the sign-ins that are still open. Returns how many these were. */
   end(which: SignInOwner & { readonly ids?: readonly string[] }, at: Date): Promise<number>;

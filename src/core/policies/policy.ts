@@ -11,9 +11,9 @@ export type PolicyAction = (typeof POLICY_ACTIONS)[number];
 export const ACTIONS_WITH_WORDS = ["create", "follow_up", "steer"] as const satisfies readonly PolicyAction[];
 
 /**
- * What a caller is in the channel or repository of the request. Adapters prove all of them except `administrator`, which is an
- * administrator of the team, `participant`, whom the author of a run in a thread mentioned, and `guest`, which is also the
- * guest of a share link.
+ * What a caller is in the channel or repository of the request. Adapters prove all of them except `administrator`,
+ * which is an administrator of the team, `participant`, whom the author of a run in a thread mentioned, and `guest`,
+ * which is also the guest of a share link.
  */
 export const ROLES = [
   "write",

@@ -9,8 +9,8 @@ export interface Job {
   /** A run's id, an ordering key of the inbox, a thread's id, a schedule's id. */
   readonly key: string;
   /**
-   * Only workers of this name are given the job. For a name that no worker has had yet, no job is stored: the maintenance of
-   * the first worker of that name ensures it.
+   * Only workers of this name are given the job. For a name that no worker has had yet, no job is stored: the
+   * maintenance of the first worker of that name ensures it.
    */
   readonly host?: string;
   /** Only the worker of this data directory is given the job. The same key needs another job for all workers. */

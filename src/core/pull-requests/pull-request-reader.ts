@@ -21,8 +21,8 @@ const READINGS_MAX = 4;
 const KNOWN_MAX = 5_000;
 
 /**
- * Brings the status of pull requests up to date when the platform reports a change and when a caller reads a run. Callers do
- * not wait for the platform: they get the stored status, and the next caller gets the new one.
+ * Brings the status of pull requests up to date when the platform reports a change and when a caller reads a run.
+ * Callers do not wait for the platform: they get the stored status, and the next caller gets the new one.
  */
 export class PullRequestReader {
   readonly #deps: PullRequestReaderDeps;

@@ -2,7 +2,7 @@ import type { PrincipalId } from "../ids.ts";
 import type { RunConfig } from "../runs/run.ts";
 import type { TeamRecord } from "../team-records/record-store.ts";
 
-/** What requests of a person, or those in a place, get that neither they nor a routing rule say. */
+/** The defaults for requests of a person, or for those in a place. A request and routing rules take precedence. */
 export interface RequestDefaults extends TeamRecord {
   /** Whose they are, as text. */
   readonly scope: string;

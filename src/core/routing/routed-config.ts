@@ -32,7 +32,10 @@ export interface ConfigDefault {
   readonly config: RunConfig;
 }
 
-/** The request's own configuration. Missing values come from the other sources, then from the routing rule and the defaults. */
+/**
+ * The request's own configuration. Missing values come from the other sources, then from the routing rule and the
+ * defaults.
+ */
 export function routedConfig(sources: ConfigSources, routing: Routing): RoutedConfig {
   const { considered, reason, rule } = routing;
   const { agent = {}, conversation, defaults = [], request } = sources;

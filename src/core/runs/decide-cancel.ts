@@ -3,8 +3,9 @@ import type { RunEdit } from "./run-edit.ts";
 import { isEnded, STATE_PHRASES } from "./states.ts";
 
 /**
- * `why` is shown with the state. The state changes at once; a live attempt keeps its lease until its processes are gone. Cancelling twice is not an error;
- * cancelling a run that ended in another state is one. Returns whether the state changed.
+ * Cancels the run at once. A live attempt keeps its lease until its processes are gone: its `RunWatch` sees the new state
+ * and stops the agent. Cancelling twice is not an error; cancelling a run that ended in another state is one. `why` is
+ * shown with the state. Returns whether the state changed.
  */
 export function decideCancel(edit: RunEdit, by: string | undefined, why = cancelledBy(by)): boolean {
   const { state } = edit.run;

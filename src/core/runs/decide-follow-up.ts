@@ -81,9 +81,9 @@ export function requireAgent({ preparesOnly }: Run): void {
 
 /**
  * What a follow-up does depends on the state of its run. Queued or moving: it is held for the next turn. Blocked by a
- * question: it answers the question if it is plainly an answer, without files and not of a guest, otherwise it is held and
- * the question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again. A
- * follow-up that waits for an approval of its own changes no state.
+ * question: it answers the question if it is plainly an answer, without files and not of a guest, otherwise it is held
+ * and the question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
+ * A follow-up that waits for an approval of its own changes no state.
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput, rules: FollowUpRules): FollowUpEffect {
   const { permission, state } = edit.run;

@@ -2,7 +2,10 @@ import type { Log } from "../ports/log.ts";
 import type { Run } from "./run.ts";
 import { isEnded } from "./states.ts";
 
-/** Writes the one log line about the end of a run. Nothing if the run continues. Without a worker, none had it at its end. */
+/**
+ * Writes the one log line about the end of a run. Nothing if the run continues. Without a worker, none had it at its
+ * end.
+ */
 export function logRunEnd(log: Log, run: Run, worker?: string): void {
   if (!isEnded(run.state)) {
     return;

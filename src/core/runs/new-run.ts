@@ -28,7 +28,10 @@ export interface NewRun {
   readonly skills?: readonly Skill[];
   /** What the request gets that neither it nor a routing rule says, strongest first. */
   readonly defaults?: readonly ConfigDefault[];
-  /** The request asks for an empty workspace: neither routing rules nor defaults give it an environment or a repository. */
+  /**
+   * The request asks for an empty workspace: neither routing rules nor defaults give it an environment or a
+   * repository.
+   */
   readonly isWithoutEnvironment?: boolean;
   /** The configuration and its provenance come from a retried run: no routing rule changes them. */
   readonly isRouted?: boolean;
@@ -104,8 +107,8 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDe
 }
 
 /**
- * The executor is recorded only where it differs from the creator. The requester is recorded for each run in another person's
- * name, also in that of the requester itself, because such a run has fewer rights.
+ * The executor is recorded only where it differs from the creator. The requester is recorded for each run in another
+ * person's name, also in that of the requester itself, because such a run has fewer rights.
  */
 function executionOf({
   creator,

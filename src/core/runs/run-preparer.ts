@@ -109,7 +109,7 @@ export class RunPreparer {
   }
 
   /** Whether the request, a routing rule or a default says in which environment or repository the run works. */
-  async saysWhere(request: NewRun, from: RequestOrigin): Promise<boolean> {
+  async hasPlace(request: NewRun, from: RequestOrigin): Promise<boolean> {
     if (request.isWithoutEnvironment === true) {
       return true;
     }
@@ -182,10 +182,10 @@ export class RunPreparer {
     const routing = isWithoutEnvironment
       ? { reason: "The request names no environment.", considered: [] }
       : route(rules, { ...from, text: prompt, config: known });
-    // An issue says itself where its run works.
-    const hasPlace =
+    // A request from an issue works in the repository of the issue.
+    const isPlacedElsewhere =
       isWithoutEnvironment || homeRepositoryOf({ provenance: request.provenance ?? {} }) !== undefined;
-    const below = hasPlace
+    const below = isPlacedElsewhere
       ? defaults.map(({ config, layer }) => ({ layer, config: withoutPlace(config) }))
       : defaults;
     const sources = { request: requested, agent, conversation: before?.config, defaults: below };

@@ -43,7 +43,9 @@ export interface RunFilters {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Each of its words must occur in the title, the prompt or the skill. */
   readonly text?: string;
-  /** Like `text`, but the words may have a typing mistake. Matches nothing on a server without the extension `pg_trgm`. */
+  /**
+   * Like `text`, but the words may have a typing mistake. Matches nothing on a server without the extension `pg_trgm`.
+   */
   readonly similarText?: string;
 }
 

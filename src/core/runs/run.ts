@@ -206,8 +206,8 @@ export interface RunProgress {
   readonly agentVersion?: string | undefined;
   readonly checkpoint?: string;
   /**
-   * The work of the checkpoint alone. Undefined: it was not stored, and the checkpoint is kept as long as the run. Equal to
-   * `checkpoint`: only the work is left.
+   * The work of the checkpoint alone. Undefined: it was not stored, and the checkpoint is kept as long as the run.
+   * Equal to `checkpoint`: only the work is left.
    */
   readonly workCheckpoint?: string | undefined;
   /** What changed after the checkpoint, within the open turn. */

@@ -1,4 +1,7 @@
-/** Where a run came from. The list is closed because strict clients refuse other values. In the core, only this list names platforms. */
+/**
+ * Where a run came from. The list is closed because strict clients refuse other values. It also has platforms without an
+ * adapter. In the core, only the lists in this file and the sign-in methods name platforms.
+ */
 export const RUN_SOURCES = [
   "API",
   "SLACK",

@@ -81,8 +81,9 @@ export class RunSecrets implements Redactor {
   /**
    * Returns the team's secrets, or those among them that the run may have, and the personal secrets of the run's
    * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets, or
-   * wrote a part of what the agent is given. A disabled creator's secrets are left out too, because the people who continue the run
-   * would receive them. A run in the pull request of a fork gets none, because programs of the fork run in it. The token for repositories stays outside of the sandbox.
+   * wrote a part of what the agent is given. A disabled creator's secrets are left out too, because the people who
+   * continue the run would receive them. A run in the pull request of a fork gets none, because programs of the fork
+   * run in it. The token for repositories stays outside of the sandbox.
    */
   async open(): Promise<OpenedSecrets> {
     const { run, storage } = this.#deps;
@@ -114,8 +115,8 @@ export class RunSecrets implements Redactor {
   }
 
   /**
-   * Returns the run's MCP servers with their values. A run in the pull request of a fork does not get those that have values,
-   * because programs of the fork could read them or use the server by them.
+   * Returns the run's MCP servers with their values. A run in the pull request of a fork does not get those that have
+   * values, because programs of the fork could read them or use the server by them.
    */
   async openMcpServers(): Promise<OpenedMcpServers> {
     const servers = Object.entries(await this.#allMcpServers());

@@ -19,7 +19,10 @@ export interface SkillFile {
   readonly isExecutable: boolean;
 }
 
-/** Where the files of a skill of a run are: a directory relative to the workspace's `directory` or to the agent's `home`. */
+/**
+ * Where the files of a skill of a run are: a directory relative to the workspace's `directory` or to the agent's
+ * `home`.
+ */
 export interface SkillPlace {
   readonly root: "directory" | "home";
   readonly directory: string;

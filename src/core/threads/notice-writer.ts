@@ -129,7 +129,7 @@ function workspaceOn(run: Run): CardWorkspace {
   };
 }
 
-/** Where the work comes back is no surprise then. */
+/** Says before the work begins that it comes back as a pull request here, and not in the fork. */
 function forkReason(home: HomeRepository | undefined): string | undefined {
   const { commit, name = "a deleted repository" } = home?.fork ?? {};
   return (

@@ -32,8 +32,8 @@ export type Notice =
        */
       readonly requester?: Readonly<Record<string, unknown>>;
       /**
-       * A message of the thread whose answers have a place of their own, as `AdapterTraits.placeOf` says. This one is shown
-       * there.
+       * A message of the thread whose answers have a place of their own, as `AdapterTraits.placeOf` says. This one is
+       * shown there.
        */
       readonly inReplyTo?: string;
       /** The turn that said it also made files, which people may ask for here. */
@@ -111,8 +111,8 @@ export interface CardApproval {
 }
 
 /**
- * Notices with the same message key are shown once: all cards of a run have one key, all signs on a message, and the files
- * of a turn.
+ * Notices with the same message key are shown once: all cards of a run have one key, all signs on a message, and the
+ * files of a turn.
  */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
   if (notice.kind === "card") {

@@ -51,8 +51,8 @@ export interface AdapterTraits {
   /** How users address the bot there, for help texts: `@errand`. */
   readonly trigger: string;
   /**
-   * Names the part of a thread in which a message stands and its answers belong, such as a review thread of a pull request.
-   * Undefined: the thread as a whole.
+   * Names the part of a thread in which a message stands and its answers belong, such as a review thread of a pull
+   * request. Undefined: the thread as a whole.
    */
   placeOf?(messageRef: string): string | undefined;
   /** The rates at which the platform takes what is written to it. */
@@ -185,7 +185,7 @@ export interface GatheredContext {
   readonly unread?: readonly string[];
 }
 
-/** Somebody chose where a request is to be worked on. */
+/** A person chose where a request is to be worked on. */
 export interface WhereChoice {
   readonly kind: "choose";
   /** The inbox event of the request. */

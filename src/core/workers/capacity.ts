@@ -5,7 +5,9 @@ import type { HostLoad, WorkerStore } from "./worker-store.ts";
 const KEPT_MS = 1_000;
 const WAIT_MS = 250;
 
-/** Whether workers can take a run: some can, all are busy, all that are not busy lack disk space, or none is connected. */
+/**
+ * Whether workers can take a run: some can, all are busy, all that are not busy lack disk space, or none is connected.
+ */
 export type Availability = "free" | "busy" | "crowded" | "absent";
 /** Undefined when it is unknown. */
 export type AvailabilityOf = (host: string | undefined) => Availability | undefined;
@@ -27,7 +29,7 @@ export class Capacity {
     this.#clock = clock;
   }
 
-  /** No request waits or fails for it. */
+  /** Requests neither wait for this read nor fail with it. */
   async look(): Promise<AvailabilityOf> {
     const loads = await this.#loads();
     return (host) => loads && availabilityOf(loads, host);

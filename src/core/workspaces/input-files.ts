@@ -14,8 +14,8 @@ export interface TurnFiles {
 }
 
 /**
- * The files that people give to a run. Those of the request go into its first workspace and into its first prompt, those of a
- * follow-up into the workspace and the prompt of its turn.
+ * The files that people give to a run. Those of the request go into its first workspace and into its first prompt,
+ * those of a follow-up into the workspace and the prompt of its turn.
  */
 export class InputFiles {
   readonly #deps: InputFilesDeps;

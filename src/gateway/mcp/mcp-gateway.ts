@@ -37,7 +37,7 @@ export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOpt
       answer.body.on("error", () => undefined).destroy();
       throw new Refusal(
         502,
-        `The tool server leads elsewhere (HTTP ${answer.status}), which is not followed.`,
+        `The MCP server leads elsewhere (HTTP ${answer.status}), which is not followed.`,
       );
     }
     const through = [new KeyMask([...keysIn(server.headers), ...keysInUrl(server.urlSecrets ?? [])])];
@@ -49,7 +49,7 @@ function serverOf(servers: McpGatewayOptions["mcpServers"], encoded: string): Re
   const name = decoded(encoded);
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (server === undefined) {
-    throw new Refusal(404, "This run has no remote tool server of that name.");
+    throw new Refusal(404, "This run has no remote MCP server of that name.");
   }
   return server;
 }
@@ -66,7 +66,7 @@ function decoded(text: string): string {
 function urlOf({ url: base }: RemoteMcpServer, rest: string, query: string): URL {
   const url = new URL(base);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw new Refusal(403, "The tool server's address must begin with https://.");
+    throw new Refusal(403, "The MCP server's address must begin with https://.");
   }
   url.pathname = rest === "" ? url.pathname : `${url.pathname.replace(/\/$/, "")}${rest}`;
   for (const [name, value] of new URLSearchParams(query)) {

@@ -272,7 +272,7 @@ describe("words in the middle of a turn", () => {
   });
 });
 
-describe("tool servers", () => {
+describe("MCP servers", () => {
   const mcpServers = {
     files: { command: process.execPath, args: [fixtureProgram("pinger.mjs")], env: { KEY: "of the run" } },
     issues: "remote",
@@ -298,12 +298,12 @@ describe("tool servers", () => {
     expect(loaded.mcpServers).toEqual([local, remote]);
   });
 
-  test("tool servers that the agent cannot reach are left out with a notice", async () => {
+  test("MCP servers that the agent cannot reach are left out with a notice", async () => {
     const { updates } = await start({}, { start: { mcpServers, gateway } });
     const none = await start({}, { start: { mcpServers, gateway }, agent: { acceptsMcpServers: false } });
 
     expect((await noted("session/new")).map(({ mcpServers }) => mcpServers)).toEqual([[local], []]);
-    expect(updates).toEqual([noticeOf("noting does not take the tool server issues.")]);
+    expect(updates).toEqual([noticeOf("noting does not take the MCP server issues.")]);
     expect(none.updates).toHaveLength(2);
   });
 });

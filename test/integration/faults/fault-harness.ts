@@ -102,7 +102,10 @@ export class FaultHarness {
     };
   }
 
-  /** A step of the demo agent that lasts until `open` is called. It prints numbered lines, so that no two parts are equal. */
+  /**
+   * A step of the demo agent that lasts until `open` is called. It prints numbered lines, so that no two parts are
+   * equal.
+   */
   semaphore(): { readonly step: string; open(): Promise<void> } {
     const file = join(this.#folder, `open-${crypto.randomUUID()}`);
     const step = `shell n=0; until test -e ${file}; do n=$((n + 1)); echo "wait $n in $PWD"; sleep 0.1; done`;

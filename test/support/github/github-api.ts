@@ -59,8 +59,8 @@ export class GithubApi {
   readonly oauth: GithubOauth;
   readonly settings = new GithubAppSettings();
   /**
-   * What GitHub says about pull requests, by number: one entry for each read, the last one for all later reads. emulate has
-   * no forks and no conflicts.
+   * What GitHub says about pull requests, by number: one entry for each read, the last one for all later reads.
+   * emulate has no forks and no conflicts.
    */
   readonly pullChanges = new Map<number, readonly JsonRecord[]>();
   readonly #limits = new GithubLimits();

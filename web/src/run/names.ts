@@ -41,7 +41,7 @@ export function sourceOf(source: RunSourceType): Source {
 export function personName(
   person: { readonly display_name?: string; readonly email?: string; readonly type?: string } | undefined,
 ): string {
-  return person?.display_name ?? person?.email ?? (person?.type === "guest" ? "A guest" : "Somebody");
+  return person?.display_name ?? person?.email ?? (person?.type === "guest" ? "A guest" : "A member");
 }
 
 /** The number and the kind of a pull request or issue from its address, such as `#1287`. */

@@ -171,7 +171,7 @@ const SOURCE_ICONS: Readonly<Record<string, IconName>> = {
 function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
   const { creator, run_id, source, state, title } = run;
   const isOver = hasEnded(state);
-  const name = creator.uid === me ? "You" : (creator.display_name ?? creator.email ?? "Somebody");
+  const name = creator.uid === me ? "You" : (creator.display_name ?? creator.email ?? "A member");
   const pull = pullRequest(run);
   return (
     <div className="run-row">

@@ -163,16 +163,12 @@ export class Runs {
   }
 
   /**
-   * Yields the events of a run live, from the first one to the end of the run. A broken connection is opened again, and no
-   * event is lost or repeated. If the server no longer knows the position, an event with the `kind` `reset` is
+   * Yields the events of a run live, from the first one to the end of the run. A broken connection is opened again,
+   * and no event is lost or repeated. If the server no longer knows the position, an event with the `kind` `reset` is
    * yielded, and then all events from the first one.
    *
-   * @example
-   * for await (const event of client.runs.events(id)) {
-   *   if (event.kind === "agent.message") {
-   *     console.log(event.text);
-   *   }
-   * }
+   * @example for await (const event of client.runs.events(id)) { if (event.kind === "agent.message") {
+   * console.log(event.text); } }
    */
   events(
     runId: string,

@@ -25,8 +25,8 @@ test.each<[string, Command]>([
   ["new", { kind: "help" }],
   ["New run:", { kind: "help" }],
   ["add a new test", WORK],
-])("the command in %j is read", (text, wish) => {
-  expect(parseCommand(text)).toEqual(wish);
+])("the command in %j is read", (text, command) => {
+  expect(parseCommand(text)).toEqual(command);
 });
 
 test("long texts are parsed quickly", () => {
