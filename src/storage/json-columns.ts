@@ -412,5 +412,5 @@ export const DISK_USE: z.ZodType<DiskUse> = z.looseObject({
     mirrors: z.number(),
     agents: z.number(),
   } satisfies MembersOf<DiskUse["used"]>),
-  orphans: z.number().exactOptional(),
+  orphans: count,
 } satisfies MembersOf<DiskUse>);

@@ -1,15 +1,16 @@
 import type { StoredBytes, StoredKind } from "../core/doctor/stored-bytes.ts";
 import type { Statements } from "./database.ts";
 
-/** The size of stored bytes is known without reading them. A blob that is used twice counts once for each kind. */
+/** The size of stored bytes is known without reading them. Retries share their inputs. */
 const MEASURE = `
   WITH used AS (
-    SELECT unnest(ARRAY[checkpoint, checkpoint_delta, work_checkpoint]) AS id,
-      CASE WHEN ended_at IS NULL THEN 'checkpoints' ELSE 'checkpoints_of_ended_runs' END AS kind
-    FROM runs WHERE checkpoint IS NOT NULL
-    UNION SELECT blob_id::text, 'inputs' FROM run_inputs
-    UNION SELECT blob_id::text, 'artifacts' FROM artifacts
-    UNION SELECT blob_id::text, 'changes' FROM repository_changes)
+    SELECT kind, blob AS id FROM runs CROSS JOIN LATERAL (VALUES
+      (CASE WHEN ended_at IS NULL THEN 'checkpoints' ELSE 'checkpoints_of_ended_runs' END)) AS kinds (kind)
+      CROSS JOIN LATERAL (VALUES (checkpoint), (checkpoint_delta), (nullif(work_checkpoint, checkpoint))) AS ids (blob)
+    WHERE checkpoint IS NOT NULL AND blob IS NOT NULL
+    UNION ALL SELECT DISTINCT 'inputs', blob_id::text FROM run_inputs
+    UNION ALL SELECT 'artifacts', blob_id::text FROM artifacts
+    UNION ALL SELECT 'changes', blob_id::text FROM repository_changes)
   SELECT kind, sum(pg_column_size(bytes))::float8 AS bytes FROM used JOIN blobs ON blobs.id::text = used.id GROUP BY kind
   UNION ALL SELECT 'events', pg_total_relation_size('run_events')::float8`;
 

@@ -157,6 +157,8 @@ describe("workers", () => {
     await storeFiles(open, { checkpoint: 30_000 });
     await storeFiles(ended, { checkpoint: 20_000, checkpointDelta: 4_000, workCheckpoint: 1_000 });
 
+    harness.clock.aheadMs += 60_000;
+
     const { text } = await call(harness, "/metrics");
 
     const stored = (kind: string) =>
