@@ -13,6 +13,7 @@ import { nameIgnored } from "./http/ignored-members.ts";
 import { readJsonBodies } from "./http/json-body.ts";
 import { structureQueries } from "./http/query.ts";
 import { createRateLimit, type RateLimit } from "./http/rate-limit.ts";
+import { ResponseMemory } from "./http/response-memory.ts";
 import { openapiRoute } from "./openapi/openapi.ts";
 import { referencePage } from "./openapi/reference-page.ts";
 import { devicePages } from "./pages/device-pages.ts";
@@ -61,16 +62,18 @@ function authDeps(deps: ApiDeps): AuthDeps {
 
 function api(deps: ApiDeps, auth: AuthDeps, limit: RateLimit): (app: FastifyInstance) => Promise<void> {
   const idempotency = new Idempotency(deps);
+  const memory = new ResponseMemory(limitsOf(deps).unreadResponses);
   return async (app) => {
     readJsonBodies(app);
     nameIgnored(app);
     structureQueries(app);
     addAuthentication(app, auth, limit);
+    memory.watch(app);
     app.addHook("onRequest", async (_request, reply) => {
       reply.header("cache-control", "no-store");
     });
     for (const routes of apiRoutes) {
-      await app.register(routes(deps, idempotency));
+      await app.register(routes({ ...deps, memory }, idempotency));
     }
   };
 }

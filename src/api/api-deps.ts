@@ -102,6 +102,8 @@ export interface FixedLimits {
   /** How much a stream buffers for a slow reader, and how long it waits until the buffer shrinks. */
   readonly streamBufferBytes: number;
   readonly streamStallMs: number;
+  /** How much the responses of one caller take until they are sent, in characters. */
+  readonly unreadResponses: number;
   /** Failed sign-ins per minute and address. */
   readonly failedSignIns: number;
 }
@@ -120,6 +122,7 @@ export const FIXED_LIMITS: FixedLimits = {
   pollMs: 1_000,
   streamBufferBytes: 2 ** 20,
   streamStallMs: 30_000,
+  unreadResponses: 64 * 2 ** 20,
   failedSignIns: 10,
 };
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { ApiDeps } from "./api-deps.ts";
 import { eventRoutes } from "./events/event-routes.ts";
 import type { Idempotency } from "./http/idempotency.ts";
+import type { ResponseMemory } from "./http/response-memory.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { auditRoutes } from "./routes/audit.ts";
@@ -46,7 +47,11 @@ import { webhookRoutes } from "./routes/webhooks.ts";
 import { whoamiRoutes } from "./routes/whoami.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
-type Routes = (deps: ApiDeps, idempotency: Idempotency) => FastifyPluginAsyncZod;
+interface RouteDeps extends ApiDeps {
+  readonly memory: Pick<ResponseMemory, "counted">;
+}
+
+type Routes = (deps: RouteDeps, idempotency: Idempotency) => FastifyPluginAsyncZod;
 
 /** All routes under `/api/v1`, one entry per resource, in the order of the reference page. */
 export const apiRoutes: readonly Routes[] = [

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import type { ApiLimits } from "../api-deps.ts";
-import { closeAfter } from "../http/connections.ts";
+import { closeAfter, isGone } from "../http/connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 export type StreamLimits = Pick<
@@ -168,11 +168,6 @@ function sendHeaders(reply: FastifyReply): void {
   const set = reply.getHeaders() as OutgoingHttpHeaders;
   reply.raw.writeHead(200, { ...set, ...HEADERS });
   reply.raw.flushHeaders();
-}
-
-/** A response over HTTP/2 does not say that its reader has left. Its stream does. */
-function isGone(raw: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
-  return raw.destroyed || raw.stream?.destroyed === true;
 }
 
 /** Returns true if the caller accepts only JSON. The default is a stream. */

@@ -36,6 +36,11 @@ export function closeAfter(reply: FastifyReply): void {
   }
 }
 
+/** A response over HTTP/2 does not say that its reader has left. Its stream does. */
+export function isGone(raw: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
+  return raw.destroyed || raw.stream?.destroyed === true;
+}
+
 /**
  * Knows whether a request that has not arrived completely was answered. An error that comes later, for example because
  * the rest of its body does not arrive, must not be answered again: the caller would take that for the answer to its

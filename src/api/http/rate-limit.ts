@@ -24,12 +24,17 @@ export function createRateLimit(clock: Pick<Clock, "elapsedMs">, limits: Limits)
   const buckets = new RequestBuckets({ max, windowMs, elapsedMs: () => clock.elapsedMs() });
   return (request, reply) => {
     const counted = countedBy(request);
-    const bucket = buckets.take(`${counted} ${request.caller?.id ?? callerNetwork(request.ip)}`);
+    const bucket = buckets.take(countedId(request));
     reply.headers(headersOf(counted, bucket, limits));
     if (!bucket.isAllowed) {
       throw tooMany(bucket, limits);
     }
   };
+}
+
+/** Identifies whose requests are counted together. */
+export function countedId(request: FastifyRequest): string {
+  return `${countedBy(request)} ${request.caller?.id ?? callerNetwork(request.ip)}`;
 }
 
 function countedBy({ caller }: FastifyRequest): Counted {

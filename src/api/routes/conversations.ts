@@ -15,6 +15,7 @@ import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { audienceOf, visibleLog } from "../events/visible-log.ts";
+import type { ResponseMemory } from "../http/response-memory.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
@@ -58,23 +59,29 @@ const TIMELINE = {
   response: { 200: RunTimeline, ...problems(401, 404, 503) },
 };
 
-export function conversationRoutes({
-  runs,
-  storage,
-}: Pick<ApiDeps, "runs" | "storage">): FastifyPluginAsyncZod {
+interface ConversationRouteDeps extends Pick<ApiDeps, "runs" | "storage"> {
+  readonly memory: Pick<ResponseMemory, "counted">;
+}
+
+export function conversationRoutes({ memory, runs, storage }: ConversationRouteDeps): FastifyPluginAsyncZod {
   const reading = { runs, positions: storage.runs, followUps: storage.followUps };
   return async (app) => {
-    app.get("/agent/runs/:runId/conversation", { schema: OF_RUN, config: configOfRun }, async (request) => {
-      const viewer = viewerOf(request);
-      const { conversationId } = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
-      const log = visibleLog(runs, audienceOf(viewer));
-      const query = partIn(request.query);
-      return conversationOf(await readConversation({ ...reading, log }, conversationId, viewer, query));
-    });
-    app.get("/agent/conversations/:conversationId", { schema: BY_ID, config }, async (request) => {
+    app.get(
+      "/agent/runs/:runId/conversation",
+      { schema: OF_RUN, config: configOfRun },
+      async (request, reply) => {
+        const viewer = viewerOf(request);
+        const { conversationId } = await runs.get({ id: requireRunId(request.params.runId) }, viewer);
+        const log = memory.counted(visibleLog(runs, audienceOf(viewer)), request, reply);
+        const query = partIn(request.query);
+        return conversationOf(await readConversation({ ...reading, log }, conversationId, viewer, query));
+      },
+    );
+    app.get("/agent/conversations/:conversationId", { schema: BY_ID, config }, async (request, reply) => {
       const id = requireId(request.params.conversationId, "conversation");
       const query = partIn(request.query);
-      return conversationOf(await readConversation({ ...reading, log: runs }, id, viewerOf(request), query));
+      const log = memory.counted(runs, request, reply);
+      return conversationOf(await readConversation({ ...reading, log }, id, viewerOf(request), query));
     });
     const timeline = { schema: TIMELINE, config: configOfRun, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/timeline", timeline, async (request, reply) => {
