@@ -125,6 +125,7 @@ describe("where a request is worked on", () => {
 
     expect(await choose({ environmentId: "env-1" }, bob)).toBe("refused");
     const principal = await harness.storage.people.ensure(FIRST_TEAM, "memory:Bob", "Bob");
+    expect(await choose({ environmentId: "env-1" }, bob)).toBe("refused");
     await harness.storage.people.put({ ...principal, administrator: true });
     expect(await choose({ environmentId: "env-1" }, bob)).toBe("run_created");
 

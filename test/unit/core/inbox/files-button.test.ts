@@ -33,6 +33,18 @@ test("the button shows the files of its turn in the thread, once for any number 
   expect(names(shown[0]?.attached?.files)).toEqual(["chart.png", "report.md"]);
 });
 
+test("of many files the first ten are shown", async () => {
+  const runId = await aRunWithFiles(
+    ...Array.from({ length: 12 }, (_, index) => [`${index}.bin`, MIB] as const),
+  );
+
+  await press(runId);
+
+  const shown = messages().find(({ attached }) => attached !== undefined);
+  expect(shown?.attached?.files).toHaveLength(10);
+  expect(shown?.text).toMatch(/ 2 more are in the session/);
+});
+
 test("only as many files are shown as the limits allow, and the text says where the others are", async () => {
   const runId = await aRunWithFiles(["a.bin", 30 * MIB], ["b.bin", 30 * MIB], ["c.bin", MIB]);
 

@@ -103,6 +103,21 @@ describe("the pace of Slack", () => {
     }
   }, 120_000);
 
+  test("the progress of one card is shown at most once in 3 s, and its end after 3 s as well", async () => {
+    await harness.start();
+    const { run, thread } = { run: aRun(), thread: threadIn("one") };
+    await say(thread, aCard(run, { state: "QUEUED" }));
+    for (let second = 0; second < 7; second += 1) {
+      await say(thread, aCard(run, { state: "INPROGRESS", elapsedSeconds: second }));
+      await harness.clock.advance(1_000);
+    }
+    await say(thread, aCard(run, { state: "SUCCEEDED" }));
+    await harness.clock.advance(MINUTE_MS);
+
+    const edits = writes.filter(({ kind }) => kind === "edit").map(({ atMs }) => atMs);
+    expect(edits).toEqual([0, 3_000, 6_000, 9_000]);
+  });
+
   test("when a platform asks one channel to wait 30 s, its threads wait and keep their order, and other channels continue", async () => {
     await harness.start();
     const [first, second] = [threadIn("asked"), threadIn("asked")];
