@@ -1,11 +1,14 @@
 import { LogLevel, type Logger as SlackLogger, WebClient, type WebClientOptions } from "@slack/web-api";
+import type { Clock } from "../../core/ports/clock.ts";
 import type { SlackConfig } from "./config.ts";
 import { toAppError } from "./errors.ts";
+import { respectRetryAfter } from "./respect-retry-after.ts";
 
 /** A call that hangs would delay all later notices of its thread. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface ClientDeps {
+  readonly clock: Pick<Clock, "elapsedMs">;
   readonly fetch?: WebClientOptions["fetch"];
 }
 
@@ -15,7 +18,7 @@ export interface ClientDeps {
  */
 export function createClient(
   { apiUrl, botToken }: Pick<SlackConfig, "apiUrl"> & Partial<Pick<SlackConfig, "botToken">>,
-  { fetch }: ClientDeps,
+  { clock, fetch = globalThis.fetch }: ClientDeps,
 ): WebClient {
   return new WebClient(botToken, {
     slackApiUrl: apiUrl,
@@ -24,7 +27,7 @@ export function createClient(
     allowAbsoluteUrls: false,
     timeout: REQUEST_TIMEOUT_MS,
     logger: SILENT_LOGGER,
-    ...(fetch === undefined ? {} : { fetch }),
+    fetch: respectRetryAfter(fetch, clock),
   });
 }
 
