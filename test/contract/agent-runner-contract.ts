@@ -16,7 +16,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     });
     afterEach(() => harness.close());
 
-    test("starts an agent that works in the workspace", async () => {
+    test("an agent runner starts an agent that works in the workspace", async () => {
       const { session, updates } = await harness.start();
 
       const end = await session.prompt("Look around");
@@ -45,7 +45,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(told).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
     });
 
-    test("gives the agent the run's variables, in no argument, and none in the place of its own", async () => {
+    test("an agent runner gives the agent the run's variables, in no argument, and none in the place of its own", async () => {
       const value = `${randomUUID()}\nin two lines`;
       const { session, updates } = await harness.start({
         variables: { TOKEN: value, HOME: "/no", PATH: "/no" },
@@ -110,7 +110,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(await session.prompt("say still here")).toMatchObject({ stopReason: "end_turn" });
     });
 
-    test("cancels a command that the agent runs, and what it started", async () => {
+    test("an agent runner cancels a command that the agent runs, and what it started", async () => {
       const seconds = uniqueSeconds();
       const { session } = await harness.start();
       const turn = session.prompt(`shell sleep ${seconds} & sleep ${seconds}`);
@@ -138,7 +138,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
     test.each([
       ["allow", "went on"],
       ["reject", "I stop here"],
-    ])("asks the observer when that is the policy: %s", async (answer, expected) => {
+    ])("the policy ask leaves the answer to the observer: %s", async (answer, expected) => {
       const { session, said } = await harness.start({ permissionPolicy: "ask" }, async () => answer);
 
       await session.prompt("ask then say went on");
@@ -222,7 +222,7 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
-    test("refuses an agent that is not in the catalogue", async () => {
+    test("an agent runner refuses an agent that is not in the catalogue", async () => {
       await expect(harness.start({ agent: "nobody" })).rejects.toMatchObject({ code: "resource_not_found" });
     });
 

@@ -34,7 +34,7 @@ export function describeHostileAgent(
       await Promise.all([harness.close(), narrow.close()]);
     });
 
-    test("finds no environment and no memory of this process, nor of another run", async () => {
+    test("a hostile agent finds no environment and no memory of this process, nor of another run", async () => {
       const canary = `canary-${crypto.randomUUID()}`;
       const seconds = uniqueSeconds();
       process.env.ERRAND_TEST_CANARY = canary;
@@ -55,7 +55,7 @@ export function describeHostileAgent(
       expect(out).toBe("0\n");
     });
 
-    test("reaches neither the database's socket, nor this machine's ports, nor a cloud's metadata", async () => {
+    test("a hostile agent reaches neither the database's socket, nor this machine's ports, nor a cloud's metadata", async () => {
       const socketPath = join(harness.root, ".s.PGSQL.5432");
       const servers = await Promise.all([listen(socketPath), listen(0)]);
       const port = portOf(servers[1]);
@@ -73,7 +73,7 @@ export function describeHostileAgent(
       expect(out).toBe("0\n");
     });
 
-    test("sees no file of another run, of the data directory or of this machine's users", async () => {
+    test("a hostile agent sees no file of another run, of the data directory or of this machine's users", async () => {
       const other = join(harness.root, "runs", "other");
       await mkdir(other, { recursive: true });
       await writeFile(join(other, "secret"), "secret");
@@ -86,7 +86,7 @@ export function describeHostileAgent(
       expect(out).toBe("workspace\n");
     });
 
-    test("does not get out of its workspace by a link", async () => {
+    test("a hostile agent does not get out of its workspace by a link", async () => {
       const outside = join(harness.root, "outside");
       await writeFile(outside, "as it was");
       await symlink(outside, join(harness.workspace, "given"));
@@ -100,7 +100,7 @@ export function describeHostileAgent(
       expect((await lstat(join(harness.workspace, "made"))).isSymbolicLink()).toBe(true);
     });
 
-    test("fills its processes and no others, and is ended as a whole", async () => {
+    test("a hostile agent fills its processes and no others, and is ended as a whole", async () => {
       const seconds = uniqueSeconds();
       // The first shell waits and starts nothing more: its own failure to fork would end the sandbox.
       const bomb = narrow.shell(`bomb() { sleep ${seconds} & bomb | bomb & }; bomb; wait`);
@@ -153,7 +153,7 @@ export function describeHostileAgent(
       expect(await harness.run("echo well")).toMatchObject({ out: "well\n", code: 0 });
     });
 
-    test("writes no file larger than it may, in its workspace or in /tmp", async () => {
+    test("a hostile agent writes no file larger than it may, in its workspace or in /tmp", async () => {
       const { out } = await narrow.run(`
         (truncate -s 50G a) 2>/dev/null; (head -c 50000000 /dev/zero > b) 2>/dev/null
         (head -c 50000000 /dev/zero > /tmp/c) 2>/dev/null; wc -c < /tmp/c`);
@@ -192,7 +192,7 @@ export function describeHostileAgent(
       expect(process.memoryUsage().rss - before).toBeLessThan(200 * MEBIBYTE);
     });
 
-    test("has no capability and no way to more rights", async () => {
+    test("a hostile agent has no capability and no way to more rights", async () => {
       const { out } = await harness.run(`
         grep -h -E '^Cap(Eff|Prm|Bnd|Inh|Amb)|^NoNewPrivs' /proc/self/status
         unshare --user --map-root-user true 2>/dev/null && echo namespace

@@ -33,7 +33,7 @@ export async function describeRealAgent(name: string): Promise<void> {
     });
     afterEach(() => real[Symbol.asyncDispose]());
 
-    test("works in the workspace, on a follow-up too, and knows the real key at no time", async () => {
+    test("a real agent works in the workspace, on a follow-up too, and knows the real key at no time", async () => {
       const { session, said } = await real.start({ basePrompt: "Answer as a pirate." });
 
       const end = await session.prompt(ordered({ shell: "echo written > made.txt; env" }));
@@ -86,7 +86,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(asked.join()).toMatch(/first\.txt.*second\.txt/);
     });
 
-    test("stops in the middle of an answer, and takes another turn", async () => {
+    test("a real agent stops in the middle of an answer, and takes another turn", async () => {
       const { session, said } = await real.start();
       const turn = session.prompt(ordered({ stream: 5_000 }));
       await waitFor(() => said().includes("word1"), { what: "the beginning of the answer", ...PATIENCE });
@@ -98,7 +98,7 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(said()).toContain("still here");
     });
 
-    test("stops in the middle of a command, and once it is closed no process is left", async () => {
+    test("a real agent stops in the middle of a command, and once it is closed no process is left", async () => {
       const seconds = uniqueSeconds();
       const { session } = await real.start();
       const turn = session.prompt(ordered({ shell: `/bin/sleep ${seconds}` }));

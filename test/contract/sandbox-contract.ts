@@ -32,11 +32,11 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
     });
     afterEach(() => harness.close());
 
-    test("can be used here", async () => {
+    test("a sandbox can be used here", async () => {
       expect(await harness.sandbox.unavailable()).toBeUndefined();
     });
 
-    test("runs a command in its directory, with its streams", async () => {
+    test("a sandbox runs a command in its directory, with its streams", async () => {
       const cat = harness.shell("pwd; cat; echo complaint >&2");
 
       cat.stdin.end("from outside");
@@ -49,7 +49,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       });
     });
 
-    test("shows a directory at another path if it can mount", async () => {
+    test("a sandbox shows a directory at another path if it can mount", async () => {
       if (!harness.sandbox.hasMounts) {
         return;
       }
@@ -61,7 +61,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await readFile(join(harness.workspace, "file"), "utf8")).toBe("made\n");
     });
 
-    test("gives the command its environment, and nothing of ours", async () => {
+    test("a sandbox gives the command its environment, and nothing of ours", async () => {
       process.env.ERRAND_TEST_CANARY = "canary";
 
       const { out } = await harness.run("env", {
@@ -79,7 +79,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       ).toEqual([]);
     });
 
-    test("gives the command values of several lines, and those that would steer other programs", async () => {
+    test("a sandbox gives the command values of several lines, and those that would steer other programs", async () => {
       const env = {
         PATH: "/usr/bin:/bin",
         LINES: "one\ntwo\n",
@@ -114,13 +114,13 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       await process.kill();
     });
 
-    test("lets the command write where it may, for the host to read", async () => {
+    test("a sandbox lets the command write where it may, for the host to read", async () => {
       await harness.run("mkdir a && echo hello > a/b.txt");
 
       expect(await readFile(join(harness.workspace, "a/b.txt"), "utf8")).toBe("hello\n");
     });
 
-    test("lets the command read what it may", async () => {
+    test("a sandbox lets the command read what it may", async () => {
       const runtime = join(harness.root, "runtime");
       await writeFile(runtime, "program");
 
@@ -193,7 +193,7 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       await refused.kill();
     });
 
-    test("runs several commands at once, each with its own streams", async () => {
+    test("a sandbox runs several commands at once, each with its own streams", async () => {
       const results = await Promise.all(["a", "b", "c"].map((word) => harness.run(`echo ${word}`)));
 
       expect(results.map(({ out }) => out)).toEqual(["a\n", "b\n", "c\n"]);

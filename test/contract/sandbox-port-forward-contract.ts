@@ -9,7 +9,7 @@ import { SandboxHarness } from "../support/sandbox-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
 
-/** A program of Node that goes through the door; `port`, `connect` and `print` are there for it. */
+/** A program of Node that uses the port forward; `port`, `connect` and `print` are there for it. */
 function inside(script: string): readonly [string, ...string[]] {
   const head = `
     const { connect } = require("node:net");
@@ -20,7 +20,7 @@ function inside(script: string): readonly [string, ...string[]] {
 
 /** The only way out of a sandbox: what goes through it, and what becomes of it. */
 export function describePortForward(name: string, makeSandbox: (dataDir: string) => Sandbox): void {
-  describe(`the door of the ${name} sandbox`, () => {
+  describe(`the port forward of the ${name} sandbox`, () => {
     let harness: SandboxHarness;
     let server: Server;
     let portForward: PortForward;
@@ -41,8 +41,8 @@ export function describePortForward(name: string, makeSandbox: (dataDir: string)
     beforeEach(async () => {
       harness = await SandboxHarness.open(makeSandbox);
       seen = 0;
-      await mkdir(join(harness.root, "door"));
-      portForward = { socketPath: join(harness.root, "door", "s"), port: await freePort() };
+      await mkdir(join(harness.root, "forward"));
+      portForward = { socketPath: join(harness.root, "forward", "s"), port: await freePort() };
       server = createServer({ allowHalfOpen: true }, (socket) => {
         open.add(socket);
         seen += 1;
@@ -59,7 +59,7 @@ export function describePortForward(name: string, makeSandbox: (dataDir: string)
       await harness.close();
     });
 
-    test("carries bytes both ways, and the end of each way by itself", async () => {
+    test("a port forward carries bytes both ways, and the end of each way by itself", async () => {
       server.on("connection", async (socket) => socket.end(`answer to ${await text(socket)}`));
 
       const { out, code } = await run(`
@@ -70,7 +70,7 @@ export function describePortForward(name: string, makeSandbox: (dataDir: string)
       expect({ out, code }).toEqual({ out: "answer to question", code: 0 });
     });
 
-    test("carries many connections at once, and a lot", async () => {
+    test("a port forward carries many connections at once, and a lot", async () => {
       server.on("connection", (socket) => socket.pipe(socket));
 
       const { out } = await run(`
@@ -86,7 +86,7 @@ export function describePortForward(name: string, makeSandbox: (dataDir: string)
       expect(out).toBe("40");
     });
 
-    test("closes the connection outside when the one inside is broken off", async () => {
+    test("a port forward closes the connection outside when the one inside is broken off", async () => {
       server.on("connection", (socket) =>
         socket
           .on("end", () => socket.end())
@@ -104,7 +104,7 @@ export function describePortForward(name: string, makeSandbox: (dataDir: string)
       await broken;
     });
 
-    test("closes the connection inside when the one outside is broken off", async () => {
+    test("a port forward closes the connection inside when the one outside is broken off", async () => {
       server.on("connection", (socket) => socket.destroy());
 
       const { out } = await run(`
@@ -113,7 +113,7 @@ export function describePortForward(name: string, makeSandbox: (dataDir: string)
       expect(out).toBe("closed");
     });
 
-    test("ends its connections when the command ends or is killed", async () => {
+    test("a port forward ends its connections when the command ends or is killed", async () => {
       server.on("connection", (socket) => socket.on("end", () => socket.end()).resume());
       const process = harness.spawn({
         argv: inside(`connect(port, "127.0.0.1");`),
@@ -136,7 +136,7 @@ export function describePortForward(name: string, makeSandbox: (dataDir: string)
       expect({ out, code }).toEqual({ out: "closed", code: 0 });
     });
 
-    test("changes nothing of the command: streams, environment, exit code, signals, reason", async () => {
+    test("a port forward changes nothing of the command: streams, environment, exit code, signals, reason", async () => {
       const env = { PATH: "/usr/bin:/bin", NODE_OPTIONS: "--no-such-option", LINES: "a\nb" };
       const script = 'cat; printf "%s" "$NODE_OPTIONS$LINES"; env | grep -c ERRAND_HELD; exit 3';
       const process = harness.shell(script, { env, portForward });

@@ -57,13 +57,13 @@ export function describeSandboxSweep(name: string, { endsWithWorker, makeSandbox
       expect(await makeSandbox(dataDir).sweep()).toBe(0);
     });
 
-    test("leaves a living worker's agents alone", async () => {
+    test("a sweep leaves a living worker's agents alone", async () => {
       expect(await makeSandbox(dataDir).sweep()).toBe(0);
 
       expect(await processesWith(seconds)).not.toEqual([]);
     });
 
-    test("leaves another data directory's agents alone", async () => {
+    test("a sweep leaves another data directory's agents alone", async () => {
       const before = (await processesWith(seconds)).length;
 
       expect(await makeSandbox(join(dataDir, "other")).sweep()).toBe(0);

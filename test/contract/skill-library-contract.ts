@@ -40,7 +40,7 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
     const find = async (wanted: Parameters<SkillLibrary["find"]>[1]) =>
       harness.library.find(REPOSITORY, wanted);
 
-    test("lists the skills of the folders that agents know, in the order of the folders", async () => {
+    test("a library of skills lists the skills of the folders that agents know, in the order of the folders", async () => {
       const skills = await harness.library.list(REPOSITORY, "recent");
 
       expect(skills.map(({ name: called, path }) => [called, path])).toEqual([
@@ -52,7 +52,7 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       ]);
     });
 
-    test("returns a skill with its text and the commit that was read", async () => {
+    test("a library of skills returns a skill with its text and the commit that was read", async () => {
       const skill = await find({ kind: "name", name: "deploy" });
 
       expect(skill).toEqual({
@@ -69,7 +69,7 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       ["the name of its folder before what others call themselves", "spaced", ".kiro/skills/spaced/SKILL.md"],
       ["what it calls itself", "other", ".kiro/skills/spaced/SKILL.md"],
       ["a name with letters of all kinds", "größe", ".codex/skills/größe/SKILL.md"],
-    ])("finds a skill by %s", async (_how, name, path) => {
+    ])("a library of skills finds a skill by %s", async (_how, name, path) => {
       expect((await find({ kind: "name", name }))?.path).toBe(path);
     });
 
@@ -77,7 +77,7 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       [".claude/skills/deploy/SKILL.md", "deploy", "Deploy it."],
       ["deep/in/here/SKILL.md", "here", "Deep."],
       ["SKILL.md", "tools", "At the root."],
-    ])("finds the skill at %s, wherever it lies", async (path, name, basePrompt) => {
+    ])("a library of skills finds the skill at %s, wherever it lies", async (path, name, basePrompt) => {
       expect(await find({ kind: "path", path })).toMatchObject({ path, name, basePrompt });
     });
 
@@ -88,11 +88,11 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       ["a path with what could be a pattern", { kind: "path", path: ".claude/skills/*/SKILL.md" }],
       ["a path with what could be a command", { kind: "path", path: ":(glob).claude/skills/*/SKILL.md" }],
       ["a folder", { kind: "path", path: ".claude/skills" }],
-    ] as const)("finds nothing for %s", async (_what, wanted) => {
+    ] as const)("a library of skills finds nothing for %s", async (_what, wanted) => {
       expect(await find(wanted)).toBeUndefined();
     });
 
-    test("reads the files of a skill as they were when it was found", async () => {
+    test("a library of skills reads the files of a skill as they were when it was found", async () => {
       const repository = { ...REPOSITORY, name: "changing" };
       const files = (word: string) => ({
         "README.md": "not the skill's",
@@ -113,11 +113,11 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       ]);
     });
 
-    test("has nothing to list where there are no skills", async () => {
+    test("a library of skills has nothing to list where there are no skills", async () => {
       expect(await harness.library.list({ ...REPOSITORY, name: "none" }, "now")).toEqual([]);
     });
 
-    test("says that a repository is not there", async () => {
+    test("a library of skills says that a repository is not there", async () => {
       const nowhere = { ...REPOSITORY, name: "nowhere" };
 
       await expect(harness.library.list(nowhere, "recent")).rejects.toMatchObject({
@@ -128,7 +128,7 @@ export function describeSkillLibrary(name: string, open: () => Promise<SkillLibr
       });
     });
 
-    test("sees a new commit at once when asked for what is there now", async () => {
+    test("a library of skills sees a new commit at once when asked for what is there now", async () => {
       const repository = { ...REPOSITORY, name: "moving" };
       await harness.put("acme/moving", { ".agents/skills/a/SKILL.md": "Old." });
       const before = await harness.library.list(repository, "recent");

@@ -19,9 +19,9 @@ require("node:net").connect(${PORT}, "127.0.0.1").pipe(require("node:fs").create
  * creates one container of the default image and uses its port forward. Fails with the reason.
  */
 export async function tryContainer(sandbox: Sandbox, directory: string): Promise<void> {
-  const server = createServer((socket) => socket.end("through the door"));
+  const server = createServer((socket) => socket.end("through the port forward"));
   try {
-    const socketPath = join(directory, "door.sock");
+    const socketPath = join(directory, "forward.sock");
     await listen(server, socketPath);
     await tryDoor(sandbox, directory, socketPath);
   } finally {
@@ -59,7 +59,7 @@ async function tryDoor(sandbox: Sandbox, directory: string, socketPath: string):
     throw new Error(exit.reason ?? `a container of it failed: ${complaint.trim()}`);
   }
   const answer = await readFile(join(directory, "answer"), "utf8").catch(() => "");
-  if (answer !== "through the door") {
+  if (answer !== "through the port forward") {
     throw new Error("what a container writes does not arrive on this machine");
   }
 }

@@ -56,7 +56,7 @@ describe("the demo agent", () => {
     });
   });
 
-  test("appends each turn to its report", async () => {
+  test("the demo agent appends each turn to its report", async () => {
     const { session } = await harness.start({ basePrompt: "Be brief." });
     await session.prompt("one");
     await session.prompt("two");

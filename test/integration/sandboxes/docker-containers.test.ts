@@ -69,8 +69,8 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test("the port forward runs with Errand's Node in an image without Node", async () => {
-      const socketPath = join(harness.root, "door", "s");
-      await mkdir(join(harness.root, "door"));
+      const socketPath = join(harness.root, "forward", "s");
+      await mkdir(join(harness.root, "forward"));
       const server = createServer((socket) => socket.end("through")).listen(socketPath);
       const script = 'require("node:net").connect(8123, "127.0.0.1").pipe(process.stdout)';
 

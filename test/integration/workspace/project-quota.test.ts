@@ -50,7 +50,7 @@ describe("the mount of a directory", () => {
     expect(findQuotaMount(lines.join("\n"), "/data/errand")).toBe(point);
   });
 
-  test("may have a space in its name", () => {
+  test("the mount of a directory may have a space in its name", () => {
     expect(findQuotaMount(line("/my\\040data", "rw,prjquota"), "/my data/errand")).toBe("/my data");
   });
 });

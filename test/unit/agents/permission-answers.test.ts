@@ -9,7 +9,7 @@ describe("policy allow", () => {
   test.each<[readonly PermissionOptionKind[], string]>([
     [["reject_once", "allow_always", "allow_once"], "allow_once"],
     [["reject_once", "allow_always"], "allow_always"],
-  ])("of %j it chooses %s and reports it", async (kinds, chosen) => {
+  ])("of the options %j it chooses %s and reports it", async (kinds, chosen) => {
     const { answers, updates } = theAnswers("allow");
 
     const answer = await answers.answer(aRequest(kinds));

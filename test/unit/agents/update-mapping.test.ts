@@ -10,7 +10,7 @@ const ECHO = "Echo: verb=hello users=";
 describe.each(AGENTS)("the recorded updates of %s", (agent) => {
   const updates = recordedUpdates(agent).flatMap((update) => mapUpdate(update) ?? []);
 
-  test("give the text of its answers", () => {
+  test("the recorded updates give the text of the answers", () => {
     const text = updates.flatMap((update) => (update.kind === "agent.message" ? update.text : [])).join("");
 
     expect(text).toContain("All done with write.");
@@ -18,13 +18,13 @@ describe.each(AGENTS)("the recorded updates of %s", (agent) => {
     expect(text).toContain(ECHO);
   });
 
-  test("give its thoughts apart from its answers", () => {
+  test("the recorded updates give the thoughts apart from the answers", () => {
     const thoughts = updates.flatMap((update) => (update.kind === "agent.thought" ? update.text : []));
 
     expect(thoughts.filter((text) => text.includes("thinking it over"))).toHaveLength(2);
   });
 
-  test("give two tool calls that end completed, with a title and a kind", () => {
+  test("the recorded updates give two tool calls that end completed, with a title and a kind", () => {
     const calls = foldToolCalls(updates);
 
     expect(calls.map(({ status }) => status)).toEqual(["completed", "completed"]);
@@ -106,7 +106,7 @@ describe("mapUpdate", () => {
     expect(mapUpdate("nonsense")).toEqual({ kind: "agent.other", name: "unknown", data: "nonsense" });
   });
 
-  test("drops the list of commands and echoes of our own prompt", () => {
+  test("the list of commands and echoes of our own prompt are dropped", () => {
     expect(mapUpdate({ sessionUpdate: "available_commands_update", availableCommands: [] })).toBeUndefined();
     expect(
       mapUpdate({ sessionUpdate: "user_message_chunk", content: { type: "text", text: "hi" } }),
@@ -132,7 +132,7 @@ describe("mapUpdate", () => {
     expect(update).toMatchObject({ content: [{ type: "other", data: { type: "hologram", size: 2 } }] });
   });
 
-  test("maps a plan", () => {
+  test("a plan is mapped", () => {
     const entries = [{ content: "Look", status: "completed", priority: "high" }];
 
     expect(mapUpdate({ sessionUpdate: "plan", entries })).toEqual({ kind: "agent.plan", entries });

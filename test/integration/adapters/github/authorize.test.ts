@@ -102,7 +102,7 @@ describe("without an answer from GitHub the author is not authorized, and the fa
     [{ kind: "drop-after-write" } as const, undefined],
     [{ kind: "429", retryAfterSeconds: 30 } as const, 30_000],
     [{ kind: "secondary-limit", retryAfterSeconds: 7 } as const, 7_000],
-  ])("on %j", async (fault, retryAfterMs) => {
+  ])("the answer %j authorizes nobody, and the failure is retryable", async (fault, retryAfterMs) => {
     const message = await messageBy("wendy");
     let now = Date.now();
     const { adapter } = adapterOn(github, { now: () => now });
@@ -117,7 +117,7 @@ describe("without an answer from GitHub the author is not authorized, and the fa
     expect(await adapter.authorize(message)).toMatchObject({ allowed: true });
   });
 
-  test("on a plain 403", async () => {
+  test("a plain 403 authorizes nobody, and the failure is retryable", async () => {
     const fetch = refusing(PERMISSION, 403, "Resource not accessible by integration");
 
     const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
@@ -125,7 +125,7 @@ describe("without an answer from GitHub the author is not authorized, and the fa
     await expect(attempt).rejects.toMatchObject({ code: "not_authorized", retryable: true });
   });
 
-  test("on an answer that broke off", async () => {
+  test("an answer that broke off authorizes nobody, and the failure is retryable", async () => {
     const fetch = refusing(PERMISSION, 200, "not what was asked for");
 
     const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));

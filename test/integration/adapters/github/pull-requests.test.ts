@@ -247,7 +247,7 @@ describe("a pull request", () => {
     expect(await (await accessOf(deps)).open(draftOf())).toBeUndefined();
   });
 
-  test("of another branch is not this one's", async () => {
+  test("a pull request of another branch is not this one's", async () => {
     const access = await accessOf();
     await access.open(aDraft());
 

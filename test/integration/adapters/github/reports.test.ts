@@ -176,7 +176,7 @@ describe("failing checks", () => {
 describe("a failing commit status", () => {
   const failedStatus = () => event("status", { sha: "c0ffee", state: "failure", context: "ci/build" });
 
-  test("is the same request as failing checks of that commit", async () => {
+  test("a failing commit status is the same request as failing checks of that commit", async () => {
     statuses = [
       { context: "ci/build", state: "error", description: "It broke.", target_url: "https://ci.example/1" },
       { context: "ci/docs", state: "success" },
@@ -194,7 +194,7 @@ describe("a failing commit status", () => {
     expect(read?.unread).toBeUndefined();
   });
 
-  test("is reported for each open pull request of the App that has the commit", async () => {
+  test("a failing commit status is reported for each open pull request of the App that has the commit", async () => {
     const reports = await reportsOf(failedStatus());
 
     expect(reports.map(({ findings }) => findings)).toEqual([
@@ -202,7 +202,7 @@ describe("a failing commit status", () => {
     ]);
   });
 
-  test("waits for a status that is pending", async () => {
+  test("a failing commit status waits for a status that is pending", async () => {
     statuses = [
       { context: "ci/build", state: "failure" },
       { context: "ci/e2e", state: "pending" },

@@ -106,14 +106,14 @@ describe("a signed delivery", () => {
     expect(stored).toHaveLength(1);
   });
 
-  test("of more than Fastify's own limit is stored", async () => {
+  test("a signed delivery of more than Fastify's own limit is stored", async () => {
     const large = JSON.stringify({ ...PAYLOAD, filler: "x".repeat(25 * 1024 * 1024 - 500) });
 
     expect((await post(large)).statusCode).toBe(202);
     expect(stored[0]?.body).toHaveLength(large.length);
   });
 
-  test("of more than GitHub ever sends is refused", async () => {
+  test("a signed delivery of more than GitHub ever sends is refused", async () => {
     expect((await post("x".repeat(27 * 1024 * 1024))).statusCode).toBe(413);
   });
 

@@ -375,7 +375,7 @@ describe("refusals by Slack", () => {
 });
 
 describe("the output of an agent", () => {
-  test("arrives whole or cut, notifies no user, and fits", async () => {
+  test("the output of an agent arrives whole or cut, notifies no user, and fits", async () => {
     const message = await fixture.mentioned();
     const hostile =
       "<!channel> @channel <@U0BOT> ![x](https://evil.example/k) \u001B[31mred\u001B[0m\n# ✅ Succeeded\n";

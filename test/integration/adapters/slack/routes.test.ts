@@ -139,7 +139,7 @@ describe("a signed event", () => {
     expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "app_rate_limited" })]);
   });
 
-  test("of two megabytes is stored, one above the limit is refused", async () => {
+  test("a signed event of two megabytes is stored, and one above the limit is refused", async () => {
     const large = anEvent("Ev2", { padding: "x".repeat(2_000_000) });
     const tooLarge = anEvent("Ev3", { padding: "x".repeat(5_000_000) });
 

@@ -43,7 +43,7 @@ describe("the description of a pull request", () => {
     );
   });
 
-  test("is alone without a template", () => {
+  test("the description of a pull request is alone without a template", () => {
     expect(fillDescription("", "Did it.")).toBe("Did it.");
   });
 });
@@ -69,7 +69,7 @@ describe("the issue of a pull request", () => {
     },
   );
 
-  test("takes the place of a reference under the heading for issues, whose hints go", () => {
+  test("the issue of a pull request takes the place of a reference under the heading for issues, whose hints go", () => {
     expect(fillIssue("## Issue\n<!-- number -->\nFixes #\n\n## Checklist", "Fixes #5")).toBe(
       "## Issue\n\nFixes #5\n\n## Checklist",
     );
@@ -81,7 +81,7 @@ describe("the issue of a pull request", () => {
     "## Known issues",
     "<!-- Fixes # -->",
     "## Why\n<!--\n## Issue\n-->",
-  ])("has no place in %j", (template) => {
+  ])("the issue has no place in %j", (template) => {
     expect(fillIssue(template, "Fixes #5")).toBeUndefined();
   });
 });

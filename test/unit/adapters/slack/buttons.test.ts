@@ -170,7 +170,7 @@ describe("a button action", () => {
     expect(translated({ message: undefined }).kind).toBe("ignored");
   });
 
-  test("of another workspace is refused, also if only the user has the team", () => {
+  test("a button action of another workspace is refused, also if only the user has the team", () => {
     const refused = expect.objectContaining({ code: "integration_not_configured" });
 
     expect(() => translated({ team: { id: "T2" } })).toThrow(refused);

@@ -128,7 +128,7 @@ test("a run that waits for approval says so, and can only be opened or stopped",
 });
 
 describe("long text", () => {
-  test("is split over several messages at its paragraphs, with nothing lost", () => {
+  test("long text is split over several messages at its paragraphs, with nothing lost", () => {
     const paragraphs = Array.from(
       { length: 300 },
       (_, index) => `Paragraph ${index} ${"word ".repeat(20)}end.`,

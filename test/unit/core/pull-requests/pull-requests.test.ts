@@ -231,7 +231,7 @@ describe("the pull request of a run", () => {
   describe("requested in a pull request whose branch its author may push to", () => {
     const OWN = { ...HOME, provenance: { ...HOME.provenance, head: { branch: "feature", may_push: true } } };
 
-    test("goes onto that branch, and no other pull request is opened", async () => {
+    test("work in a pull request goes onto that branch, and no other pull request is opened", async () => {
       changed();
       const { url } = harness.pullRequests.openedByOther(REPOSITORY, "feature");
       await start();
@@ -244,7 +244,7 @@ describe("the pull request of a run", () => {
       expect((await harness.run(id)).statusMessage?.message).toContain(url);
     });
 
-    test("gets a pull request of its own that says why if the branch does not take it", async () => {
+    test("work in a pull request gets a pull request of its own that says why if the branch does not take it", async () => {
       changed();
       harness.changes.pushFaults.push(new AppError("operation_not_supported", "It moved."));
       harness.pullRequests.openedByOther(REPOSITORY, "feature");
@@ -258,7 +258,7 @@ describe("the pull request of a run", () => {
       ]);
     });
 
-    test("stays where it is if pull requests are off", async () => {
+    test("work in a pull request stays where it is if pull requests are off", async () => {
       changed();
       await start("off");
 
