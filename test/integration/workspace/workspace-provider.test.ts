@@ -19,6 +19,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../../src/core/errors.ts";
 import type { RunId } from "../../../src/core/ids.ts";
+import type { LeftOutFile } from "../../../src/core/workspaces/workspace.ts";
 import type { WorkspaceDeps } from "../../../src/workspace/workspace-deps.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harness.ts";
@@ -115,18 +116,23 @@ describe("checkpoints", () => {
     await expect(readFile(join(restored.directory, "link"))).rejects.toThrow("ENOENT");
   });
 
-  test("a checkpoint omits sockets and pipes", async () => {
+  test("a checkpoint omits sockets and pipes, and names them", async () => {
     const { directory } = await openProvider("a").prepare(aPreparation(RUN));
     await writeFile(join(directory, "file.txt"), "x");
     const server = createServer().listen(join(directory, "socket"));
     await once(server, "listening");
     await once(spawn("mkfifo", [join(directory, "pipe")]), "exit");
 
-    const id = await openProvider("a").checkpoint(RUN);
+    const leftOut: LeftOutFile[] = [];
+    const id = await openProvider("a").checkpoint(RUN, (file) => void leftOut.push(file));
     server.close();
     const restored = await openProvider("b").prepare(atCheckpoint(id));
 
     expect(await readdir(restored.directory)).toEqual(["file.txt"]);
+    expect(leftOut.toSorted((left, right) => left.path.localeCompare(right.path))).toEqual([
+      { path: "workspace/pipe", reason: "it is a pipe" },
+      { path: "workspace/socket", reason: "it is a socket" },
+    ]);
   });
 
   test.each([
