@@ -25,7 +25,7 @@ export const diskVariableDocs = {
     group: "Disk",
     default: "20",
     description:
-      "The size of the workspaces on the disk of a worker, in GiB. Beyond it, copies of stored workspaces are deleted, least recently used first.",
+      "The size of the workspaces on the disk of a worker, in GiB, and that of its mirrors of repositories. Beyond it, copies of stored workspaces and mirrors are deleted, least recently used first.",
   },
   ERRAND_CACHE_DAYS: {
     group: "Disk",

@@ -23,7 +23,7 @@ export interface LocalDiskOptions {
   readonly limits: {
     /** How long a copy of a stored workspace is kept after its last use. */
     readonly copyMs: number;
-    /** All copies together. The least recently used ones are deleted first. */
+    /** All copies together, and all mirrors together. The least recently used ones are deleted first. */
     readonly copiesBytes: number;
     /** How long unused mirrors and agents are kept. */
     readonly cacheMs: number;
@@ -113,7 +113,7 @@ export class LocalDisk {
     const cacheMs = (await this.#hasRoom()) ? limits.cacheMs : Math.min(limits.cacheMs, HOUR_MS);
     const caches = [
       await this.#pruneUnused("environments", Math.min(cacheMs, ENVIRONMENT_MS)),
-      await this.#pruneUnused("histories", cacheMs),
+      await this.#pruneUnused("histories", cacheMs, limits.copiesBytes),
       await this.#pruneUnused("agents", limits.cacheMs),
     ];
     const [environments, histories, mirrors, agents] = await Promise.all(
@@ -188,23 +188,43 @@ export class LocalDisk {
     return isRemoved;
   }
 
-  async #pruneUnused(folder: string, keptMs: number): Promise<number> {
+  /** What was used within the last hour may be in use. */
+  async #pruneUnused(folder: string, keptMs: number, maxBytes = Infinity): Promise<number> {
     const root = join(this.#options.dataDir, folder);
     await removeRemains(root);
+    const now = Date.now();
+    let bytes = 0;
     let count = 0;
-    for (const name of await readdir(root).catch(() => [])) {
+    for (const { name, usedAt } of await listByUse(root)) {
       const path = join(root, name);
-      const usedAt = (await stat(path).catch(() => undefined))?.mtimeMs;
-      const limit = name.startsWith(".") ? HIDDEN_MS : keptMs;
-      if (usedAt !== undefined && Date.now() - usedAt > limit) {
+      const size = maxBytes === Infinity ? 0 : await diskSizeOf(path);
+      const isUnused = now - usedAt > (name.startsWith(".") ? HIDDEN_MS : keptMs);
+      const isTooMuch = bytes + size > maxBytes && now - usedAt > HOUR_MS;
+      if (isUnused || isTooMuch) {
         const removed = join(root, `${REMOVED}${randomUUID()}`);
         await rename(path, removed);
         await removeTree(removed);
         count += 1;
+      } else {
+        bytes += size;
       }
     }
     return count;
   }
+}
+
+/** The trees in a folder, the most recently used one first. */
+async function listByUse(
+  root: string,
+): Promise<readonly { readonly name: string; readonly usedAt: number }[]> {
+  const names = await readdir(root).catch(() => []);
+  const trees = await Promise.all(
+    names.map(async (name) => {
+      const usedAt = (await stat(join(root, name)).catch(() => undefined))?.mtimeMs;
+      return usedAt === undefined ? [] : [{ name, usedAt }];
+    }),
+  );
+  return trees.flat().sort((left, right) => right.usedAt - left.usedAt);
 }
 
 /** Can be repeated. */

@@ -96,6 +96,23 @@ test("prepared environments, mirrors and agents that were not used for long are 
   }
 });
 
+test("the least recently used mirrors are deleted until the others have less than the limit", async () => {
+  for (const [name, hours] of [
+    ["a", 0],
+    ["b", 3],
+    ["c", 2],
+    ["d", 0],
+  ] as const) {
+    await aTree(join(dataDir, "histories", name), hours, 2 ** 20);
+  }
+
+  expect(await aDisk({ copiesBytes: 3.5 * 2 ** 20 }).prune()).toBe(1);
+
+  expect((await readdir(join(dataDir, "histories"))).sort()).toEqual(["a", "c", "d"]);
+  expect(await aDisk({ copiesBytes: 1 }).prune()).toBe(1);
+  expect((await readdir(join(dataDir, "histories"))).sort()).toEqual(["a", "d"]);
+});
+
 test("without free space prepared environments and mirrors are deleted after an hour, and agents are kept", async () => {
   for (const folder of ["environments", "histories", "agents"]) {
     await aTree(join(dataDir, folder, "older"), 2);
