@@ -1,7 +1,7 @@
 import { cleaned } from "../clean-text.ts";
 import type { Environment } from "../environments/environment.ts";
 import type { TeamId } from "../ids.ts";
-import { isOpenTo } from "../people/ownership.ts";
+import { isOpenTo, isTeamOwned } from "../people/ownership.ts";
 import type { Principal } from "../people/principal.ts";
 import { type ConfigDefault, withoutPlace } from "../routing/routed-config.ts";
 import type { NewRun } from "../runs/new-run.ts";
@@ -74,10 +74,12 @@ export async function findWhere(
   if (isDecided || (await runs.preparer.hasPlace({ ...request, defaults }, requestOriginOf(context)))) {
     return { defaults };
   }
-  if (open.length > 1) {
-    return { choices: open };
+  // Everybody in the thread reads the question, and administrators may use the environments of other people.
+  const offered = open.filter((each) => isTeamOwned(each) || each.ownerId === author.id);
+  if (offered.length > 1) {
+    return { choices: offered };
   }
-  const only = [...defaults, defaultOf("only_environment", open[0]?.id)];
+  const only = [...defaults, defaultOf("only_environment", offered[0]?.id)];
   return all.length === 0 ? { defaults: only, hasEnvironments: false } : { defaults: only };
 }
 

@@ -56,6 +56,18 @@ describe("where a request is worked on", () => {
     expect(harness.cardsShown().at(-1)?.workspace?.reason).toBe("the only environment of the team");
   });
 
+  test("an administrator is not offered the environments of other people, whose names the thread would read", async () => {
+    const [ada, bob] = [await harness.person(), await harness.person("Bob")];
+    await harness.storage.people.put({ ...ada, administrator: true });
+    await environments("env-1", "env-2");
+    await harness.storage.environments.add({ ...anEnvironment("of-bob"), ownerId: bob.id });
+    await harness.storage.environments.add({ ...anEnvironment("of-ada"), ownerId: ada.id });
+
+    expect(await harness.receive({})).toBe("asked");
+
+    expect(questions()[0]?.options.map(({ name }) => name)).toEqual(["env-1", "env-2", "of-ada"]);
+  });
+
   test("a request that nothing places waits for its author's choice, and then works there", async () => {
     await environments("env-1", "env-2");
 
