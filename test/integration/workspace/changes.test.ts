@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -130,6 +130,26 @@ describe.each(sandboxes)(
           await harness.git("count-objects", "-v"),
         ]).toEqual(before);
       });
+
+      // Without isolation the process may be that of root, which reads everything.
+      test.skipIf(!isolated)(
+        "files that cannot be read are left out of the patch, which is marked as cut",
+        async () => {
+          const harness = await open();
+          const workingDirectory = harness.workspace.workingDirectory;
+          await mkdir(join(workingDirectory, "closed"));
+          await writeFile(join(workingDirectory, "closed/file.txt"), "x");
+          await chmod(join(workingDirectory, "closed"), 0);
+          await writeFile(join(workingDirectory, "locked.txt"), "x");
+          await chmod(join(workingDirectory, "locked.txt"), 0);
+          await harness.changes.takeSnapshot(harness.runWorkspace);
+          await writeFile(join(workingDirectory, "new.txt"), "x");
+
+          const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
+
+          expect(diff).toMatchObject({ isCut: true, filesChanged: 1, files: [{ path: "new.txt" }] });
+        },
+      );
 
       test("each changed repository has its own diff, and unchanged repositories have none", async () => {
         const other = { owner: "acme", name: "other" };
