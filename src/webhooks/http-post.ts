@@ -1,10 +1,10 @@
+import { Webhook } from "standardwebhooks";
 import { type buildConnector, Client, type Dispatcher } from "undici";
 import type { SignedMessage, WebhookAnswer, WebhookClient } from "../core/webhooks/webhook-client.ts";
 import type { Destinations } from "../network-policy/destinations.ts";
 import { createGuardedConnector, type Resolve } from "../network-policy/guarded-connector.ts";
 import { reasonOf } from "./failure-reason.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import { signatureHeaders } from "./signature.ts";
 
 export interface WebhookClientOptions {
   readonly destinations: Destinations;
@@ -74,4 +74,13 @@ function requestOf(
 
 function since(begun: number): number {
   return Math.round(performance.now() - begun);
+}
+
+/** The headers of the Standard Webhooks specification. The time is that of the try, not of the event. */
+function signatureHeaders({ id, body, secrets }: SignedMessage, now: Date): Record<string, string> {
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1_000)),
+    "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(" "),
+  };
 }

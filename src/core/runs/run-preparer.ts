@@ -32,7 +32,6 @@ import { layeredConfig } from "./layered-config.ts";
 import { type AgentChoice, type NewRun, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import type { Approval, RunConfig, RunDefinition } from "./run.ts";
-import { requireKeepableConfig } from "./supported-config.ts";
 
 export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {
   readonly storage: Pick<
@@ -119,7 +118,7 @@ export class RunPreparer {
 
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
   requireStorable(config: RunConfig, member: string): void {
-    requireKeepableConfig(config, member, this.#deps.agents);
+    requireStorableConfig(config, member, this.#deps.agents);
   }
 
   /** A configuration as it is stored. `before` has the values that the caller was shown as `[redacted]`. */
@@ -221,4 +220,15 @@ function withEnvironment(request: NewRun, environment: Environment | undefined):
   const { name, repositories } = environment.config;
   const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
   return { ...request, provenance: { ...request.provenance, environment: { name, repositories: names } } };
+}
+
+/** Rejects a stored configuration that would make every later run fail. */
+export function requireStorableConfig(config: RunConfig, member: string, agents: AgentChoice): void {
+  requireMcpServers(config, member);
+  requireRunRepository(config, member);
+  const { budget, harness, model_id } = config;
+  // A configuration that does not choose an agent is accepted even if the default agent cannot work at the moment.
+  if ([harness, model_id, budget?.max_cost_usd].some((each) => each !== undefined)) {
+    agents.choose(config, member);
+  }
 }

@@ -271,7 +271,7 @@ describe("other texts that address the bot", () => {
       ["of another account's pull request", review("wendy", { body: "Rename it." })],
       ["that only comments", review("errand[bot]", { body: "Nice.", state: "commented" })],
       ["that approves", review("errand[bot]", { body: "Good.", state: "approved" })],
-    ])("a review that requests changes is ignored if it is one %s", (_which, body) => {
+    ])("a review without a mention is ignored if it is one %s", (_which, body) => {
       expect(reasonOf("pull_request_review", body)).toBe("It does not mention @errand.");
     });
   });

@@ -2,26 +2,26 @@ import { expect, test } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { AgentChoice } from "../../../../src/core/runs/new-run.ts";
 import type { RunConfig } from "../../../../src/core/runs/run.ts";
-import { requireKeepableConfig } from "../../../../src/core/runs/supported-config.ts";
+import { requireStorableConfig } from "../../../../src/core/runs/run-preparer.ts";
 
 /** A server whose default agent is not usable either. */
-const NOBODY: AgentChoice = {
+const NO_AGENT: AgentChoice = {
   needsSandbox: () => true,
   choose: (_config, member) => {
-    throw new AppError("invalid_request", `Nobody works by ${member}.`);
+    throw new AppError("invalid_request", `No agent is usable by ${member}.`);
   },
 };
 
 test.each<RunConfig>([{}, { base_prompt: "Be brief." }, { budget: { max_turns: 3 } }])(
   "the configuration %j is accepted without a usable agent, because it chooses none",
   (config) => {
-    expect(() => requireKeepableConfig(config, "config", NOBODY)).not.toThrow();
+    expect(() => requireStorableConfig(config, "config", NO_AGENT)).not.toThrow();
   },
 );
 
 test.each<RunConfig>([{ harness: { type: "x" } }, { model_id: "x" }, { budget: { max_cost_usd: 1 } }])(
   "the configuration %j is accepted only with a usable agent",
   (config) => {
-    expect(() => requireKeepableConfig(config, "agent_config", NOBODY)).toThrow("by agent_config");
+    expect(() => requireStorableConfig(config, "agent_config", NO_AGENT)).toThrow("by agent_config");
   },
 );
