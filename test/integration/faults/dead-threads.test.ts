@@ -105,6 +105,34 @@ test(
     ),
 );
 
+test(
+  "after the first message of a thread was deleted, the run ends as usual and says so, and its channel gets no answer",
+  { timeout: 90_000 },
+  () =>
+    withFaultHarness(
+      async (harness) => {
+        const { runId, semaphore, worker } = await startShownRun(harness);
+        const { slack } = harness;
+        const { thread_ts: ts = "" } = slack.calls("chat.postMessage")[0]?.args ?? {};
+
+        const { alice: user, channel } = slack;
+        await slack.deleteAs({ channel, clientMsgId: "", text: "", threadTs: undefined, ts, user });
+        await semaphore.open();
+
+        await worker.api.waitForState(runId, "SUCCEEDED");
+        const deliveries = await waitForDeliveries(harness, runId);
+        const reasons = deliveries.flatMap(({ error, state }) => (state === "dead" ? [error] : []));
+        expect(reasons).toContainEqual(expect.stringContaining("its first message was deleted"));
+        expect(JSON.stringify(slack.channelMessages(slack.channel.id))).not.toContain("the closing words");
+        const { body: run } = await worker.api.call("GET", `/agent/runs/${runId}`);
+        expect(JSON.stringify(run)).toContain("its first message was deleted");
+        // The thread is gone, and with it what it should show.
+        await harness.check({ threads: [] });
+      },
+      { withSlack: true },
+    ),
+);
+
 /** A run whose card is shown, and which says its closing words when the semaphore is opened. */
 async function startShownRun(harness: FaultHarness) {
   const worker = await harness.start();
