@@ -4,6 +4,7 @@ import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
+import { requireRoom } from "../team-records/require-room.ts";
 import { type Environment, type EnvironmentConfig, newEnvironmentUid } from "./environment.ts";
 
 export const ENVIRONMENT_SORTS = ["last_updated", "name"] as const;
@@ -48,6 +49,7 @@ export class EnvironmentService {
       createdAt,
       updatedAt: createdAt,
     };
+    await requireRoom(this.#environments, "environments", environment);
     await this.#environments.add(environment);
     return environment;
   }
@@ -56,6 +58,7 @@ export class EnvironmentService {
     const before = await this.get(editor, id);
     const updatedAt = this.#clock.now();
     const environment = { ...before, config, setupFailed: false, lastEditorId: editor.id, updatedAt };
+    await requireRoom(this.#environments, "environments", environment, before);
     if (!(await this.#environments.replace(environment))) {
       throw unknownEnvironment();
     }

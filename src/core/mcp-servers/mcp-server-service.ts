@@ -6,6 +6,7 @@ import type { McpServerConfig } from "../runs/run.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
+import { requireRoom } from "../team-records/require-room.ts";
 import {
   isSameServer,
   type McpServer,
@@ -58,6 +59,7 @@ export class McpServerService {
     const place = { id: newId(createdAt), teamId };
     const sealed = sealMcpServer(box, place, withKeptValues(config, {}));
     const server = { ...place, ...edit, ...sealed, creatorId, createdAt, updatedAt: createdAt };
+    await requireRoom(mcpServers, "MCP servers", server);
     await withFreeName(() => mcpServers.add(server));
     return server;
   }
@@ -68,6 +70,7 @@ export class McpServerService {
     const { description: _description, ...before } = await this.get(viewer, id);
     const whole = withKeptValues(config, openMcpServer(box, before));
     const server = { ...before, ...edit, ...sealMcpServer(box, before, whole), updatedAt: clock.now() };
+    await requireRoom(mcpServers, "MCP servers", server, before);
     // Another write may have changed the values that are kept.
     if (!(await withFreeName(() => mcpServers.replace(server, before.updatedAt)))) {
       throw new AppError("conflict", "The MCP server was changed or deleted at the same time.", {

@@ -7,6 +7,7 @@ import { isOpenTo, ownedOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../storage.ts";
+import { requireRoom } from "../team-records/require-room.ts";
 import type { NextDue } from "./cron.ts";
 import type { DueSchedule } from "./due-schedules.ts";
 import { type Schedule, timed } from "./schedule.ts";
@@ -56,6 +57,7 @@ export class ScheduleService {
     const record = { id: newId(now), ...whose, ...request, createdAt: now, updatedAt: now };
     await this.#requireNamed(record);
     const schedule = timed(record, undefined, due);
+    await requireRoom(storage.schedules, "schedules", schedule);
     await storage.schedules.add(schedule);
     await this.#enqueue(schedule);
     return schedule;
@@ -94,6 +96,7 @@ export class ScheduleService {
     }
     if (edit.config !== undefined) {
       await this.#requireNamed(edited);
+      await requireRoom(storage.schedules, "schedules", edited, before);
     }
     const signed = { ...edited, lastEditorId: viewer.id, updatedAt: clock.now() };
     const schedule = timed(signed, before, { now, nextDue });

@@ -5,6 +5,7 @@ import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
+import { requireRoom } from "../team-records/require-room.ts";
 import { problemOfName, type Secret, sealOwner } from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";
 
@@ -82,6 +83,7 @@ export class SecretService {
     const id = newId(createdAt);
     const sealed = this.#seal(place, value);
     const secret = { id, ...place, sealed, editorId, createdAt, updatedAt: createdAt };
+    await requireRoom(this.#deps.secrets, "secrets", secret);
     await this.#deps.secrets.add(secret);
     return secret;
   }
@@ -89,6 +91,7 @@ export class SecretService {
   async #replace(before: Secret, editor: Viewer, value: string): Promise<Secret> {
     const sealed = this.#seal(before, value);
     const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#deps.clock.now() };
+    await requireRoom(this.#deps.secrets, "secrets", secret, before);
     if (!(await this.#deps.secrets.replace(secret))) {
       throw unknownSecret();
     }
