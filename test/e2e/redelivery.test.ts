@@ -105,36 +105,6 @@ test("requests on GitHub that were sent while no process ran become runs after t
   }
 });
 
-test("an answer to an issue that is locked is given up with its reason, which the run tells, and can be sent again", async () => {
-  const { api, github } = fixture;
-  const issue = await GithubIssue.open(fixture);
-  const path = new RegExp(`/issues/${issue.number}/comments$`);
-  await issue.comment("@errand sleep 2; say after all");
-  await waitFor(() => issue.cards.length > 0, { what: "the card to be shown" });
-  const message = "Unable to create comment because issue is locked.";
-  const unlock = github.faults.until({ method: "POST", path, kind: "refused", status: 403, message });
-
-  const deadNotices = async () => {
-    const { body } = await api.call("GET", `/agent/notices?run_id=${issue.runId}&state=dead`);
-    return (body as { notices: { id: string }[] }).notices;
-  };
-  const [dead] = await waitFor(
-    async () => {
-      const found = await deadNotices();
-      return found.length > 0 ? found : undefined;
-    },
-    { what: "the answer to be given up" },
-  );
-  const reason = "issue is locked. Unlock the conversation, or ask in another one.";
-  const tells = async () => JSON.stringify(await api.getRun(issue.runId)).includes(reason);
-  await waitFor(tells, { what: "the run to tell the reason" });
-  unlock();
-  await api.call("POST", `/agent/notices/${dead?.id}/retry`);
-  await issue.untilAnswers(1);
-
-  expect(await deadNotices()).toEqual([]);
-});
-
 describe("while the database is unavailable", () => {
   test("events are refused in time while the database is unavailable, and redelivery makes their runs", async () => {
     const thread = await SlackThread.post(fixture, "say after all");

@@ -131,6 +131,11 @@ export class EmulatedGithub {
     return this.#api.settings;
   }
 
+  /** From now on the repository has this name. Undefined: its first one again. What users write is not changed. */
+  renameRepository(name: string | undefined): void {
+    this.#api.rename.name = name;
+  }
+
   get faults(): GithubApi["faults"] {
     return this.#api.faults;
   }

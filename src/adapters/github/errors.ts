@@ -41,6 +41,7 @@ export function movedError(status: number, route: string): AppError {
   const isForGood = status === 301 || status === 308;
   return new AppError("resource_not_found", `GitHub answered ${status} to ${route}: it has moved.`, {
     retryable: !isForGood,
+    remedy: "Ask again in its new place, if the App is installed there.",
   });
 }
 

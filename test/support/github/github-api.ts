@@ -16,6 +16,7 @@ import { type GithubRequest, githubOpenapi } from "./github-openapi.ts";
 import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
 import { GithubReactions } from "./github-reactions.ts";
+import { GithubRename } from "./github-rename.ts";
 import { GithubStatuses } from "./github-statuses.ts";
 
 /** One call of the REST API, as the journal records it. */
@@ -58,6 +59,7 @@ export class GithubApi {
   readonly reactions = new GithubReactions();
   readonly oauth: GithubOauth;
   readonly settings = new GithubAppSettings();
+  readonly rename: GithubRename;
   /**
    * What GitHub says about pull requests, by number: one entry for each read, the last one for all later reads.
    * emulate has no forks and no conflicts.
@@ -74,6 +76,7 @@ export class GithubApi {
   constructor(fixture: GithubFixture) {
     this.#world = fixture;
     this.oauth = new GithubOauth(fixture);
+    this.rename = new GithubRename(fixture.repo);
   }
 
   calls(method?: string, path?: RegExp): GithubCall[] {
@@ -91,13 +94,17 @@ export class GithubApi {
     const fault = this.faults.take(request);
     const actor = this.#actor(request);
     const limit = actor === BOT ? this.#limits.refusal(request) : undefined;
-    const answer = (fault && failureOf(fault)) ?? limit ?? ifChanged(request, await this.respond(request));
+    const answer = (fault && failureOf(fault)) ?? limit ?? ifChanged(request, await this.#respond(request));
     const outcome = fault?.kind ?? String(answer.status);
     const { method, path } = request;
     const body = bodyOf(request);
     this.#calls.push({ method, path, actor, body, outcome });
     this.#check({ ...request, body });
     return fault?.kind === "drop-after-write" ? "drop" : answer;
+  }
+
+  #respond(request: FrontRequest): Promise<FrontAnswer> {
+    return this.rename.answer(request, (same) => this.respond(same));
   }
 
   #check(request: GithubRequest & Pick<FrontRequest, "headers">): void {
