@@ -80,7 +80,8 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const localDisk = new LocalDisk({
     ...{ dataDir, limits: config.disk, log },
     sweep: () => chosen.sweep(),
-    whileStored: (runId, remove) => whileStored(deps.database, runId, remove),
+    whileStored: (runId, remove) =>
+      whileStored(deps.database, { runId, gapsMs: config.checkpointsMs }, remove),
   });
   const heartbeat = new Heartbeat({
     disk: localDisk,

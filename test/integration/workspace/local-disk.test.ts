@@ -47,6 +47,33 @@ test("copies of stored workspaces are deleted after a time, and others are kept"
   expect([stored, unused]).toHaveLength(2);
 });
 
+test("a copy whose checkpoint lacks some files is deleted 30 days after the end of its run", async () => {
+  const [working, ended, old] = [
+    await aCopy([STARTED, STORED], 900),
+    await aCopy([STARTED, STORED], 900),
+    await aCopy([STARTED, STORED], 900),
+  ];
+  const unstored = await aCopy([STARTED, STORED, STARTED, NOT_STORED], 900);
+  await database.rows({
+    text: "UPDATE runs SET checkpoint_gaps = 'home/socket (it is a socket)'",
+    values: [],
+  });
+  for (const [runId, days] of [
+    [ended, 29],
+    [old, 31],
+    [unstored, 31],
+  ] as const) {
+    await database.rows({
+      text: "UPDATE runs SET ended_at = now() - $1::int * interval '1 day' WHERE id = $2::uuid",
+      values: [days, runId],
+    });
+  }
+
+  expect(await aDisk().prune()).toBe(1);
+
+  expect(new Set(await readdir(join(dataDir, "runs")))).toEqual(new Set([working, ended, unstored]));
+});
+
 test("a copy of a run that a worker has is kept", async () => {
   const runId = await aCopy([STARTED, STORED], 25);
   const token = crypto.randomUUID();
@@ -161,7 +188,7 @@ function aDisk(limits: Partial<LocalDiskOptions["limits"]> = {}, orphans = 0): L
   return new LocalDisk({
     dataDir,
     limits: { ...defaults, ...limits },
-    whileStored: (runId, remove) => whileStored(database, runId, remove),
+    whileStored: (runId, remove) => whileStored(database, { runId, gapsMs: 30 * 24 * HOUR_MS }, remove),
     sweep: async () => orphans,
     log: SILENT_LOG,
   });
