@@ -44,6 +44,12 @@ export class PrismaDeviceCodeStore implements DeviceCodeStore {
     await this.#deps.database.query((client) => client.deviceCode.update({ where: { id }, data }));
   }
 
+  async denyApproved(principalId: PrincipalId): Promise<void> {
+    const where = { principalId, status: "approved" satisfies DeviceCodeStatus };
+    const data = { status: "denied" satisfies DeviceCodeStatus };
+    await this.#deps.database.query((client) => client.deviceCode.updateMany({ where, data }));
+  }
+
   async prune(): Promise<number> {
     const { clock, database } = this.#deps;
     const now = clock.now();

@@ -84,7 +84,9 @@ const REVOKE = {
 const REVOKE_ALL = {
   operationId: "revokeKeysOfPrincipal",
   summary: "Revoke all keys of a principal",
-  description: "For the principal itself and for administrators. The server's own key stays.",
+  description:
+    "For the principal itself and for administrators. Programs with an approved device code get no key any more. The " +
+    "server's own key stays.",
   tags,
   params: z.object({ uid: z.string().describe("The principal's uid.") }),
   response: { 200: RevokedKeys, ...problems(400, 401, 403, 404, 503) },

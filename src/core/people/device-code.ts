@@ -42,6 +42,8 @@ export interface DeviceCodeStore {
   /** The code with this hash, locked until the transaction ends. */
   lock(which: Partial<DeviceCodeHashes>): Promise<DeviceCode | undefined>;
   update(code: DeviceCode): Promise<void>;
+  /** Denies the codes that this principal has approved and whose programs have not got their key. */
+  denyApproved(principalId: PrincipalId): Promise<void>;
   /** Deletes expired codes, a limited number at a time, and returns the number. */
   prune(): Promise<number>;
 }

@@ -27,7 +27,7 @@ export interface IssuedKey {
 }
 
 export interface KeyDeps {
-  readonly storage: Pick<Storage, "keys" | "people">;
+  readonly storage: Pick<Storage, "deviceCodes" | "keys" | "people">;
   readonly clock: Clock;
   readonly makeKey: () => MadeKey;
 }
@@ -101,13 +101,18 @@ export class KeyService {
     }
   }
 
-  /** Revokes all keys of a principal. Returns how many were valid until then. The installation's own key stays. */
+  /**
+   * Revokes all keys of a principal, and those that programs would still get for approved device codes. Returns how many
+   * were valid until then. The installation's own key stays.
+   */
   async revokeAllOf(caller: KeyHolder, principalId: PrincipalId): Promise<number> {
     const { clock, storage } = this.#deps;
     const { teamId } = await getPrincipal(storage, caller.principal.teamId, principalId);
     if (principalId !== caller.principal.id && !hasScope(caller, "admin")) {
       throw new AppError("not_authorized", "Only an administrator may revoke the keys of other principals.");
     }
+    // First, so that a key that a program gets at the same time is among those below.
+    await storage.deviceCodes.denyApproved(principalId);
     const now = clock.now();
     let count = 0;
     for (const { createdBy, id } of await this.#all(caller)) {

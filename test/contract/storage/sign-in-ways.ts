@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import type { DeviceCode } from "../../../src/core/people/device-code.ts";
 import type { SignInLink } from "../../../src/core/people/sign-in-link.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { aPerson, type StorageHarness } from "./harness.ts";
 
 export function describeSignInWays(harness: () => StorageHarness): void {
@@ -80,6 +81,26 @@ export function describeSignInWays(harness: () => StorageHarness): void {
       expect(await storage.deviceCodes.lock({ deviceCodeHash })).toEqual(approved);
       expect(await storage.deviceCodes.lock({ userCodeHash })).toEqual(approved);
       expect(await storage.deviceCodes.lock(someHashes())).toBeUndefined();
+    });
+
+    test("only the approved device codes of a principal are denied", async () => {
+      const { storage } = harness();
+      const [mine, other] = [await aPerson(harness()), await aPerson(harness())];
+      const approved = { teamId: FIRST_TEAM, status: "approved" } as const;
+      const codes: readonly DeviceCode[] = [
+        { ...aCode(harness()), ...approved, principalId: mine.id },
+        { ...aCode(harness()), ...approved, principalId: mine.id, status: "used" },
+        { ...aCode(harness()), ...approved, principalId: other.id },
+      ];
+      const hashes = codes.map(someHashes);
+      for (const [index, code] of codes.entries()) {
+        await storage.deviceCodes.add(code, hashes[index] ?? someHashes());
+      }
+
+      await storage.deviceCodes.denyApproved(mine.id);
+
+      const stored = await Promise.all(hashes.map((each) => storage.deviceCodes.lock(each)));
+      expect(stored.map((code) => code?.status)).toEqual(["denied", "used", "approved"]);
     });
 
     test("transactions that lock the same device code wait for each other", async () => {

@@ -1,6 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createKeyHasher } from "../../../src/api/auth/api-keys.ts";
+import type { PrincipalId } from "../../../src/core/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { type Answer, call } from "./api-caller.ts";
-import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
+import { type ApiHarness, PUBLIC_URL, SECRET, startHarness } from "./api-harness.ts";
 
 let harness: ApiHarness;
 beforeAll(async () => {
@@ -18,6 +22,23 @@ interface Codes {
 
 async function signIn(key: string): Promise<string> {
   const answer = await call(harness, "/signin", { body: { key }, key: null });
+  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+}
+
+/** A sign-in that does not depend on a key. */
+async function signInByLink(uid: string): Promise<string> {
+  const [token, createdAt] = [randomUUID(), harness.clock.now()];
+  const hash = createKeyHasher(SECRET)(token);
+  const expiresAt = new Date(createdAt.getTime() + 60_000);
+  const link = {
+    id: randomUUID(),
+    teamId: FIRST_TEAM,
+    principalId: uid as PrincipalId,
+    createdAt,
+    expiresAt,
+  };
+  await harness.storage.signInLinks.add(link, hash);
+  const answer = await call(harness, "/signin/link", { body: { token }, key: null });
   return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
 }
 
@@ -158,6 +179,21 @@ describe("a device code", () => {
     await harness.revoke(key);
 
     expect((await askForKey(codes)).body.reason).toBe("access_denied");
+  });
+
+  test("no key is given after all keys of the person were revoked, and a later approval gives one", async () => {
+    const { principal } = (await call(harness, `${API}/whoami`, { key: await harness.addUser("robbed") }))
+      .body;
+    const cookie = await signInByLink(principal.uid);
+    const [stolen, later] = [await createCodes(), await createCodes()];
+    await decide(cookie, stolen);
+
+    const revoked = await call(harness, `${API}/principals/${principal.uid}/keys`, { method: "DELETE" });
+    await decide(cookie, later);
+
+    expect(revoked.status).toBe(200);
+    expect((await askForKey(stolen)).body.reason).toBe("access_denied");
+    expect((await askForKey(later)).status).toBe(200);
   });
 
   test("a client name cannot inject markup into the page", async () => {

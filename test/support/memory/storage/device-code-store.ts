@@ -1,3 +1,4 @@
+import type { PrincipalId } from "../../../../src/core/ids.ts";
 import type {
   DeviceCode,
   DeviceCodeHashes,
@@ -46,6 +47,16 @@ export class InMemoryDeviceCodeStore implements DeviceCodeStore {
       const stored = deviceCodes.get(code.id);
       if (stored !== undefined) {
         deviceCodes.set(code.id, { ...stored, ...code });
+      }
+    });
+  }
+
+  denyApproved(principalId: PrincipalId): Promise<void> {
+    return this.#database.transaction(({ tables: { deviceCodes } }) => {
+      for (const [id, code] of deviceCodes) {
+        if (code.principalId === principalId && code.status === "approved") {
+          deviceCodes.set(id, { ...code, status: "denied" });
+        }
       }
     });
   }
