@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Viewer } from "../../core/people/principal.ts";
+import type { FollowUpTarget } from "../../core/runs/change-follow-up.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
 import type { FollowUp } from "../../core/runs/run.ts";
-import type { FollowUpTarget } from "../../core/runs/run-service.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import type { PrincipalId } from "../ids.ts";
+import type { PrincipalId, RunId } from "../ids.ts";
 import {
   type ApprovalTools,
   deliverable,
@@ -14,6 +14,11 @@ import { releaseFollowUps } from "./decide-approval.ts";
 import type { Approval, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, isWorkedOn } from "./states.ts";
+
+export interface FollowUpTarget {
+  readonly runId: RunId;
+  readonly followUpId: string;
+}
 
 export interface Rewrite {
   readonly message: string;

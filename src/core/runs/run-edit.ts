@@ -34,7 +34,7 @@ export interface EditTools {
   readonly writer: NoticeWriter;
 }
 
-interface Rewrite {
+interface NewFollowUpText {
   readonly message: string;
   readonly editedBy: PrincipalId;
   readonly approval?: Approval | undefined;
@@ -238,7 +238,7 @@ export class RunEdit {
   }
 
   /** With another text the follow-up needs `approval`, if that is given. */
-  rewriteFollowUp(followUp: FollowUp, { approval, editedBy, message }: Rewrite): FollowUp {
+  rewriteFollowUp(followUp: FollowUp, { approval, editedBy, message }: NewFollowUpText): FollowUp {
     this.record({ kind: "followup.edited", followUpId: followUp.id, message, editedBy });
     if (approval !== undefined) {
       this.#recordRequest(approval, followUp.id);

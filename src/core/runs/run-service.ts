@@ -3,21 +3,16 @@ import { AppError } from "../errors.ts";
 import type { PrincipalId, RunId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import { requireAllowed, stricter } from "../policies/evaluate-policies.ts";
-import { type RunJudge, runJudge } from "../policies/run-judge.ts";
-import type { Log } from "../ports/log.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
-import type { RunRules } from "../rules/run-rules.ts";
 import type { Storage } from "../storage.ts";
-import type { NoticeWriter } from "../threads/notice-writer.ts";
-import { type ApprovalTools, requiredApproval } from "./approval.ts";
-import { decideRewrite, decideWithdrawal } from "./change-follow-up.ts";
+import { requiredApproval } from "./approval.ts";
+import { decideRewrite, decideWithdrawal, type FollowUpTarget } from "./change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "./change-request.ts";
 import {
   type ApprovalDecision,
   decideApproval,
   findApproval,
   requireOthersWords,
-  updateApproval,
 } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
 import {
@@ -34,23 +29,19 @@ import {
 import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
 import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
 import { changeNotice, followUpNotice } from "./follow-up-notice.ts";
-import { logRunEnd } from "./log-run-end.ts";
 import { type NewRun, newRunSubject } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
 import type { FollowUp, Run, RunDetails } from "./run.ts";
-import { RunEdit } from "./run-edit.ts";
+import { OVER_THE_API, RunChanger, type RunChangerDeps } from "./run-changer.ts";
 import { type PreparedRun, RunPreparer, type RunPreparerDeps } from "./run-preparer.ts";
 import { type RunPage, type RunQuery, similarQuery } from "./run-query.ts";
 import type { RunKey } from "./run-store.ts";
-import { isEnded } from "./states.ts";
 import { addExtras, type FollowUpResult, type TransactionExtras } from "./transaction-extras.ts";
 import { requireVisible } from "./visibility.ts";
 
-export interface RunServiceDeps extends RunPreparerDeps, RunRules {
-  readonly storage: RunPreparerDeps["storage"] & Pick<Storage, "followUps" | "runs">;
-  readonly writer: NoticeWriter;
-  readonly log: Log;
+export interface RunServiceDeps extends RunPreparerDeps, RunChangerDeps {
+  readonly storage: RunPreparerDeps["storage"] & RunChangerDeps["storage"] & Pick<Storage, "followUps">;
 }
 
 export const CANCEL_STATUSES = [
@@ -63,21 +54,16 @@ export const CANCEL_STATUSES = [
 /** What cancelling one of several runs resulted in. */
 export type CancelStatus = (typeof CANCEL_STATUSES)[number];
 
-const OVER_THE_API: RequestOrigin = { source: "API" };
-
-export interface FollowUpTarget {
-  readonly runId: RunId;
-  readonly followUpId: string;
-}
-
 /** Everything that callers can do with runs. The API and the inbox use only this service. */
 export class RunService {
   readonly preparer: RunPreparer;
+  readonly #changer: RunChanger;
   readonly #deps: RunServiceDeps;
 
   constructor(deps: RunServiceDeps) {
     this.#deps = deps;
     this.preparer = new RunPreparer(deps);
+    this.#changer = new RunChanger(deps);
   }
 
   /** The same service inside a transaction of the storage. */
@@ -100,7 +86,7 @@ export class RunService {
     }: Pick<PreparedRun, "approval" | "definition" | "inputs" | "othersWrote" | "webhook">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const edit = this.#edit(newRunSubject(origin, { approval, othersWrote }));
+    const edit = this.#changer.edit(newRunSubject(origin, { approval, othersWrote }));
     edit.begin(inputs);
     edit.attach({ webhook });
     addExtras(edit, extras);
@@ -120,12 +106,12 @@ export class RunService {
     let effect: FollowUpEffect = {};
     const { from = OVER_THE_API } = extras;
     const followUp = await withDigests(input, this.#deps);
-    const judges = [await this.#judge(viewer, from)];
+    const judges = [await this.#changer.judge(viewer, from)];
     if (invitation !== undefined) {
       // A guest may do no more than the creator of the link as an ordinary member.
-      judges.push(await this.#judge({ ...invitation.by, administrator: false }, from));
+      judges.push(await this.#changer.judge({ ...invitation.by, administrator: false }, from));
     }
-    const run = await this.#change(id, viewer, (edit) => {
+    const run = await this.#changer.change(id, viewer, (edit) => {
       if (invitation !== undefined) {
         edit.attach({ shareLinkId: viewer.id });
       }
@@ -134,7 +120,7 @@ export class RunService {
         .map((judge) => judge(actionOf(edit.run, followUp), edit.run))
         .reduce((one, other) => stricter(one, other));
       requireAllowed(verdict);
-      const rules = { ...this.#approvalTools(viewer), required: requiredApproval(verdict) };
+      const rules = { ...this.#changer.approvalTools(viewer), required: requiredApproval(verdict) };
       effect = decideFollowUp(edit, { source: from.source, ...followUp }, rules);
       if (input.private !== true) {
         edit.notices.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
@@ -162,14 +148,14 @@ export class RunService {
     extras: TransactionExtras = {},
   ): Promise<FollowUpResult> {
     await this.authorOfFollowUp(target, viewer);
-    const judge = await this.#judge(viewer, extras.from);
+    const judge = await this.#changer.judge(viewer, extras.from);
     let effect: Omit<FollowUpResult, "run"> = {};
-    const run = await this.#change(target.runId, viewer, (edit) => {
+    const run = await this.#changer.change(target.runId, viewer, (edit) => {
       const before = edit.waiting.find(({ id }) => id === target.followUpId);
       const verdict = judge(actionOfDelivery(before?.delivery), edit.run);
       requireAllowed(verdict);
       const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
-      const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#approvalTools(viewer));
+      const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#changer.approvalTools(viewer));
       if (extras.from?.integration === undefined && !followUp.private) {
         edit.notices.post(changeNotice(viewer, "changed a message that waits", message));
       }
@@ -186,7 +172,7 @@ export class RunService {
     extras: TransactionExtras = {},
   ): Promise<FollowUpResult> {
     await this.authorOfFollowUp(target, viewer);
-    const run = await this.#change(target.runId, viewer, (edit) => {
+    const run = await this.#changer.change(target.runId, viewer, (edit) => {
       const followUp = decideWithdrawal(edit, target.followUpId, viewer.id);
       if (extras.from?.integration === undefined && !followUp.private) {
         edit.notices.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
@@ -213,8 +199,8 @@ export class RunService {
   }
 
   async cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
-    const judge = await this.#judge(viewer, extras.from);
-    return this.#change(id, viewer, (edit) => {
+    const judge = await this.#changer.judge(viewer, extras.from);
+    return this.#changer.change(id, viewer, (edit) => {
       requireAllowed(judge("cancel", edit.run));
       decideCancel(edit, viewer.displayName);
       addExtras(edit, extras);
@@ -228,16 +214,16 @@ export class RunService {
     prompt: string,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    return this.#change(id, viewer, (edit) => {
+    return this.#changer.change(id, viewer, (edit) => {
       requireAuthor(edit.run, viewer);
-      decideRequestRewrite(edit, prompt, this.#approvalTools(viewer));
+      decideRequestRewrite(edit, prompt, this.#changer.approvalTools(viewer));
       addExtras(edit, extras);
     });
   }
 
   /** Allowed like `rewriteRequest`. The run is cancelled. */
   async withdrawRequest(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
-    return this.#change(id, viewer, (edit) => {
+    return this.#changer.change(id, viewer, (edit) => {
       requireAuthor(edit.run, viewer);
       decideRequestWithdrawal(edit, viewer.displayName);
       addExtras(edit, extras);
@@ -247,7 +233,7 @@ export class RunService {
   /** Throws `not_authorized` unless the policies let the viewer stop the run, which is what steering it needs. */
   async requireControl(id: RunId, viewer: Viewer, from?: RequestOrigin): Promise<Run> {
     const run = await this.get({ id }, viewer);
-    requireAllowed((await this.#judge(viewer, from))("cancel", run));
+    requireAllowed((await this.#changer.judge(viewer, from))("cancel", run));
     return run;
   }
 
@@ -268,9 +254,9 @@ export class RunService {
     details: Partial<RunDetails>,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    return this.#change(id, viewer, (edit) => {
+    return this.#changer.change(id, viewer, (edit) => {
       edit.changeDetails(details);
-      addExtras(edit, extras, undefined);
+      addExtras(edit, extras);
     });
   }
 
@@ -286,8 +272,8 @@ export class RunService {
     choice: { readonly permissionId: string; readonly optionId: string },
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const judge = await this.#judge(viewer, extras.from);
-    return this.#change(id, viewer, (edit) => {
+    const judge = await this.#changer.judge(viewer, extras.from);
+    return this.#changer.change(id, viewer, (edit) => {
       requireAllowed(judge("answer", edit.run));
       const { permission, state } = edit.run;
       if (state !== "BLOCKED" || permission?.permissionId !== choice.permissionId) {
@@ -308,8 +294,8 @@ export class RunService {
     decision: Pick<ApprovalDecision, "approve" | "comment" | "inputsHash">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const judge = await this.#judge(viewer, extras.from);
-    return this.#change(id, viewer, (edit) => {
+    const judge = await this.#changer.judge(viewer, extras.from);
+    return this.#changer.change(id, viewer, (edit) => {
       requireAllowed(judge("approve", edit.run));
       const target = findApproval(edit, decision.inputsHash);
       requireOthersWords(edit.run, target, viewer);
@@ -375,39 +361,19 @@ export class RunService {
     id: RunId,
     notice: Omit<Extract<RunEventBody, { readonly kind: "notice.dead" }>, "kind">,
   ): Promise<void> {
-    await this.#deps.storage.runs.change(id, (subject) => {
-      const edit = this.#edit(subject);
-      edit.record({ kind: "notice.dead", ...notice });
-      return edit.done();
-    });
+    await this.#changer.changeForSystem(id, (edit) => edit.record({ kind: "notice.dead", ...notice }));
   }
 
   /** Stores what the platform says about the newest pull request of the run. */
   async setPullRequestStatus(id: RunId, status: PullRequestStatus): Promise<void> {
-    await this.#deps.storage.runs.change(id, (subject) => {
-      const edit = this.#edit(subject);
-      edit.setPullRequestStatus(status);
-      return edit.done();
-    });
-  }
-
-  /** Evaluates the team's policies. Every change of a run goes through here. */
-  #judge(viewer: Parameters<typeof runJudge>[1], from: RequestOrigin = OVER_THE_API): Promise<RunJudge> {
-    const { policies, storage } = this.#deps;
-    return runJudge({ policies, environments: storage.environments }, viewer, from);
-  }
-
-  /** A guest's words are also those of the member who invited the guest. */
-  #approvalTools(author?: Viewer): ApprovalTools {
-    const authorIds = [author?.id, author?.invitation?.by.id].filter((id) => id !== undefined);
-    return { digest: this.#deps.digest, authorIds };
+    await this.#changer.changeForSystem(id, (edit) => edit.setPullRequestStatus(status));
   }
 
   async #tryCancel(id: RunId, viewer: Viewer): Promise<CancelStatus> {
     let isChanged = false;
-    const judge = await this.#judge(viewer);
+    const judge = await this.#changer.judge(viewer);
     try {
-      await this.#change(id, viewer, (edit) => {
+      await this.#changer.change(id, viewer, (edit) => {
         requireAllowed(judge("cancel", edit.run));
         isChanged = decideCancel(edit, viewer.displayName);
       });
@@ -415,28 +381,6 @@ export class RunService {
       return statusOf(error);
     }
     return isChanged ? "cancelled" : "already_cancelled";
-  }
-
-  async #change(id: RunId, viewer: Viewer, decide: (edit: RunEdit) => void): Promise<Run> {
-    const { log, storage } = this.#deps;
-    let wasEnded = false;
-    const run = await storage.runs.change(id, (subject) => {
-      requireVisible(subject.run, viewer);
-      wasEnded = isEnded(subject.run.state);
-      const edit = this.#edit(subject);
-      decide(edit);
-      updateApproval(edit, this.#approvalTools(viewer));
-      return edit.done();
-    });
-    // A worker that has the run logs its end when the processes are gone and the cost is known.
-    if (!wasEnded && run.lease === undefined) {
-      logRunEnd(log, run);
-    }
-    return run;
-  }
-
-  #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
-    return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 }
 

@@ -1,0 +1,80 @@
+import type { RunId } from "../ids.ts";
+import type { Viewer } from "../people/principal.ts";
+import { type RunJudge, runJudge } from "../policies/run-judge.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Digest } from "../ports/digest.ts";
+import type { Log } from "../ports/log.ts";
+import type { RunRules } from "../rules/run-rules.ts";
+import type { Storage } from "../storage.ts";
+import type { NoticeWriter } from "../threads/notice-writer.ts";
+import type { ApprovalTools } from "./approval.ts";
+import { updateApproval } from "./decide-approval.ts";
+import { logRunEnd } from "./log-run-end.ts";
+import type { RequestOrigin } from "./request-origin.ts";
+import type { Run } from "./run.ts";
+import { RunEdit } from "./run-edit.ts";
+import { isEnded } from "./states.ts";
+import { requireVisible } from "./visibility.ts";
+
+export interface RunChangerDeps extends RunRules {
+  readonly storage: Pick<Storage, "environments" | "runs">;
+  readonly clock: Clock;
+  readonly writer: NoticeWriter;
+  readonly digest: Digest;
+  readonly log: Log;
+}
+
+export const OVER_THE_API: RequestOrigin = { source: "API" };
+
+/** Changes runs by decisions about a `RunEdit`, and says what the policies decide about a change. */
+export class RunChanger {
+  readonly #deps: RunChangerDeps;
+
+  constructor(deps: RunChangerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads the team's policies, and says what they decide about the actions of the viewer. */
+  judge(viewer: Parameters<typeof runJudge>[1], from: RequestOrigin = OVER_THE_API): Promise<RunJudge> {
+    const { policies, storage } = this.#deps;
+    return runJudge({ policies, environments: storage.environments }, viewer, from);
+  }
+
+  /** A guest's words are also those of the member who invited the guest. */
+  approvalTools(author?: Viewer): ApprovalTools {
+    const authorIds = [author?.id, author?.invitation?.by.id].filter((id) => id !== undefined);
+    return { digest: this.#deps.digest, authorIds };
+  }
+
+  /** Stores the decision in one transaction. The viewer must be allowed to see the run. `decide` may throw. */
+  async change(id: RunId, viewer: Viewer, decide: (edit: RunEdit) => void): Promise<Run> {
+    const { log, storage } = this.#deps;
+    let wasEnded = false;
+    const run = await storage.runs.change(id, (subject) => {
+      requireVisible(subject.run, viewer);
+      wasEnded = isEnded(subject.run.state);
+      const edit = this.edit(subject);
+      decide(edit);
+      updateApproval(edit, this.approvalTools(viewer));
+      return edit.done();
+    });
+    // A worker that has the run logs its end when the processes are gone and the cost is known.
+    if (!wasEnded && run.lease === undefined) {
+      logRunEnd(log, run);
+    }
+    return run;
+  }
+
+  /** The same without a viewer, for what the server itself has to say about a run. */
+  async changeForSystem(id: RunId, decide: (edit: RunEdit) => void): Promise<void> {
+    await this.#deps.storage.runs.change(id, (subject) => {
+      const edit = this.edit(subject);
+      decide(edit);
+      return edit.done();
+    });
+  }
+
+  edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
+    return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
+  }
+}
