@@ -5,7 +5,7 @@ const SECOND_MS = 1_000;
 
 /**
  * Calls `remove` while the row of the run is locked, so that no worker claims the run meanwhile, if no worker has the run
- * and its workspace is stored: no turn began since. If the checkpoint lacks some files, such as sockets, the run must also
+ * and its workspace is stored: no turn began since. If the checkpoint lacks some files, such as unreadable ones, the run must also
  * have ended `gapsMs` ago. Returns whether `remove` was called. `remove` may be called again after a failure of the database.
  */
 export function whileStored(

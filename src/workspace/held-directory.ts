@@ -16,6 +16,7 @@ export interface Unstorable {
 }
 
 const UNREADABLE: Unstorable = { unstorable: "it cannot be read" };
+const DEVICE: Unstorable = { unstorable: "it is a device" };
 
 /** An entry of a directory; a file is open. */
 export interface Held {
@@ -59,7 +60,7 @@ export class HeldDirectory implements AsyncDisposable {
   }
 
   /**
-   * Opens a listed entry; the caller must close it. Undefined: it is gone. Sockets, pipes and devices are not storable.
+   * Opens a listed entry; the caller must close it. Undefined: it is gone, or it is a pipe or a socket. Devices are not storable.
    */
   async look(listed: Dirent): Promise<Held | Unstorable | undefined> {
     const place = join(this.#place, listed.name);
@@ -107,13 +108,15 @@ function openNow(place: string, flags = 0): Promise<FileHandle | Unstorable | un
   );
 }
 
-/** A file that became a regular one since it was listed is gone as what it was. */
+/**
+ * A file that became a regular one since it was listed is gone as what it was. Pipes and sockets count as gone, because they
+ * mean nothing without the process that made them.
+ */
 function unstorableKind(stat: Stats): Unstorable | undefined {
   if (stat.isFile()) {
     return undefined;
   }
-  const kind = stat.isSocket() ? "socket" : stat.isFIFO() ? "pipe" : "device";
-  return { unstorable: `it is a ${kind}` };
+  return stat.isFIFO() || stat.isSocket() ? undefined : DEVICE;
 }
 
 function isRefused(error: unknown): boolean {

@@ -31,10 +31,9 @@ export interface PackOptions {
 const READ_BYTES = 2 ** 20;
 
 /**
- * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Sockets, pipes and
- * devices are left out, because they mean nothing on another worker. Files that cannot be read are left out too, and all
- * of these are reported. A file that disappears or is replaced meanwhile is left out without a report: an agent may
- * change files at any time, and a hostile one could redirect paths to our own files. For that reason the tar library,
+ * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Devices and files that
+ * cannot be read are left out and reported. Sockets and pipes, and files that disappear or are replaced meanwhile, are left
+ * out without a report: an agent may change files at any time, and a hostile one could redirect paths to our own files. For that reason the tar library,
  * which opens files by path, does not collect them.
  */
 export async function packDirectory(

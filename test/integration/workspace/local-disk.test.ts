@@ -55,7 +55,7 @@ test("a copy whose checkpoint lacks some files is deleted 30 days after the end 
   ];
   const unstored = await aCopy([STARTED, STORED, STARTED, NOT_STORED], 900);
   await database.rows({
-    text: "UPDATE runs SET checkpoint_gaps = 'home/socket (it is a socket)'",
+    text: "UPDATE runs SET checkpoint_gaps = 'home/locked (it cannot be read)'",
     values: [],
   });
   for (const [runId, days] of [

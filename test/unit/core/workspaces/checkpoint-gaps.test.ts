@@ -73,12 +73,12 @@ test("a file that no checkpoint contains is named once, and again when it is mis
 
 test("of many files that no checkpoint contains, the first are named and the others counted", async () => {
   for (let number = 1; number <= 22; number += 1) {
-    harness.workspaces.unstorable.push({ path: `workspace/${number}`, reason: "it is a pipe" });
+    harness.workspaces.unstorable.push({ path: `workspace/${number}`, reason: "it is a device" });
   }
 
   await harness.receive({ text: "Fix it" });
 
-  expect(harness.repliesShown()[0]).toContain("workspace/20 (it is a pipe), 2 more\n");
+  expect(harness.repliesShown()[0]).toContain("workspace/20 (it is a device), 2 more\n");
 });
 
 test("if only the work can be stored, another worker continues with it, and the thread says what stays behind", async () => {
