@@ -1,5 +1,5 @@
 import type { RunId } from "../core/ids.ts";
-import type { FollowUpStore } from "../core/runs/follow-up-store.ts";
+import { FOLLOW_UPS_LENGTH_MAX, type FollowUpStore } from "../core/runs/follow-up-store.ts";
 import type { FollowUp } from "../core/runs/run.ts";
 import type { Statements } from "./database.ts";
 import { followUpOf } from "./run-rows.ts";
@@ -24,10 +24,28 @@ export class PrismaFollowUpStore implements FollowUpStore {
 
   async list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]> {
     const where = { runId, seq: { gt: after }, isAnswer: false };
+    const take = await this.#countFitting(runId, after, limit);
     const rows = await this.#database.query((client) =>
-      client.followUp.findMany({ where, orderBy: { seq: "asc" }, take: limit }),
+      client.followUp.findMany({ where, orderBy: { seq: "asc" }, take }),
     );
     return rows.map(followUpOf);
+  }
+
+  /** The database measures the messages without unpacking them. */
+  async #countFitting(runId: RunId, after: number, limit: number): Promise<number> {
+    const [row] = await this.#database.query(
+      (client) => client.$queryRaw<{ count: number }[]>`
+        SELECT count(*)::int AS count FROM (
+          SELECT coalesce(sum(octet_length(message)) OVER (
+            ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS length_before
+          FROM (
+            SELECT seq, message FROM follow_ups
+            WHERE run_id = ${runId}::uuid AND seq > ${after}::int AND NOT is_answer
+            ORDER BY seq LIMIT ${limit}::int
+          ) page
+        ) measured WHERE length_before < ${FOLLOW_UPS_LENGTH_MAX}`,
+    );
+    return row?.count ?? 0;
   }
 
   async countReports(runId: RunId): Promise<number> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { FollowUpTarget } from "../../core/runs/change-follow-up.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
+import { FOLLOW_UPS_LENGTH_MAX } from "../../core/runs/follow-up-store.ts";
 import type { FollowUp } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
@@ -110,7 +111,9 @@ function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPl
       // One more than the page has, to find out whether there is a next page.
       const found = await runs.listFollowUps(id, viewerOf(request), { after, limit: limit + 1 });
       const page = found.slice(0, limit);
-      const last = found.length > limit ? page.at(-1) : undefined;
+      const length = page.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0);
+      const hasNext = found.length > limit || length >= FOLLOW_UPS_LENGTH_MAX;
+      const last = hasNext ? page.at(-1) : undefined;
       const authors = await principals.getMany(new Set(page.map(({ authorId }) => authorId)));
       const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [id]) };
       return {

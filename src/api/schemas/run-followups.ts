@@ -60,7 +60,9 @@ export const RunFollowup = z
 type RunFollowup = z.output<typeof RunFollowup>;
 
 export const ListRunFollowupsQuery = z.object({
-  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("The number of follow-ups per page."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe(
+    "The maximum number of follow-ups per page. A page is shorter if they are long (4 MiB).",
+  ),
   cursor: z.string().optional().describe("`next_cursor` of the previous page of the same run."),
 });
 

@@ -2,11 +2,17 @@ import type { RunId } from "../ids.ts";
 import type { FollowUp } from "./run.ts";
 
 /** Reads the follow-ups of runs. `RunStore.change` writes them. */
+/** In bytes of all messages of a page. */
+export const FOLLOW_UPS_LENGTH_MAX = 4 * 2 ** 20;
+
 export interface FollowUpStore {
   find(runId: RunId, id: string): Promise<FollowUp | undefined>;
   /** The newest follow-up that came from this message of a thread and was not withdrawn. */
   findByMessage(runId: RunId, messageRef: string): Promise<FollowUp | undefined>;
-  /** The messages to a run, also withdrawn ones, after the one with the number `after`, in order. */
+  /**
+   * The messages to a run, also withdrawn ones, after the one with the number `after`, in order. There are fewer than
+   * `limit` when they are long: the page ends with the one that reaches `FOLLOW_UPS_LENGTH_MAX`.
+   */
   list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]>;
   /** How many reports of platforms came after the last message of a person that was not withdrawn. */
   countReports(runId: RunId): Promise<number>;

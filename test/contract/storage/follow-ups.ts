@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { FOLLOW_UPS_LENGTH_MAX } from "../../../src/core/runs/follow-up-store.ts";
 import type { FollowUp } from "../../../src/core/runs/run.ts";
 import { aChange, aFollowUp } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
@@ -24,6 +25,27 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       expect(all.map(({ message }) => message)).toEqual(["first", "last"]);
       expect([page, rest].map((rows) => rows.map(({ message }) => message))).toEqual([["first"], ["last"]]);
       expect((await followUps.find(run.id, answer?.id ?? ""))?.isAnswer).toBe(true);
+    });
+
+    test("a page ends with the follow-up that reaches the length limit, and the next page follows it", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const half = "x".repeat(FOLLOW_UPS_LENGTH_MAX / 2);
+      const messages = [half, half, "short", half + half, "last"];
+      const added = messages.map((message) => aFollowUp(run, { message }));
+      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+
+      const pages: (readonly FollowUp[])[] = [];
+      for (let after = 0; pages.at(-1)?.length !== 0; after = pages.at(-1)?.at(-1)?.seq ?? 0) {
+        pages.push(await followUps.list(run.id, after, 4));
+      }
+
+      expect(pages.map((page) => page.map(({ message }) => message))).toEqual([
+        [half, half],
+        ["short", half + half],
+        ["last"],
+        [],
+      ]);
     });
 
     test("reports of a platform are counted from the last message of a person", async () => {

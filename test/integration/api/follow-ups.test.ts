@@ -69,6 +69,23 @@ async function kindsOf(run: string) {
 }
 
 describe("the follow-ups of a run", () => {
+  test("a list of long follow-ups has more pages, which together have all of them", async () => {
+    const run = await createRun(harness);
+    const sent: string[] = [];
+    for (let count = 0; count < 17; count += 1) {
+      sent.push(await send(run, "x".repeat(256 * 1_024)));
+    }
+
+    const first = await listed(run, "?limit=500");
+    const rest = await listed(run, `?limit=500&cursor=${first.page_info.next_cursor}`);
+
+    const ids = [first, rest].map(({ followups }) =>
+      followups.map(({ followup_id }: { followup_id: string }) => followup_id),
+    );
+    expect(ids).toEqual([sent.slice(0, 16), sent.slice(16)]);
+    expect([first, rest].map(({ page_info }) => page_info.has_next_page)).toEqual([true, false]);
+  });
+
   test("follow-ups are listed with the oldest first, page by page", async () => {
     const run = await createRun(harness);
     const ids = [await send(run, "one"), await send(run, "two", { visibility: "private", mode: "plan" })];

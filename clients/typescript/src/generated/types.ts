@@ -6698,7 +6698,7 @@ export type ListRunsQuery = {
  */
 export type ListRunFollowupsQuery = {
     /**
-     * The number of follow-ups per page.
+     * The maximum number of follow-ups per page. A page is shorter if they are long (4 MiB).
      */
     limit?: number;
     /**

@@ -1,5 +1,5 @@
 import type { RunId } from "../../../../src/core/ids.ts";
-import type { FollowUpStore } from "../../../../src/core/runs/follow-up-store.ts";
+import { FOLLOW_UPS_LENGTH_MAX, type FollowUpStore } from "../../../../src/core/runs/follow-up-store.ts";
 import type { FollowUp } from "../../../../src/core/runs/run.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import { followUpsOf } from "./run-store.ts";
@@ -24,11 +24,17 @@ export class InMemoryFollowUpStore implements FollowUpStore {
   }
 
   list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]> {
-    return this.#database.read((tables) =>
-      followUpsOf(tables, runId)
+    return this.#database.read((tables) => {
+      let before = 0;
+      return followUpsOf(tables, runId)
         .filter(({ isAnswer, seq }) => seq > after && isAnswer !== true)
-        .slice(0, limit),
-    );
+        .slice(0, limit)
+        .filter(({ message }) => {
+          const fits = before < FOLLOW_UPS_LENGTH_MAX;
+          before += Buffer.byteLength(message);
+          return fits;
+        });
+    });
   }
 
   countReports(runId: RunId): Promise<number> {
