@@ -31,8 +31,9 @@ const FILES: Readonly<Record<string, readonly RegExp[]>> = {
 };
 /** Files that only one platform has. A new file belongs in the table above, or here with its reason. */
 const OWN_FILES: Readonly<Record<string, readonly string[]>> = {
-  // The app's manifest, buttons of the card, a menu, slash commands, events that need no storing, two ways to receive, waits,
-  // and what stands around a message: files and the thread. GitHub has no buttons and no files, and sends webhooks only.
+  // The app's manifest, buttons of the card, a menu, slash commands, events that need no storing, two ways to receive,
+  // the pauses that Slack asks for, and what stands around a message: files and the thread. GitHub has no buttons and no
+  // files, and sends webhooks only.
   slack: [
     "answer-parts.ts",
     "app-manifest.ts",
