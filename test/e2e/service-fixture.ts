@@ -14,6 +14,7 @@ import { asRecord } from "../support/json.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { githubEnvironment, type Service, slackEnvironment, startService } from "../support/service.ts";
 import type { ButtonPress, MenuSearch, SlackEvent } from "../support/slack/slack-events.ts";
+import { waitFor } from "../support/wait-for.ts";
 import { type KeyedSemaphore, startGate } from "./gate.ts";
 
 const ENTERABLE = 0o711;
@@ -150,6 +151,17 @@ export class Fixture {
 
   async followUpsOf(runId: string): Promise<readonly LoggedEvent[]> {
     return (await this.api.events(runId)).filter(({ kind }) => kind === "followup.received");
+  }
+
+  /** What became of the last deliveries, newest first, once each has a result. */
+  async dispositions(count: number): Promise<readonly string[]> {
+    const read = async () => {
+      const { body } = await this.api.call("GET", `/agent/inbox?limit=${count}`);
+      const events = asRecord(body).events as readonly Record<string, unknown>[];
+      return events.every(({ disposition }) => typeof disposition === "string") ? events : undefined;
+    };
+    const events = await waitFor(read, { what: "results of the deliveries", timeoutMs: WAIT_LIMIT_MS });
+    return events.map(({ disposition }) => String(disposition));
   }
 
   /** Checks the invariants over all stored data. The default is the embedded database of the service. */
