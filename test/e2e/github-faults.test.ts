@@ -5,8 +5,6 @@ import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
 vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
-/** More deliveries than the tests send. */
-const ALL = 200;
 const CANARY = "canary-5f1c9a7e-of-the-team";
 
 /** The tests run one after another, because the invariants are checked after each. */
@@ -22,94 +20,6 @@ afterEach(async () => {
   await fixture.checkInvariants();
 });
 afterAll(() => fixture.close());
-
-/** A pull request that a run opened. */
-async function pullOfARun(): Promise<{ readonly issue: GithubIssue; readonly pull: GithubIssue }> {
-  const issue = await GithubIssue.open(fixture);
-  await issue.comment("@errand write notes.txt hello");
-  const card = await issue.untilCard("Done", /Its pull request:/);
-  return { issue, pull: new GithubIssue(fixture, Number(/\/pull\/(\d+)/.exec(card.body)?.[1])) };
-}
-
-test("the events of a review in any order are one turn", async () => {
-  const { issue, pull } = await pullOfARun();
-  const { github } = fixture;
-  const one = await github.reviewCommentAs("wendy", pull.number, "@errand say one");
-  const two = await github.reviewCommentAs("wendy", pull.number, "@errand say two");
-  const review = await github.reviewAs("wendy", pull.number, {
-    body: "@errand say both",
-    event: "REQUEST_CHANGES",
-  });
-
-  for (const written of [two, review, one]) {
-    await fixture.sendGithub(written);
-  }
-
-  await waitFor(() => (pull.reviewAnswers.length === 2 ? true : undefined), {
-    what: "an answer in both review threads",
-    timeoutMs: WAIT_LIMIT_MS,
-  });
-  const turns = (await fixture.api.events(issue.runId)).filter(({ kind }) => kind === "turn.ended");
-  expect(turns).toHaveLength(2);
-  expect(await fixture.followUpsOf(issue.runId)).toHaveLength(3);
-});
-
-test("failing checks and commit statuses of a run's pull request are one follow-up, and its end is answered there", async () => {
-  const { issue, pull } = await pullOfARun();
-  const events = [
-    await fixture.github.reportStatus(pull.number, { context: "ci/build", state: "failure" }),
-    await fixture.github.failCheck(pull.number, "tests"),
-    await fixture.github.failCheck(pull.number, "lint"),
-  ];
-
-  for (const event of events) {
-    await fixture.sendGithub(event);
-  }
-
-  await waitFor(async () => (await fixture.followUpsOf(issue.runId)).length > 0, {
-    what: "the follow-up",
-    timeoutMs: WAIT_LIMIT_MS,
-  });
-  await waitFor(() => pull.answers.length > 0, { what: "the answer", timeoutMs: WAIT_LIMIT_MS });
-  const [followUp, ...others] = await fixture.followUpsOf(issue.runId);
-  expect(others).toEqual([]);
-  expect(JSON.stringify(followUp)).toMatch(/These checks fail: (tests, lint|lint, tests), ci\/build\./);
-  expect(issue.answers).toHaveLength(1);
-});
-
-test("a merge conflict of a run's pull request is a follow-up, and after two attempts a question to who asked", async () => {
-  const { issue, pull } = await pullOfARun();
-  const { github } = fixture;
-  const attempts = async () =>
-    (await fixture.followUpsOf(issue.runId)).filter((each) =>
-      /has a merge conflict/.test(JSON.stringify(each)),
-    );
-
-  for (const [count, commit] of ["a".repeat(40), "b".repeat(40)].entries()) {
-    const pushed = await github.makeConflict(pull.number, commit);
-    await fixture.sendGithub(pushed);
-    await pull.untilAnswers(count + 1);
-    await pull.untilCard("Done");
-    // GitHub delivers the same push again.
-    await fixture.sendGithub(pushed);
-  }
-  for (const commit of ["c".repeat(40), "d".repeat(40)]) {
-    await fixture.sendGithub(await github.makeConflict(pull.number, commit));
-    await pull.untilAnswers(3);
-  }
-
-  await fixture.dispositions(ALL);
-  // What the thread shows later stands behind all that was to be shown before.
-  await pull.comment("@errand say another way");
-  await pull.untilAnswers(4);
-
-  expect(await attempts()).toHaveLength(2);
-  expect(pull.answers).toHaveLength(4);
-  expect(pull.answers.at(2)).toMatch(
-    /^@wendy .*I tried 2 times by myself, and it is not done\..* conflict with main\..*What shall I do\?/ms,
-  );
-  expect(issue.answers).toHaveLength(1);
-});
 
 test("a run in the pull request of a fork works on the commit of the event, without secrets, and pushes nothing to it", async () => {
   const { github, gitHost } = fixture;
