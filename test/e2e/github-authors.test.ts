@@ -106,6 +106,7 @@ test.each([
     const started = await fixture.runsFrom(issue);
     end();
     await issue.untilAnswers(1);
+    await issue.untilCard("Done");
 
     expect(started).toEqual([]);
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
@@ -122,6 +123,7 @@ test("a comment that another account edits after the mention keeps its signed te
   await fixture.sendGithub(signed);
   await fixture.sendGithub(edited);
   await issue.untilAnswers(1);
+  await issue.untilCard("Done");
 
   expect(await fixture.dispositions(2)).toEqual(["refused", "run_created"]);
   expect(issue.answers).toEqual([expect.stringContaining("the signed words")]);
