@@ -34,7 +34,7 @@ export async function changeMessage(
   deps: InboxDeps,
 ): Promise<Disposition> {
   const { author, message } = context;
-  const command = parseCommand(message.text);
+  const command = parseCommand(message);
   const text = command.kind === "new" ? command.prompt : message.text;
   let request: RequestOptions = { config: {}, prompt: text };
   try {

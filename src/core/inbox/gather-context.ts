@@ -13,7 +13,7 @@ export async function gatherContext(
   { adapter, inboxId, message, taken, thread }: MessageContext,
   { clock, log }: Pick<InboxDeps, "clock" | "log">,
 ): Promise<GatheredContext> {
-  const command = parseCommand(message.text);
+  const command = parseCommand(message);
   const isWork = message.buttonAction === undefined && (command.kind === "new" || command.kind === "work");
   if (adapter.gather === undefined || !isWork || taken !== undefined) {
     return {};

@@ -26,7 +26,7 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
   if (message.buttonAction !== undefined) {
     return applyButton(context, message.buttonAction, deps);
   }
-  const command = parseCommand(message.text);
+  const command = parseCommand(message);
   switch (command.kind) {
     case "stop":
       return stop(context, deps);

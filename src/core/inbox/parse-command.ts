@@ -1,4 +1,6 @@
-/** What the text of a message asks for. Text without a control word is work for the agent. */
+import type { InboundMessage } from "../threads/thread-adapter.ts";
+
+/** What a message asks for. A message without a control word is work for the agent. */
 export type Command =
   | { readonly kind: "stop" }
   | { readonly kind: "status" }
@@ -19,8 +21,15 @@ const STATUS = /^status\s*[?.!]*$/i;
 const HELP = /^(help|new|new\s+run)?\s*[?.!:,]*$/i;
 const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
 
-export function parseCommand(text: string): Command {
-  const trimmed = text.trim();
+/** Beside one of these words, a file is work for the agent. */
+const WORDS_ALONE: ReadonlySet<Command["kind"]> = new Set(["status", "help", "retry", "mute", "unmute"]);
+
+export function parseCommand({ files = [], text }: Pick<InboundMessage, "files" | "text">): Command {
+  const command = wordIn(text.trim());
+  return files.length > 0 && WORDS_ALONE.has(command.kind) ? { kind: "work" } : command;
+}
+
+function wordIn(trimmed: string): Command {
   if (STOP.test(trimmed)) {
     return { kind: "stop" };
   }

@@ -109,7 +109,7 @@ async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Di
   if (!revision.isEdit || results.length === 0) {
     return undefined;
   }
-  const { kind } = parseCommand(message.text);
+  const { kind } = parseCommand(message);
   const taken = takenMessage(results);
   if (taken !== undefined && kind === "aside") {
     return withdrawMessage({ inboxId, deletion: { ...message, ...revision }, taken }, deps);
@@ -128,7 +128,7 @@ async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Di
 
 async function processNew(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
   const { message, thread } = context;
-  const { kind } = parseCommand(message.text);
+  const { kind } = parseCommand(message);
   if (kind === "aside") {
     return ignore(context, "An aside.", deps);
   }

@@ -26,14 +26,26 @@ test.each<[string, Command]>([
   ["New run:", { kind: "help" }],
   ["add a new test", WORK],
 ])("the command in %j is read", (text, command) => {
-  expect(parseCommand(text)).toEqual(command);
+  expect(parseCommand({ text })).toEqual(command);
+});
+
+test.each<[string, Command]>([
+  ["retry", WORK],
+  ["status", WORK],
+  ["mute", WORK],
+  ["help", WORK],
+  ["stop", { kind: "stop" }],
+  ["(aside) look", { kind: "aside" }],
+  ["new fix it", created("fix it")],
+])("a message with a file and the text %j is read", (text, command) => {
+  expect(parseCommand({ text, files: [{ name: "log.txt" }] })).toEqual(command);
 });
 
 test("long texts are parsed quickly", () => {
   const started = performance.now();
 
   for (const word of ["stop", "status", "help", "new", "new run"]) {
-    parseCommand(`${word}${" ".repeat(100_000)}x`);
+    parseCommand({ text: `${word}${" ".repeat(100_000)}x` });
   }
 
   expect(performance.now() - started).toBeLessThan(5_000);
