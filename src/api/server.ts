@@ -24,7 +24,6 @@ export type { ApiDeps, ApiLimits } from "./api-deps.ts";
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = bareServer(deps);
   server.decorateRequest("caller", undefined);
-  server.setErrorHandler(answerErrors(deps.publicUrl));
   const paths = collectPaths(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
@@ -34,7 +33,11 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   // Loaded only where the routes are served, because they are most of this folder.
   const all = deps.serves === "everything" ? await import("./all-routes.ts") : undefined;
   if (all !== undefined) {
-    await addAdapterRoutes(server, deps.adapterRoutes);
+    // Beside the scope of the API and the pages, whose hooks do not apply to them: a forged event must cost as little as
+    // possible. These routes log what they store, and their responses are not for browsers.
+    for (const routes of deps.adapterRoutes) {
+      await server.register(routes);
+    }
     await all.addOpenapi(server);
   }
   await server.register(async (app) => {
@@ -48,16 +51,6 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   });
   await server.ready();
   return server;
-}
-
-/**
- * The web routes of the adapters are beside the scope of the API and the pages, whose hooks do not apply to them: a forged
- * event must cost as little as possible. The routes log what they store, and their responses are not for browsers.
- */
-async function addAdapterRoutes(server: FastifyInstance, routes: ApiDeps["adapterRoutes"]): Promise<void> {
-  for (const each of routes) {
-    await server.register(each);
-  }
 }
 
 /** Slightly more than the longest name in a path, which is the name of a secret. */
@@ -94,6 +87,7 @@ function bareServer(deps: ApiDeps): FastifyInstance {
   const server = deps.tls
     ? secureServer(deps.tls, options, connections)
     : fastify({ ...options, http: connections });
+  server.setErrorHandler(answer);
   answered.watch(server);
   server.setValidatorCompiler(compileValidator);
   // Responses are typed by the same schemas. Validating each one would turn an unexpected stored value into a 500.

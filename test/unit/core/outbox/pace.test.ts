@@ -105,17 +105,7 @@ describe("the pace of Slack", () => {
 
   test("the progress of one card is shown at most once in 3 s, and its end after 3 s as well", async () => {
     await harness.start();
-    const { run, thread } = { run: aRun(), thread: threadIn("one") };
-    await say(thread, aCard(run, { state: "QUEUED" }));
-    for (let second = 0; second < 7; second += 1) {
-      await say(thread, aCard(run, { state: "INPROGRESS", elapsedSeconds: second }));
-      await harness.clock.advance(1_000);
-    }
-    await say(thread, aCard(run, { state: "SUCCEEDED" }));
-    await harness.clock.advance(MINUTE_MS);
-
-    const edits = writes.filter(({ kind }) => kind === "edit").map(({ atMs }) => atMs);
-    expect(edits).toEqual([0, 3_000, 6_000, 9_000]);
+    expect(await editsWhile(threadIn("one"), 7)).toEqual([0, 3_000, 6_000, 9_000]);
   });
 
   test("when a platform asks one channel to wait 30 s, its threads wait and keep their order, and other channels continue", async () => {
@@ -182,17 +172,7 @@ describe("the pace of GitHub", () => {
 
   test("the progress of a card is shown at most once in 15 s, and its end at once", async () => {
     await harness.start();
-    const { run, thread } = { run: aRun(), thread: aThread() };
-    await say(thread, aCard(run, { state: "QUEUED" }));
-    for (let second = 0; second < 40; second += 1) {
-      await say(thread, aCard(run, { state: "INPROGRESS", elapsedSeconds: second }));
-      await harness.clock.advance(1_000);
-    }
-    await say(thread, aCard(run, { state: "SUCCEEDED" }));
-    await harness.clock.advance(MINUTE_MS);
-
-    const edits = writes.filter(({ kind }) => kind === "edit").map(({ atMs }) => atMs);
-    expect(edits).toEqual([0, 15_000, 30_000, 40_000]);
+    expect(await editsWhile(aThread(), 40)).toEqual([0, 15_000, 30_000, 40_000]);
   });
 });
 
@@ -203,6 +183,19 @@ function threadIn(channel: string): ThreadBinding["thread"] {
 
 function aAnswer(text: string): Notice {
   return { kind: "message", purpose: "answer", text };
+}
+
+/** The times of the edits of a card whose run works for some seconds and then ends. */
+async function editsWhile(thread: ThreadBinding["thread"], seconds: number): Promise<readonly number[]> {
+  const run = aRun();
+  await say(thread, aCard(run, { state: "QUEUED" }));
+  for (let second = 0; second < seconds; second += 1) {
+    await say(thread, aCard(run, { state: "INPROGRESS", elapsedSeconds: second }));
+    await harness.clock.advance(1_000);
+  }
+  await say(thread, aCard(run, { state: "SUCCEEDED" }));
+  await harness.clock.advance(MINUTE_MS);
+  return writes.filter(({ kind }) => kind === "edit").map(({ atMs }) => atMs);
 }
 
 async function say(thread: ThreadBinding["thread"], ...notices: readonly Notice[]): Promise<void> {
