@@ -17,7 +17,12 @@ export interface RequestOptions {
 const NAMES = ["repo", "ref", "env", "model", "agent", "pr"] as const;
 type Name = (typeof NAMES)[number];
 const NO_ENVIRONMENT = "none";
-const OPTION = new RegExp(`^\\s*(${NAMES.join("|")})=("[^"\\n]*"|\\S+)(?=\\s|$)`, "i");
+/**
+ * Some keyboards turn straight quotation marks into curly ones. A text matches in one way only, otherwise a hostile one
+ * would take exponential time.
+ */
+export const OPTION_VALUE = '(?:["“”][^"“”\\n]*["“”]|[^\\s"“”]\\S*)';
+const OPTION = new RegExp(`^\\s*(${NAMES.join("|")})=(${OPTION_VALUE})(?=\\s|$)`, "i");
 
 /** Reads the options at the front of a request of the author. Throws `invalid_request` for a value that is impossible. */
 export async function parseOptions(
@@ -29,7 +34,7 @@ export async function parseOptions(
   const options = new Map<Name, string>();
   for (let found = OPTION.exec(rest); found !== null; found = OPTION.exec(rest)) {
     const [whole, name = "", value = ""] = found;
-    options.set(name.toLowerCase() as Name, value.replaceAll('"', ""));
+    options.set(name.toLowerCase() as Name, value.replace(/["“”]/g, ""));
     rest = rest.slice(whole.length);
   }
   const environment = options.get("env");

@@ -7,10 +7,13 @@ import { isPlaced, withoutPlace } from "../routing/routed-config.ts";
 import type { RunConfig } from "../runs/run.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Storage } from "../storage.ts";
-import { parseOptions } from "./parse-options.ts";
+import { OPTION_VALUE, parseOptions } from "./parse-options.ts";
 
 /** `channel env=Backend`, `model=m agent=codex`, `clear`, or nothing. Anything else is no command about settings. */
-const SETTINGS = /^(?:(channel)(?=\s|$))?\s*(clear|(?:[a-z]+=(?:"[^"\n]*"|\S+)\s*)*)$/i;
+const SETTINGS = new RegExp(
+  `^(?:(channel)(?=\\s|$))?\\s*(clear|(?:[a-z]+=${OPTION_VALUE}(?:\\s+|$))*)$`,
+  "i",
+);
 
 export interface SettingsCommand {
   readonly author: Principal;

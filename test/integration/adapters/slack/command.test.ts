@@ -29,6 +29,7 @@ describe("slash commands", () => {
     ["Doctor", "doctor", ""],
     ["settings", "settings", ""],
     ['settings channel env="My Env" pr=off', "settings", 'channel env="My Env" pr=off'],
+    ["settings env=“My Env”", "settings", "env=“My Env”"],
     ["settings clear", "settings", "clear"],
     ["status", "status", ""],
   ] as const)("%j is answered at once to its author alone", async (typed, name, text) => {
@@ -59,6 +60,16 @@ describe("slash commands", () => {
 
       expect(fixture.commands).toEqual([]);
       expect(messageOf(await fixture.translateLast()).text).toBe(`new ${text}`);
+    },
+  );
+
+  test.each(["a=a".repeat(1_000), 'a="x" '.repeat(1_000)])(
+    "a command that looks like settings up to its end is a task, and takes no time to read",
+    async (pairs) => {
+      await command(`settings ${pairs} b`);
+
+      expect(fixture.commands).toEqual([]);
+      expect(messageOf(await fixture.translateLast()).text).toMatch(/^new settings a=/);
     },
   );
 

@@ -204,6 +204,17 @@ describe("options at the front of a request", () => {
     });
   });
 
+  test("a value in curly quotation marks is read like one in straight ones", async () => {
+    await harness.storage.environments.add(anEnvironment("env-1"));
+
+    await harness.receive({ text: `env=“${anEnvironment("env-1").config.name}” model=“large one” Fix “it”` });
+
+    expect(await harness.currentRun()).toMatchObject({
+      prompt: "Fix “it”",
+      config: { environment_id: "env-1", model_id: "large one" },
+    });
+  });
+
   test.each([
     ["env=nowhere Fix it", /no environment nowhere/],
     ["pr=maybe Fix it", /off, draft, ready/],
