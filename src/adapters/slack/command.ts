@@ -1,5 +1,6 @@
 import type { WebClient } from "@slack/web-api";
 import { AppError } from "../../core/errors.ts";
+import { parseCommand } from "../../core/inbox/parse-command.ts";
 import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
@@ -12,7 +13,7 @@ import { authorSubject, isDirect, threadKeyOf } from "./thread-key.ts";
 
 /**
  * A task that was given as a slash command. A command has no message and no thread, so its run is in the direct
- * conversation of the bot and the user.
+ * conversation of the bot and the user. A control word is for the run there.
  */
 export async function translateCommand(event: InboxEvent, client: WebClient, bot: Bot): Promise<Translation> {
   // The adapter itself wrote the body, after it had checked the signature.
@@ -31,7 +32,7 @@ export async function translateCommand(event: InboxEvent, client: WebClient, bot
       dedupeKey: `slack:${teamId}/command/${triggerId}`,
       addressed: "direct",
       author: { subject: authorSubject(teamId, userId) },
-      text: `new ${task}`,
+      text: parseCommand({ text: task }).kind === "work" ? `new ${task}` : task,
       messageRef: "",
       provenance: provenanceOf(location, { userId, content: task, action: "commanded", version: triggerId }),
     },

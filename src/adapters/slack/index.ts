@@ -104,6 +104,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const receiver = new Receiver({
     ...{ log, accept, answer },
     trigger: () => identity.trigger,
+    learnTrigger: () => identity.get(),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
   });
   const { apiUrl, appToken, oauth, signingSecret } = config;

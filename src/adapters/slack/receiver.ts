@@ -11,7 +11,9 @@ import { commandEvent, type SlackPayload, type SlashCommand } from "./payload.ts
 const ANSWER_LIMIT_MS = 2_500;
 
 export interface ReceiverDeps {
+  /** How people address the bot. Before `learnTrigger`, it is the usual name. */
   trigger(): string;
+  learnTrigger(): Promise<unknown>;
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
   /** Answers a command that is not stored. */
@@ -62,6 +64,7 @@ export class Receiver {
   async #answerCommand(command: SlashCommand): Promise<string> {
     const { text } = command;
     if (text === "" || text.toLowerCase() === "help") {
+      await this.#learnTrigger();
       return helpText(this.#deps.trigger());
     }
     try {
@@ -74,6 +77,15 @@ export class Receiver {
     } catch (error) {
       this.#deps.log.warn("slack.command.failed", { error });
       return "That did not work just now. Try it again in a moment.";
+    }
+  }
+
+  /** A process that only serves requests has not asked Slack before. */
+  async #learnTrigger(): Promise<void> {
+    try {
+      await inTime(this.#deps.learnTrigger());
+    } catch (error) {
+      this.#deps.log.warn("slack.trigger.not_learned", { error });
     }
   }
 

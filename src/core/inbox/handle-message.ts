@@ -141,8 +141,9 @@ async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id
   }
   try {
     const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
-    // A button stands on a message of the bot's own: the signs stay on the request.
-    const asked = message.buttonAction === undefined ? { message_ref: message.messageRef } : {};
+    // A button stands on a message of the bot's own, and a command on none: the signs stay on the request.
+    const isWritten = message.buttonAction === undefined && message.messageRef !== "";
+    const asked = isWritten ? { message_ref: message.messageRef } : {};
     const request = { ...again, provenance: { ...again.provenance, ...asked } };
     await deps.runs.create(request, { ...completing(context, "run_created"), binding: bindingOf(context) });
     return "run_created";

@@ -73,6 +73,25 @@ describe("slash commands", () => {
     },
   );
 
+  test.each(["stop", "retry", "new fix it", "mute"])(
+    "%j is for the run of the direct conversation",
+    async (text) => {
+      await command(text);
+
+      expect(messageOf(await fixture.translateLast())).toMatchObject({ addressed: "direct", text });
+    },
+  );
+
+  test("the help names the bot as it is called, also if this process has not asked Slack before", async () => {
+    const original = fixture.fetch;
+    fixture.fetch = async (input, init) =>
+      String(input).endsWith("auth.test")
+        ? Response.json({ ok: true, team_id: fixture.slack.teamId, user_id: "U0", user: "helper" })
+        : original(input, init);
+
+    expect(await command("help")).toMatchObject({ text: expect.stringContaining("`@helper <task>`") });
+  });
+
   test("a command is refused in another workspace, and says so when Slack does not answer", async () => {
     const again = { response_type: "ephemeral", text: expect.stringMatching(/Try it again/) };
     fixture.slack.faults.next({ method: "users.info", kind: "500" });
