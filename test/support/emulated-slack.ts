@@ -161,10 +161,19 @@ export class EmulatedSlack {
     return this.#workspaces.flatMap((workspace) => workspace.messages(channel)).map(shownMessage);
   }
 
-  /** The messages that only `user` sees in the channel. */
+  /**
+   * The messages that only `user` sees in the channel. In a thread without any reply, Slack shows none of them:
+   * https://docs.slack.dev/reference/methods/chat.postEphemeral
+   */
   ephemeralMessages(channel: string, user: SlackUser): SlackMessage[] {
-    const messages = this.#workspaceOf(user).ephemeralMessages(channel);
-    return messages.filter((message) => message.target_user === user.id).map(shownMessage);
+    const replies = this.channelMessages(channel).filter(({ threadTs }) => threadTs !== undefined);
+    const isActive = (threadTs: string, until: string) =>
+      replies.some((reply) => reply.threadTs === threadTs && reply.ts < until);
+    return this.#workspaceOf(user)
+      .ephemeralMessages(channel)
+      .filter(({ target_user: target }) => target === user.id)
+      .filter(({ thread_ts: threadTs, ts }) => threadTs === undefined || isActive(threadTs, ts))
+      .map(shownMessage);
   }
 
   /** The messages that were posted to the `response_url` of buttons and commands. */

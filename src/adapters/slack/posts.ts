@@ -44,21 +44,29 @@ export class Posts {
 
   /**
    * Posts a message that only one user sees. It cannot be found again, so a repeated try may post it twice. Undefined if
-   * Slack cannot show it to the user.
+   * Slack cannot show it to the user. Slack shows it in a thread only if that has a reply, and otherwise in the channel:
+   * https://docs.slack.dev/reference/methods/chat.postEphemeral
    */
   async createFor(user: string, delivery: Delivery, rendered: Rendered): Promise<Shown | undefined> {
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
     if (threadTs === undefined) {
       return undefined;
     }
+    const place = { channel, user, ...((await this.#hasReplies(channel, threadTs)) && inThread(threadTs)) };
     const post = ({ metadata: _unused, ...message }: MarkedMessage) => {
-      const place = { channel, user, thread_ts: threadTs };
       return callSlack("chat.postEphemeral", this.#client.chat.postEphemeral({ ...place, ...message }));
     };
     const answer = await this.#send(rendered, post)
       .catch(ignoreCode("user_not_in_channel"))
       .catch(ignoreCode("user_not_found"));
     return answer && { channel, ts: answer.message_ts ?? "" };
+  }
+
+  /** False also if Slack does not say it. */
+  async #hasReplies(channel: string, ts: string): Promise<boolean> {
+    const reading = this.#client.conversations.replies({ channel, ts, limit: 1 });
+    const answer = await callSlack("conversations.replies", reading).catch(ignoreFailure);
+    return (answer?.messages?.[0]?.reply_count ?? 0) > 0;
   }
 
   /** Returns false if the message no longer exists, or can no longer be edited. */
@@ -167,6 +175,13 @@ export class Posts {
 
 function inThread(threadTs: string | undefined): { readonly thread_ts?: string } {
   return threadTs === undefined ? {} : { thread_ts: threadTs };
+}
+
+/** For `catch`: a look-up without which the message is posted as well. */
+function ignoreFailure(error: unknown): undefined {
+  if (!(error instanceof AppError)) {
+    throw error;
+  }
 }
 
 /** For `catch`: gives the failure if Slack refused the blocks. Any other failure is thrown again. */

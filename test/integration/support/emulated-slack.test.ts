@@ -172,6 +172,22 @@ describe("messages", () => {
     expect(slack.channelMessages(direct.id)).toMatchObject([{ text: "hello Bob" }]);
   });
 
+  test("an ephemeral message in a thread is seen only if the thread has a reply", async () => {
+    const parent = await slack.postAs(slack.alice, { channel: "work", text: "one" });
+    const { id: channel } = slack.channel;
+    const shown = () =>
+      slack.ephemeralMessages(channel, slack.alice).filter(({ threadTs }) => threadTs === parent.ts);
+    const post = () =>
+      bot().chat.postEphemeral({ channel, user: slack.alice.id, text: "only you", thread_ts: parent.ts });
+
+    await post();
+    await slack.postAs(slack.bob, { channel: "work", text: "two", threadTs: parent.ts });
+    const before = shown();
+    await post();
+
+    expect([before.length, shown().length]).toEqual([0, 1]);
+  });
+
   test.each([
     ["51 blocks", { blocks: Array.from({ length: 51 }, () => section("x")) }, "invalid_blocks"],
     ["a section of 3,001 characters", { blocks: [section("x".repeat(3_001))] }, "invalid_blocks"],

@@ -315,6 +315,38 @@ describe("refusals by Slack", () => {
     expect(fixture.repliesTo(message).map(({ text }) => text)).toEqual(["No, U0STRANGER."]);
   });
 
+  test.each([
+    ["in the channel, if its thread has no reply yet", 0],
+    ["in its thread, if that has one", 1],
+  ])("a reply for one person is shown %s", async (_name, replies) => {
+    const message = await fixture.mentioned();
+    const { alice, bob, channel, teamId } = fixture.slack;
+    for (let number = 1; number <= replies; number += 1) {
+      await fixture.slack.postAs(bob, { channel: "work", text: "hm", threadTs: message.messageRef });
+    }
+
+    const onlyFor = `slack:${teamId}:${alice.id}`;
+    await fixture.deliver(message, { kind: "message", purpose: "reply", text: "No.", onlyFor });
+
+    expect(fixture.slack.ephemeralMessages(channel.id, alice)).toMatchObject([
+      { text: "No.", threadTs: replies === 0 ? undefined : message.messageRef },
+    ]);
+  });
+
+  test("a reply for one person is shown in the channel if Slack does not say whether its thread has replies", async () => {
+    const message = await fixture.mentioned();
+    const { alice, bob, channel, teamId } = fixture.slack;
+    await fixture.slack.postAs(bob, { channel: "work", text: "hm", threadTs: message.messageRef });
+    fixture.slack.faults.next({ method: "conversations.replies", kind: "ok-false", error: "missing_scope" });
+
+    const onlyFor = `slack:${teamId}:${alice.id}`;
+    await fixture.deliver(message, { kind: "message", purpose: "reply", text: "No.", onlyFor });
+
+    expect(fixture.slack.ephemeralMessages(channel.id, alice)).toMatchObject([
+      { text: "No.", threadTs: undefined },
+    ]);
+  });
+
   test("a reply for one person whose blocks Slack refuses is shown to that person as plain text", async () => {
     const message = await fixture.mentioned();
     const { alice, channel, teamId } = fixture.slack;
