@@ -78,11 +78,11 @@ describe("events that ask for nothing", () => {
       slack.ownMessageEvent(channel, card?.ts ?? ""),
       { ...plain, bot_id: "B0OTHER" },
       { ...plain, subtype: "channel_join" },
-      { ...plain, subtype: "message_changed", message: { ...plain }, previous_message: { ...plain } },
       { ...plain, user: slack.bob.id },
     ];
+    const preview = { ...plain, subtype: "message_changed", message: plain, previous_message: plain };
 
-    for (const event of events) {
+    for (const event of [...events, preview]) {
       await thread.deliver(event);
     }
 

@@ -177,7 +177,7 @@ const ROWS: readonly Row[] = [
     "ignored",
     /bot itself/,
   ],
-  ["the preview of a link", (scene) => changed(scene, { attachments: [{}] }), "ignored", /leaves the text/],
+  ["the preview of a link", (scene) => changed(scene, { attachments: [{}] }), "not stored"],
   ["an edit that leaves the text", (scene) => changed(scene, EDITED), "ignored", /leaves the text/],
   [
     "a change of the bot's own card",

@@ -335,6 +335,7 @@ test("chatter that no bot could be meant by is acknowledged and not stored, and 
     user: "U1",
     item: { channel: "C1", ts: "1.0" },
   };
+  const changed = (message: object) => ({ ...said, subtype: "message_changed", message });
   const cases: readonly [event: object, isStored: boolean][] = [
     [said, false],
     [reaction, false],
@@ -343,7 +344,15 @@ test("chatter that no bot could be meant by is acknowledged and not stored, and 
     [{ ...said, channel: "D1" }, true],
     [{ ...said, channel_type: "im" }, true],
     [{ ...said, channel_type: undefined }, true],
-    [{ ...said, subtype: "file_share" }, true],
+    [{ ...said, subtype: "file_share" }, false],
+    [{ ...said, subtype: "me_message" }, false],
+    [{ ...said, subtype: "file_share", text: "hi <@U0>" }, true],
+    [{ ...said, subtype: "file_share", channel_type: "im", channel: "D1" }, true],
+    [changed({ ts: "1.0", text: "hi <@U0>", attachments: [{}] }), false],
+    [changed({ ts: "1.0", text: "hi <@U0>", edited: { ts: "2.0" } }), true],
+    [changed({ ts: "1.0", subtype: "tombstone" }), true],
+    [{ ...said, subtype: "message_changed" }, true],
+    [{ ...said, subtype: "message_deleted", deleted_ts: "1.0" }, true],
     [{ ...said, text: null }, true],
     [{ ...reaction, reaction: "x" }, true],
   ];
