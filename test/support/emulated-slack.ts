@@ -277,7 +277,11 @@ export class EmulatedSlack {
     const path = `/files-pri/${randomUUID()}/download/${name}`;
     this.#files.set(path, { mimetype, bytes });
     const address = `${this.#front.url}${path}`;
-    return { id: "F1", name, mimetype, size: bytes.length, mode: "hosted", url_private_download: address };
+    const id = `F${this.#files.size}`;
+    const size = bytes.length;
+    const file = { id, name, mimetype, size, mode: "hosted", url_private_download: address };
+    this.#api.files.set(id, file);
+    return file;
   }
 
   #download({ headers, path }: FrontRequest): FrontOutcome {

@@ -35,6 +35,8 @@ export interface DeletedMessage {
 const text = z.string().optional().catch(undefined);
 const fileSchema = z
   .object({
+    id: text,
+    file_access: text,
     name: text,
     mimetype: text,
     size: z.number().optional().catch(undefined),
@@ -133,19 +135,24 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
   };
 }
 
+/** In a channel that is shared with another organization, an event has only the id of a file. */
+export const FILE_BY_ID = "slack-file:";
+
 /** A file that Slack does not store, or no longer stores, has no address. */
-function fileOf({
-  mimetype,
-  mode,
-  name,
-  size,
-  url_private_download: address,
-}: z.infer<typeof fileSchema>): MessageFile {
+function fileOf(file: z.infer<typeof fileSchema>): MessageFile {
+  const { id, file_access: access, mimetype, mode, name, size } = file;
   const isStored = mode !== "external" && mode !== "tombstone" && mode !== "hidden_by_limit";
+  const isById = access === "check_file_info" && id !== undefined;
+  const address = isById ? `${FILE_BY_ID}${id}` : file.url_private_download;
   return {
     name: name || "without a name",
     ...(mimetype === undefined ? {} : { mimeType: mimetype }),
     ...(size === undefined ? {} : { sizeBytes: size }),
     ...(address === undefined || !isStored ? {} : { address }),
   };
+}
+
+/** Reads what Slack says about a file. */
+export function parseFile(file: unknown): MessageFile {
+  return fileOf(fileSchema.parse(file));
 }

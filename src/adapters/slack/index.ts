@@ -27,7 +27,7 @@ import { Receiver, type ReceiverDeps } from "./receiver.ts";
 import { webhookRoutes } from "./routes.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { SocketMode } from "./socket-mode.ts";
-import { readThread } from "./thread-context.ts";
+import { readThread, unreadThread } from "./thread-context.ts";
 import { locationOf, parseThreadKey, permalinkOf } from "./thread-key.ts";
 import { translate, translateRemoval } from "./translate.ts";
 import { Uploads } from "./uploads.ts";
@@ -59,6 +59,7 @@ export interface SlackAdapter {
 }
 
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
+  const { accept, log } = deps;
   const client = createClient(config, deps);
   const identity = new BotIdentity(client);
   const posts = new Posts(client, identity);
@@ -87,8 +88,11 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     },
     authorize: (message) => authorize(client, message),
     gather: async (message, purpose) => {
-      const { files, unread } = await readFiles(message.files ?? [], { ...config, ...deps });
-      const thread = await readThread(client, await identity.get(), message, purpose);
+      const bot = await identity.get();
+      const [thread, { files, unread }] = await Promise.all([
+        readThread(client, bot, message, purpose).catch((error: unknown) => unreadThread(error, log)),
+        readFiles(message.files ?? [], { ...config, ...deps, client }),
+      ]);
       return { ...thread, files, unread: [...(thread.unread ?? []), ...unread] };
     },
     deliver: (delivery) => deliver(delivery, { client, posts, uploads }),
@@ -97,7 +101,6 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       return permalinkOf(locationOf(parseReceipt(receipt), teamId, key), workspaceUrl);
     },
   };
-  const { accept, log } = deps;
   const arrivals = new WebhookArrivals();
   const answer: ReceiverDeps["answer"] = async (name, command) =>
     deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client }));

@@ -1,6 +1,9 @@
-import type { WebClientOptions } from "@slack/web-api";
+import type { WebClient, WebClientOptions } from "@slack/web-api";
+import { AppError } from "../../core/errors.ts";
 import type { RequestFile } from "../../core/inputs/run-input.ts";
 import type { GatheredContext, MessageFile } from "../../core/threads/thread-adapter.ts";
+import { callSlack } from "./client.ts";
+import { FILE_BY_ID, parseFile } from "./incoming-message.ts";
 
 /** The limits of a request over the API. */
 const FILES_MAX = 5;
@@ -17,19 +20,36 @@ export interface DownloadDeps {
 /** Downloads the files of a message with the bot's token. What is not read is named with the reason. */
 export async function readFiles(
   files: readonly MessageFile[],
-  deps: DownloadDeps,
+  deps: DownloadDeps & { readonly client: WebClient },
 ): Promise<Pick<Required<GatheredContext>, "files" | "unread">> {
-  const read: RequestFile[] = [];
-  const unread: string[] = [];
-  for (const [index, file] of files.entries()) {
-    const found = index < FILES_MAX ? await download(file, deps) : `only ${FILES_MAX} files are read.`;
-    if (typeof found === "string") {
-      unread.push(`I did not read the file ${file.name}: ${found}`);
-    } else {
-      read.push(found);
-    }
+  const found = await Promise.all(
+    files.map((file, index) => (index < FILES_MAX ? findAndDownload(file, deps) : TOO_MANY)),
+  );
+  return {
+    files: found.filter((one) => typeof one !== "string"),
+    unread: files.flatMap(({ name }, index) => {
+      const reason = found[index];
+      return typeof reason === "string" ? [`I did not read the file ${name}: ${reason}`] : [];
+    }),
+  };
+}
+
+async function findAndDownload(
+  file: MessageFile,
+  deps: DownloadDeps & { readonly client: WebClient },
+): Promise<RequestFile | string> {
+  if (file.address?.startsWith(FILE_BY_ID) !== true) {
+    return download(file, deps);
   }
-  return { files: read, unread };
+  try {
+    const call = deps.client.files.info({ file: file.address.slice(FILE_BY_ID.length) });
+    return await download(parseFile((await callSlack("files.info", call)).file), deps);
+  } catch (error) {
+    if (error instanceof AppError) {
+      return error.message;
+    }
+    throw error;
+  }
 }
 
 /** The file, or why it cannot be read. */
@@ -63,6 +83,7 @@ async function download(file: MessageFile, deps: DownloadDeps): Promise<RequestF
   }
 }
 
+const TOO_MANY = `only ${FILES_MAX} files are read.`;
 const TOO_LARGE = `it is larger than ${FILE_BYTES_MAX / 1024 / 1024} MB.`;
 
 /** Tokens and files go to Slack only: to the host of the API, and to other hosts of Slack's domains. */

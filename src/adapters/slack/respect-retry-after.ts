@@ -4,7 +4,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 type Fetch = NonNullable<WebClientOptions["fetch"]>;
 
 /** The outbox keeps the limits of what it writes: those of posts are for a channel and not for a method. */
-const READING = /\/((?:conversations|users|auth)\.\w+)$/;
+const READING = /\/((?:conversations|users|auth)\.\w+|files\.info)$/;
 /** A wrong time must not close a method for days. */
 const PAUSE_MAX_SECONDS = 3_600;
 const TOO_MANY = 429;

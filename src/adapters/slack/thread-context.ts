@@ -1,4 +1,6 @@
 import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
+import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/threads/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";
@@ -12,12 +14,17 @@ const CHARACTERS_MAX = 16_000;
 const MESSAGE_CHARACTERS_MAX = 4_000;
 /** The heading and the line that says how many messages are left out. */
 const FRAME_CHARACTERS_MAX = 200;
-const PAGE_SIZE = 200;
-const PAGES_MAX = 5;
+/** As many as Slack gives at once: https://docs.slack.dev/reference/methods/conversations.replies */
+const PAGE_SIZE = 1_000;
+/** Of a longer thread, the time before the request is read: first so much, and each time more by the factor. */
+const WINDOW_SECONDS = 600;
+const WINDOW_GROWTH = 8;
+const CALLS_MAX = 12;
 /** Each unknown name is one more call. */
 const NAMES_MAX = 10;
 
 const CUT = "… [cut]";
+const GAP = "(Messages after the first one are left out.)";
 const HEADING = "Earlier messages of this Slack thread, the oldest first. Each one begins with its author:";
 
 /**
@@ -34,22 +41,32 @@ export async function readThread(
   if (message.addressed !== "mention" || threadTs === undefined || threadTs === message.messageRef) {
     return {};
   }
-  const { isWhole, messages } = await messagesBefore(client, { channel, threadTs, ts: message.messageRef });
-  const known = isFollowUp ? afterLastRequest(messages, bot) : messages;
+  const read = await messagesBefore(client, { channel, threadTs, ts: message.messageRef });
+  const known = isFollowUp ? afterLastRequest(read.messages, bot) : read.messages;
   const candidates = firstAndNewest(known);
   const names = await namesOf(client, candidates, bot);
   const quotes = candidates.map((one) => quoted(one, { bot, names, until: message.messageRef }));
-  const shown = withinLimit(quotes);
-  const unread = isWhole
-    ? []
-    : [`I read only the first ${PAGE_SIZE * PAGES_MAX} messages of this thread, because it is longer.`];
-  const [first, ...others] = shown;
+  const [first, ...others] = withinLimit(quotes);
+  const { unread } = read;
   if (first === undefined) {
     return { unread };
   }
-  const left = known.length - shown.length;
-  const gap = left === 0 ? [] : [`(${left} messages after the first one are left out.)`];
+  const hasGap = !read.isWhole && known[0]?.ts === threadTs;
+  const gap = hasGap ? [GAP] : leftOut(known.length - 1 - others.length);
   return { context: [HEADING, first, ...gap, ...others].join("\n"), unread };
+}
+
+/** A thread that cannot be read is named, and the files of the message reach the agent. */
+export function unreadThread(error: unknown, log: Log): GatheredContext {
+  if (!(error instanceof AppError)) {
+    throw error;
+  }
+  log.warn("slack.thread.not_read", { error });
+  return { unread: [`I could not read the earlier messages of this thread. ${error.message}`] };
+}
+
+function leftOut(count: number): readonly string[] {
+  return count === 0 ? [] : [`(${count} messages after the first one are left out.)`];
 }
 
 interface Request {
@@ -59,29 +76,90 @@ interface Request {
   readonly ts: string;
 }
 
-async function messagesBefore(
+interface ReadMessages {
+  /** The first message of the thread and the newest others, the oldest first. */
+  readonly messages: readonly ThreadMessage[];
+  /** No message between them is missing. */
+  readonly isWhole: boolean;
+  readonly unread: readonly string[];
+}
+
+/** Slack gives a thread from its start, so the end of a long one is read by its time. */
+async function messagesBefore(client: WebClient, request: Request): Promise<ReadMessages> {
+  const start = await readPage(client, request, {});
+  if (start.cursor === undefined) {
+    return { messages: inOrder(start.messages), isWhole: true, unread: [] };
+  }
+  const root = start.messages.filter(({ ts }) => ts === request.threadTs);
+  const { messages, unread } = await newestBefore(client, request);
+  return { messages: inOrder([...root, ...messages]), isWhole: false, unread };
+}
+
+/** Reads ever more time before the request, until there are enough messages. None of the newest is missing then. */
+async function newestBefore(client: WebClient, request: Request): Promise<Omit<ReadMessages, "isWhole">> {
+  const budget = { calls: CALLS_MAX - 1 };
+  let newest: readonly ThreadMessage[] = [];
+  for (let seconds = WINDOW_SECONDS; newest.length < MESSAGES_MAX - 1; seconds *= WINDOW_GROWTH) {
+    const found = await readLast(seconds, { budget, client, request }).catch(reasonOf);
+    if (typeof found === "string") {
+      const read = `Of this long thread I read only the first message and the newest ${newest.length}.`;
+      return { messages: newest, unread: [`${read} ${found}`] };
+    }
+    newest = found;
+  }
+  return { messages: newest, unread: [] };
+}
+
+interface Reading {
+  readonly client: WebClient;
+  readonly request: Request;
+  /** How many more calls the thread may take. */
+  readonly budget: { calls: number };
+}
+
+/** The replies of the last seconds before the request. */
+async function readLast(
+  seconds: number,
+  { budget, client, request }: Reading,
+): Promise<readonly ThreadMessage[]> {
+  const oldest = (Number(request.ts) - seconds).toFixed(6);
+  const found: ThreadMessage[] = [];
+  let cursor: string | undefined;
+  do {
+    budget.calls -= 1;
+    if (budget.calls < 0) {
+      throw new AppError("operation_not_supported", `More would take over ${CALLS_MAX} calls to Slack.`);
+    }
+    const page = await readPage(client, request, { oldest, ...(cursor === undefined ? {} : { cursor }) });
+    found.push(...page.messages.filter(({ ts }) => ts !== request.threadTs));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+}
+
+function inOrder(messages: readonly ThreadMessage[]): readonly ThreadMessage[] {
+  return messages.toSorted((one, other) => (one.ts < other.ts ? -1 : 1));
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AppError) {
+    return error.message;
+  }
+  throw error;
+}
+
+/** One answer of Slack: messages of the thread before the request, and where the next one continues. */
+async function readPage(
   client: WebClient,
   { channel, threadTs, ts }: Request,
-): Promise<{ readonly messages: readonly ThreadMessage[]; readonly isWhole: boolean }> {
-  const found = new Map<string, ThreadMessage>();
-  const request = { channel, ts: threadTs, latest: ts, inclusive: false, limit: PAGE_SIZE };
-  let cursor: string | undefined;
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const call = client.conversations.replies(cursor === undefined ? request : { ...request, cursor });
-    const answer = await callSlack("conversations.replies", call);
-    for (const message of answer.messages ?? []) {
-      // Slack repeats the first message on every page.
-      if (message.ts !== undefined && message.ts < ts) {
-        found.set(message.ts, { ...message, ts: message.ts });
-      }
-    }
-    cursor = answer.response_metadata?.next_cursor || undefined;
-    if (cursor === undefined) {
-      break;
-    }
-  }
-  const messages = [...found.values()].sort((one, other) => (one.ts < other.ts ? -1 : 1));
-  return { messages, isWhole: cursor === undefined };
+  part: { readonly oldest?: string; readonly cursor?: string },
+): Promise<{ readonly messages: readonly ThreadMessage[]; readonly cursor: string | undefined }> {
+  const page = { channel, ts: threadTs, latest: ts, inclusive: false, limit: PAGE_SIZE, ...part };
+  const answer = await callSlack("conversations.replies", client.conversations.replies(page));
+  const messages = (answer.messages ?? []).flatMap((message) =>
+    message.ts !== undefined && message.ts < ts ? [{ ...message, ts: message.ts }] : [],
+  );
+  return { messages, cursor: answer.response_metadata?.next_cursor || undefined };
 }
 
 /** The agent of a run knows the thread up to the last request, and its own words. */

@@ -142,12 +142,29 @@ describe("messages", () => {
       ...request,
       cursor: String(first.response_metadata?.next_cursor),
     });
-    const later = await bot().conversations.replies({ ...request, oldest: parent.ts });
+    const later = await bot().conversations.replies({
+      ...request,
+      limit: 2,
+      oldest: reply.ts,
+      inclusive: true,
+    });
 
     expect(first.messages?.map((message) => message.ts)).toEqual([parent.ts]);
     expect(first.has_more).toBe(true);
     expect(second.messages?.map((message) => message.ts)).toEqual([reply.ts]);
-    expect(later.messages?.map((message) => message.ts)).toEqual([reply.ts]);
+    expect(later.messages?.map((message) => message.ts)).toEqual([parent.ts, reply.ts]);
+    expect(later.has_more).toBe(false);
+  });
+
+  test.each([
+    ["cursor", "invalid_cursor"],
+    ["latest", "invalid_ts_latest"],
+    ["oldest", "invalid_ts_oldest"],
+  ])("a %s that is none is refused", async (name, error) => {
+    const parent = await slack.postAs(slack.alice, { channel: "work", text: "one" });
+    const request = { channel: slack.channel.id, ts: parent.ts, [name]: "yesterday" };
+
+    await expect(bot().conversations.replies(request)).rejects.toThrow(error);
   });
 
   test("a reply to a deleted parent becomes a message of the channel", async () => {

@@ -9,7 +9,7 @@ import {
 } from "../front-server.ts";
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
 import { slackLimitError } from "./slack-limits.ts";
-import { pageOf, withoutMetadata } from "./slack-paging.ts";
+import { pageOf, pagingError, withoutMetadata } from "./slack-paging.ts";
 import type { SlackWorkspace } from "./slack-workspace.ts";
 
 /** One call of the Web API, as the journal records it. */
@@ -37,6 +37,8 @@ const READING_METHODS = ["conversations.replies", "conversations.history"];
 /** The Web API of Slack: that of emulate, with the checks, shapes and faults that it lacks. */
 export class SlackApi {
   readonly faults = new FaultQueue<SlackFault, ParsedCall>((fault, call) => fault.method === call.method);
+  /** What `files.info` says, by the id of the file. */
+  readonly files = new Map<string, JsonRecord>();
   /** The workspaces refuse the block for plans, as those do that are not part of its release yet. */
   refusesPlans = false;
   readonly #workspaces: readonly SlackWorkspace[];
@@ -89,6 +91,10 @@ export class SlackApi {
     if (call.method === "auth.test") {
       const answer = await workspace.call(request);
       return { ...answer, headers: { ...answer.headers, "x-oauth-scopes": workspace.scopes.join(",") } };
+    }
+    if (call.method === "files.info") {
+      const file = this.files.get(call.args.file ?? "");
+      return file === undefined ? slackError("file_not_found") : jsonAnswer(200, { ok: true, file });
     }
     if (call.method === "users.info") {
       return withProfile(await workspace.call(request), workspace.profiles.get(call.args.user ?? ""));
@@ -219,6 +225,10 @@ async function readMessages(
   { method, args }: ParsedCall,
   workspace: SlackWorkspace,
 ): Promise<FrontAnswer> {
+  const error = pagingError(args);
+  if (error !== undefined) {
+    return slackError(error);
+  }
   const { limit, cursor, ...unpaged } = args;
   const answer = await workspace.call(
     withArgs({ ...request, method: "POST", search: "" }, { ...unpaged, limit: "1000" }),
@@ -232,7 +242,7 @@ async function readMessages(
     return slackError("thread_not_found");
   }
   const shown = args.include_all_metadata === "true" ? messages : messages.map(withoutMetadata);
-  return jsonAnswer(200, { ...result, ...pageOf(shown, args) });
+  return jsonAnswer(200, { ...result, ...pageOf(shown, { args, method }) });
 }
 
 function withProfile(answer: FrontAnswer, profile: JsonRecord | undefined): FrontAnswer {

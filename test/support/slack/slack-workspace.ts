@@ -170,6 +170,14 @@ export class SlackWorkspace {
     return rows.filter((row) => row.channel_id === channelId);
   }
 
+  /** Adds a message that was posted at another time. */
+  addMessage(
+    message: Pick<StoredMessage, "channel_id" | "text" | "ts" | "user"> & Partial<StoredMessage>,
+  ): void {
+    const posted = { type: "message", reply_count: 0, reply_users: [], reactions: [], ...message };
+    this.#collection<StoredMessage>("messages").insert(posted);
+  }
+
   /** Calls a method of the Web API as Slack's own client does for a user: without faults and journal. */
   async callAs(token: string, method: string, args: JsonRecord): Promise<JsonRecord> {
     const headers = new Headers({ authorization: `Bearer ${token}`, "content-type": "application/json" });

@@ -80,6 +80,88 @@ describe("a mention within a thread", () => {
     expect(context).toContain("reply 60.");
   });
 
+  /** A thread whose replies are so many seconds old. */
+  function threadWith(ages: readonly number[]): string {
+    const { slack } = fixture;
+    const now = Math.floor(Date.now() / 1_000);
+    const post = (text: string, age: number, others: object = {}) => {
+      const ts = (now - age).toFixed(6);
+      slack.workspace.addMessage({ channel_id: slack.channel.id, user: slack.bob.id, text, ts, ...others });
+      return ts;
+    };
+    const root = post("The parser fails", Math.max(...ages) + 1);
+    for (const [index, age] of ages.entries()) {
+      post(`reply ${index + 1}.`, age, { thread_ts: root });
+    }
+    return root;
+  }
+
+  const MINUTE = 60;
+  const DAY = 24 * 60 * MINUTE;
+
+  test.each([
+    ["a minute apart", Array.from({ length: 2_500 }, (_, index) => (2_500 - index) * MINUTE)],
+    ["of which most came within an hour, two days ago", [...burst(2_490), ...lately(10)]],
+    ["that all came years ago", burst(2_500).map((age) => age + 1_000 * DAY)],
+  ])("of a thread with 2,500 replies %s, the first message and the newest are read", async (_name, ages) => {
+    const { context = "", unread } = await gather(await mentionIn(threadWith(ages)));
+
+    const [first, gap, ...others] = context
+      .split("\n")
+      .slice(2)
+      .filter((line) => !line.startsWith("bob"));
+    expect([first?.trim(), gap]).toEqual([
+      "The parser fails",
+      "(Messages after the first one are left out.)",
+    ]);
+    expect(others.map((line) => line.trim())).toEqual(
+      Array.from({ length: 49 }, (_, index) => `reply ${2_452 + index}.`),
+    );
+    expect(unread).toEqual([]);
+    expect(fixture.slack.calls("conversations.replies").length).toBeLessThanOrEqual(12);
+  });
+
+  function burst(count: number): readonly number[] {
+    return Array.from({ length: count }, (_, index) => 2 * DAY + (count - index));
+  }
+
+  function lately(count: number): readonly number[] {
+    return Array.from({ length: count }, (_, index) => (count - index) * MINUTE);
+  }
+
+  test("what is not read of a long thread is named, and none of the newest is missing among what is read", async () => {
+    const root = threadWith([...burst(12_000), ...lately(10)]);
+
+    const { context = "", unread } = await gather(await mentionIn(root));
+
+    expect(context.match(/reply \d+/g)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `reply ${12_001 + index}`),
+    );
+    expect(context).toContain("The parser fails");
+    expect(unread).toEqual([
+      "Of this long thread I read only the first message and the newest 10. More would take over 12 calls to Slack.",
+    ]);
+    expect(fixture.slack.calls("conversations.replies")).toHaveLength(12);
+  });
+
+  test("a pause that Slack asks for while a long thread is read leaves the first message", async () => {
+    const message = await mentionIn(threadWith(burst(1_001)));
+    const original = fixture.fetch;
+    let reads = 0;
+    fixture.fetch = async (input, init) => {
+      reads += String(input).endsWith("conversations.replies") ? 1 : 0;
+      return reads === 2
+        ? new Response(null, { status: 429, headers: { "retry-after": "60" } })
+        : original(input, init);
+    };
+
+    const { context, unread } = await gather(message);
+
+    expect(context).toContain("The parser fails");
+    expect(context).not.toContain("reply");
+    expect(unread).toEqual([expect.stringMatching(/the newest 0\. Slack asks to wait/)]);
+  });
+
   test("long messages are cut, and together they stay within 16,000 characters", async () => {
     const root = await say(`first ${"a\n".repeat(9_000)}`);
     for (let number = 1; number <= 6; number += 1) {
@@ -123,14 +205,22 @@ describe("a mention within a thread", () => {
     expect(fixture.slack.calls("conversations.replies")).toEqual([]);
   });
 
-  test("a missing scope is a failure that names the scope", async () => {
+  test("of a thread that cannot be read, the reason is named, and the files of the message are read", async () => {
+    const { slack } = fixture;
     const root = await say("The parser fails");
-    const message = await mentionIn(root.ts);
-    fixture.slack.faults.next({ method: "conversations.replies", kind: "ok-false", error: "missing_scope" });
+    const file = slack.addFile("a.log", "text/plain", Buffer.from("a log"));
+    const mention = await slack.mention(slack.alice, { channel: "work", text: "fix it", threadTs: root.ts });
+    await slack.sendEvent(fixture.url, { ...mention.message, subtype: "file_share", files: [file] });
+    const message = messageOf(await fixture.translateLast());
+    slack.faults.next({ method: "conversations.replies", kind: "ok-false", error: "missing_scope" });
 
-    const error = await fixture.failureOf(gather(message));
+    const { context, files, unread } = await gather(message);
 
-    expect(error.message).toMatch(/missing_scope/);
+    expect(context).toBeUndefined();
+    expect(files).toMatchObject([{ fileName: "a.log" }]);
+    expect(unread).toEqual([
+      "I could not read the earlier messages of this thread. Slack refused conversations.replies: missing_scope.",
+    ]);
   });
 });
 
@@ -178,6 +268,18 @@ describe("files of a message", () => {
       "I did not read the file drive.doc: Slack does not store it.",
       "I did not read the file stranger.txt: Slack does not store it.",
       expect.stringMatching(/^I did not read the file login.txt: Slack did not give it.*files:read/),
+    ]);
+  });
+
+  test("a file in a channel that is shared with another organization is found by its id", async () => {
+    const { id } = fixture.slack.addFile("a.log", "text/plain", Buffer.from("a log"));
+    const shared = { mode: "file_access", file_access: "check_file_info" };
+
+    const { files, unread } = await gather(await mentionWith({ ...shared, id }, { ...shared, id: "F0GONE" }));
+
+    expect(files).toMatchObject([{ kind: "attachment", fileName: "a.log", mimeType: "text/plain" }]);
+    expect(unread).toEqual([
+      "I did not read the file without a name: Slack refused files.info: file_not_found.",
     ]);
   });
 
