@@ -104,6 +104,8 @@ export interface FixedLimits {
   readonly streamStallMs: number;
   /** How much the responses of one caller take until they are sent, in characters. */
   readonly unreadResponses: number;
+  /** How much the bodies of one caller's requests take until they are answered. */
+  readonly unansweredBodies: number;
   /** Failed sign-ins per minute and address. */
   readonly failedSignIns: number;
 }
@@ -123,6 +125,7 @@ export const FIXED_LIMITS: FixedLimits = {
   streamBufferBytes: 2 ** 20,
   streamStallMs: 30_000,
   unreadResponses: 64 * 2 ** 20,
+  unansweredBodies: 64 * 2 ** 20,
   failedSignIns: 10,
 };
 

@@ -12,6 +12,7 @@ import { answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
 import { HTTP2_SETTINGS, limitHttp2 } from "./http/http2-limits.ts";
 import { requestIdOf } from "./http/request-id.ts";
 import { addRequestLog } from "./http/request-log.ts";
+import { limitRequestMemory } from "./http/request-memory.ts";
 import { compileValidator } from "./http/request-validation.ts";
 import { addSecurityHeaders } from "./http/security-headers.ts";
 import { collectPaths, refuseUnmatched } from "./http/unmatched-routes.ts";
@@ -27,6 +28,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const paths = collectPaths(server);
   outliveAcceptErrors(server);
   closeConnectionsOnStop(server);
+  limitRequestMemory(server, limitsOf(deps).unansweredBodies);
   if (deps.tls) {
     limitHttp2(server, deps.publicUrl, limitsOf(deps));
   }

@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { lengthOf } from "../../core/clean-text.ts";
 import { CONVERSATION_LENGTH_MAX } from "../../core/conversations/read-conversation.ts";
 import type { RunStore } from "../../core/runs/run-store.ts";
-import { isGone } from "./connections.ts";
+import { CallerMemory } from "./caller-memory.ts";
 import { StatusError } from "./errors.ts";
-import { countedId } from "./rate-limit.ts";
 
 type Log = Pick<RunStore, "readEvents">;
 
@@ -18,11 +17,11 @@ const PIECE_LENGTH = 2 ** 20;
  */
 export class ResponseMemory {
   readonly #max: number;
-  readonly #byCaller = new Map<string, number>();
-  readonly #byResponse = new WeakMap<FastifyReply["raw"], number>();
+  readonly #memory: CallerMemory;
 
   constructor(max: number) {
     this.#max = max;
+    this.#memory = new CallerMemory(max);
   }
 
   /** Counts the responses of all routes of `app` that change nothing. A refused write would seem not to be done. */
@@ -49,30 +48,9 @@ export class ResponseMemory {
     };
   }
 
-  /** The only response of a caller may have any length. */
-  #count(request: FastifyRequest, { raw }: FastifyReply, length: number): void {
-    const before = this.#byResponse.get(raw) ?? 0;
-    if (length <= before || isGone(raw)) {
-      return;
-    }
-    const caller = countedId(request);
-    const others = (this.#byCaller.get(caller) ?? 0) - before;
-    if (others > 0 && others + length > this.#max) {
+  #count(request: FastifyRequest, reply: FastifyReply, length: number): void {
+    if (!this.#memory.take(request, reply, length)) {
       throw tooMuch(this.#max);
-    }
-    this.#byCaller.set(caller, others + length);
-    this.#byResponse.set(raw, length);
-    if (before === 0) {
-      raw.once("close", () => this.#release(caller, raw));
-    }
-  }
-
-  #release(caller: string, raw: FastifyReply["raw"]): void {
-    const left = (this.#byCaller.get(caller) ?? 0) - (this.#byResponse.get(raw) ?? 0);
-    if (left > 0) {
-      this.#byCaller.set(caller, left);
-    } else {
-      this.#byCaller.delete(caller);
     }
   }
 }

@@ -1,0 +1,67 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
+import { CallerMemory } from "./caller-memory.ts";
+import { StatusError } from "./errors.ts";
+
+/**
+ * Bodies up to this length are not counted. Otherwise a stranger who sends long ones would keep out the short webhooks
+ * that come from the same address, such as that of a proxy.
+ */
+const UNCOUNTED = 2 ** 16;
+
+/**
+ * Limits how much memory the bodies of one caller's requests take until they are answered. Otherwise a caller that
+ * sends many long bodies, and never the end of them, would fill the memory of the server.
+ */
+export function limitRequestMemory(server: FastifyInstance, max: number): void {
+  const memory = new CallerMemory(max);
+  server.addHook("preParsing", (request, reply, payload, done) => {
+    if (isShort(request)) {
+      done();
+      return;
+    }
+    const hasRoom = (length: number) => length <= UNCOUNTED || memory.take(request, reply, length);
+    const body = Readable.from(counted(payload, hasRoom, max), { objectMode: false });
+    // Fastify no longer listens once it has refused a body, and an unhandled error would end the process.
+    body.on("error", () => undefined);
+    done(null, body);
+  });
+}
+
+/** Whether the headers say that the body is not counted. Over HTTP/1.1, a request with neither header has no body. */
+function isShort({ headers, method, raw }: FastifyRequest): boolean {
+  const length = headers["content-length"];
+  if (length !== undefined) {
+    return Number(length) <= UNCOUNTED;
+  }
+  return method === "GET" || (raw.httpVersionMajor < 2 && headers["transfer-encoding"] === undefined);
+}
+
+/** The body is read only when the route reads it. */
+async function* counted(
+  payload: RequestPayload,
+  hasRoom: (length: number) => boolean,
+  max: number,
+): AsyncGenerator<Buffer> {
+  let length = 0;
+  try {
+    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+      length += chunk.length;
+      if (!hasRoom(length)) {
+        throw tooMuch(max);
+      }
+      yield chunk;
+    }
+  } finally {
+    // The rest is dropped, because a caller that still sends does not read the answer.
+    payload.resume();
+  }
+}
+
+function tooMuch(max: number): StatusError {
+  const message = `The bodies of your requests that are not answered yet have more than ${max / 2 ** 20} MiB.`;
+  return new StatusError(429, "resource_unavailable", message, {
+    retryAfterMs: 1_000,
+    remedy: "Wait for the answers to your long requests before you send others.",
+  });
+}
