@@ -157,10 +157,13 @@ function withKey(holder: KeyHolder | undefined): Identity | undefined {
   return holder && { id: holder.principal.id, viewer: viewerWith(holder), holder };
 }
 
-/** Guests are counted by address, so that one guest of a link cannot use up the limit of the others. */
+/**
+ * Guests are counted by address, so that one guest of a link cannot use up the limit of the others. All links of one
+ * creator count together, because a member can create many.
+ */
 async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise<Identity | undefined> {
   const link = await guests.findByCookie(request);
-  return link && { id: `${link.id} ${callerNetwork(request.ip)}`, viewer: guestOf(link) };
+  return link && { id: `${link.creatorId} ${callerNetwork(request.ip)}`, viewer: guestOf(link) };
 }
 
 function callerChecks(deps: AuthDeps, request: FastifyRequest, caller: Identity): CallerChecks {

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { call } from "./api-caller.ts";
-import { type ApiHarness, startHarness } from "./api-harness.ts";
+import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 /** More than the buffers of both sockets hold, so that the server keeps most of it. */
@@ -66,6 +66,25 @@ test("long responses that are asked for at the same time are refused while they 
   expect(new Set(statuses)).toEqual(new Set([200, 429]));
 });
 
+test("guests of all links of one creator share what they may leave unread", async () => {
+  const server = await start();
+  const colleague = await server.addUser("ann", { scopes: ["runs:write"] });
+  const run = await longRun(server);
+  const conversation = `${RUNS}/${run}/conversation`;
+  const [first, second, other] = [
+    await guestOf(server, run),
+    await guestOf(server, run),
+    await guestOf(server, run, colleague),
+  ];
+  const unread = await ask(server, conversation, `Cookie: ${first}`);
+  await once(unread, "readable");
+  const statusFor = async (cookie: string) =>
+    (await call(server, conversation, { key: null, headers: { cookie } })).status;
+
+  expect([await statusFor(second), await statusFor(other)]).toEqual([429, 200]);
+  expect((await call(server, conversation)).status).toBe(200);
+});
+
 async function start(): Promise<ApiHarness> {
   harness = await startHarness({ limits: { unreadResponses: UNREAD_MAX } });
   return harness;
@@ -84,12 +103,24 @@ async function longRun(server: ApiHarness): Promise<string> {
   return id;
 }
 
+/** Creates a share link of the run, and returns the cookie of a guest who opened it. */
+async function guestOf(server: ApiHarness, run: string, key = server.key): Promise<string> {
+  const { url } = (await call(server, `${RUNS}/${run}/share-links`, { body: {}, key })).body;
+  const { headers } = await call(server, url.slice(PUBLIC_URL.length), { key: null });
+  const ofRun = headers.getSetCookie().find((line) => line.includes(`Path=${RUNS}/`));
+  return ofRun?.split(";")[0] ?? "";
+}
+
 /** Sends a request whose response is not read. */
-async function ask(server: ApiHarness, path: string): Promise<Socket> {
+async function ask(
+  server: ApiHarness,
+  path: string,
+  credentials = `Authorization: Bearer ${server.key}`,
+): Promise<Socket> {
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   opened.push(socket);
   socket.on("error", () => undefined);
   await once(socket, "connect");
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${credentials}\r\n\r\n`);
   return socket;
 }
