@@ -1,4 +1,3 @@
-import type { IssuedApiKey } from "@errand/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { PageHead } from "../frame/page-head.tsx";
@@ -9,6 +8,7 @@ import { Ago } from "../parts/time.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
 import { queries, whoamiQuery } from "../server/queries.ts";
+import { ApiKeys } from "./api-keys.tsx";
 
 /** `/account`: the user's keys, sign-ins and linked accounts. */
 export function AccountPage() {
@@ -35,125 +35,11 @@ export function AccountPage() {
           </button>
         </form>
       </PageHead>
-      <Keys uid={principal.uid} />
+      <ApiKeys uid={principal.uid} />
       <SignIns />
       <LinkedAccounts uid={principal.uid} />
       <Preferences />
     </div>
-  );
-}
-
-function Keys({ uid }: { readonly uid: string }) {
-  const [name, setName] = useState("");
-  const [issued, setIssued] = useState<IssuedApiKey>();
-  const keys = useQuery({
-    queryKey: ["keys"],
-    queryFn: ({ signal }) => client.keys.list({ principal: uid }, { signal }),
-  });
-  const refresh = () => queries.invalidateQueries({ queryKey: ["keys"] });
-  const create = useMutation({
-    mutationFn: () => client.keys.create({ name: name.trim() }),
-    onSuccess: (key) => {
-      setIssued(key);
-      setName("");
-    },
-    onError: sayProblem,
-    onSettled: refresh,
-  });
-  const revoke = useMutation({
-    mutationFn: (id: string) => client.keys.revoke(id),
-    onError: sayProblem,
-    onSettled: refresh,
-  });
-  const usable = keys.data?.keys.filter(({ revoked_at }) => revoked_at === undefined) ?? [];
-  return (
-    <section className="section">
-      <h2>API keys</h2>
-      {keys.error && <Problem error={keys.error} />}
-      {issued && (
-        <div className="note done" role="status">
-          <div className="grow">
-            <p>
-              The key <b>{issued.name}</b>. It is shown only now:
-            </p>
-            <pre className="command">
-              <code>{issued.key}</code>
-            </pre>
-          </div>
-          <button
-            type="button"
-            className="btn"
-            onClick={() => void navigator.clipboard?.writeText(issued.key)}
-          >
-            Copy
-          </button>
-        </div>
-      )}
-      {usable.length > 0 && (
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Key</th>
-              <th scope="col">May</th>
-              <th scope="col">Last used</th>
-              <th scope="col">Expires</th>
-              <th scope="col">
-                <span className="sr">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {usable.map(({ id, name: keyName, hint, scopes, last_used_at, expires_at }) => (
-              <tr key={id}>
-                <td dir="auto">{keyName}</td>
-                <td>
-                  <code>{hint}</code>
-                </td>
-                <td>{scopes.join(", ")}</td>
-                <td>{last_used_at ? <Ago time={last_used_at} /> : "never"}</td>
-                <td>{expires_at ? new Date(expires_at).toLocaleDateString() : "never"}</td>
-                <td className="r">
-                  <button
-                    type="button"
-                    className="btn danger"
-                    disabled={revoke.isPending}
-                    onClick={() =>
-                      window.confirm(`Revoke the key “${keyName}”? Programs that use it stop working.`) &&
-                      revoke.mutate(id)
-                    }
-                  >
-                    Revoke<span className="sr"> {keyName}</span>
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {keys.data && usable.length === 0 && <p className="muted sm">You have no key.</p>}
-      <form
-        className="row gap-above"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <label className="sr" htmlFor="key-name">
-          Name of the new key
-        </label>
-        <input
-          id="key-name"
-          className="input key-name"
-          placeholder="Name, such as: laptop"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <button type="submit" className="btn" disabled={name.trim() === "" || create.isPending}>
-          {create.isPending ? "Creating…" : "New key"}
-        </button>
-      </form>
-    </section>
   );
 }
 

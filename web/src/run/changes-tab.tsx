@@ -1,12 +1,12 @@
 import type { RepositoryChanges } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { memo, useCallback, useMemo, useState } from "react";
+import { copy } from "../parts/copy.ts";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { useChangesKeys, useSplit, useViewed } from "./changes-view.ts";
-import { Counts, DiffView } from "./content.tsx";
-import { copy } from "./copy.ts";
+import { Counts, DiffView } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
 import { sumOf } from "./run-aside.tsx";
 import { countsOf, type FileDiff, parsePatch } from "./text/diff.ts";

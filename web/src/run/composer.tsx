@@ -3,9 +3,9 @@ import { useMutation } from "@tanstack/react-query";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { sourceOf } from "../parts/source.ts";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
-import { sourceOf } from "./names.ts";
 import { useRun } from "./run-context.tsx";
 
 type Delivery = NonNullable<RunFollowupRequest["delivery"]>;

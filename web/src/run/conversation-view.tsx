@@ -1,20 +1,16 @@
-import { useWindowVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
-import type { Row } from "./conversation/blocks.ts";
+import { isOpenQuestion, type Row } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
-import { callState, exitCodeOf } from "./conversation/tool-call.ts";
-import { EntryView } from "./entry-view.tsx";
+import { useConversationKeys } from "./use-conversation-keys.ts";
 import { HeldFollowUp } from "./person-messages.tsx";
+import { RowView } from "./row-view.tsx";
 import { useRun } from "./run-context.tsx";
-import type { RunLogView } from "./run-events.ts";
-import { FoldView, StepView } from "./step-view.tsx";
-import { SystemView } from "./system-view.tsx";
+import type { RunLogView } from "./run-log.ts";
+import { useEnd } from "./use-end.ts";
 
-/** So near to the end, the list follows new entries. */
-const NEAR_END_PX = 80;
 /** Above so many rows from the first one, earlier entries are loaded. */
 const NEAR_START_ROWS = 10;
 const OVERSCAN = 10;
@@ -64,7 +60,7 @@ export function ConversationView({
   );
   const { isAtEnd, newRows, toEnd } = useEnd(view, list);
   useLinkedEntry(view, goTo);
-  useKeys({ rows, goTo, onCopy });
+  useConversationKeys({ rows, goTo, onCopy });
   const first = items[0]?.index ?? 0;
   useEffect(() => {
     if (hasEarlier && first < NEAR_START_ROWS && view.isLoaded) {
@@ -89,7 +85,7 @@ export function ConversationView({
           const row = rows[item.index];
           return (
             row && (
-              <RowBox
+              <RowView
                 key={item.key}
                 item={item}
                 margin={margin}
@@ -116,153 +112,6 @@ export function ConversationView({
       )}
     </>
   );
-}
-
-function RowBox({
-  item,
-  margin,
-  measure,
-  row,
-}: {
-  readonly item: VirtualItem;
-  readonly margin: number;
-  readonly measure: (element: HTMLElement | null) => void;
-  readonly row: Row;
-}) {
-  return (
-    <div
-      ref={measure}
-      className="entry-row"
-      data-index={item.index}
-      data-key={row.key}
-      tabIndex={-1}
-      style={{ transform: `translateY(${item.start - margin}px)` }}
-    >
-      <RowView row={row} />
-    </div>
-  );
-}
-
-const RowView = memo(
-  function RowView({ row }: { readonly row: Row }) {
-    switch (row.kind) {
-      case "entry":
-        return (
-          <div className="entry">
-            <EntryView entry={row.entry} isNewSpeaker={row.isNewSpeaker} />
-          </div>
-        );
-      case "system":
-        return (
-          <div className="entry tight">
-            <SystemView entries={row.entries} id={row.key} />
-          </div>
-        );
-      case "day":
-        return (
-          <p className="system-line turn day">
-            <time dateTime={row.at}>
-              {new Date(row.at).toLocaleDateString(undefined, {
-                weekday: "long",
-                day: "numeric",
-                month: "long",
-              })}
-            </time>
-          </p>
-        );
-      case "step":
-        return (
-          <div className={edges(row)}>
-            <StepView row={row} />
-          </div>
-        );
-      case "fold":
-        return (
-          <div className={edges(row)}>
-            <FoldView row={row} />
-          </div>
-        );
-      default:
-        return row satisfies never;
-    }
-  },
-  (before, after) => isSameRow(before.row, after.row),
-);
-
-function edges({ isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean }): string {
-  return `steps inset ${isFirst ? "first" : ""} ${isLast ? "last" : ""}`;
-}
-
-/** Rows are made anew when a neighbour changes, often with the same content. */
-function isSameRow(before: Row, after: Row): boolean {
-  const [one, other] = [before as unknown as Members, after as unknown as Members];
-  return Object.keys(one).every((name) => isSame(one[name], other[name])) && before.kind === after.kind;
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-function isSame(one: unknown, other: unknown): boolean {
-  return Array.isArray(one) && Array.isArray(other)
-    ? one.length === other.length && one.every((item, index) => item === other[index])
-    : one === other;
-}
-
-function isOpenQuestion(row: Row): boolean {
-  return row.kind === "entry" && row.entry.kind === "question" && row.entry.answer === undefined;
-}
-
-function distanceToEnd(): number {
-  return document.documentElement.scrollHeight - window.innerHeight - window.scrollY;
-}
-
-/** Follows the end of the page while the reader is there, and counts what comes while the reader is elsewhere. */
-function useEnd(view: RunLogView, list: React.RefObject<HTMLDivElement | null>) {
-  const [isAtEnd, setAtEnd] = useState(true);
-  const follows = useRef(true);
-  const seenRows = useRef(0);
-  const lastTop = useRef(0);
-  const toEnd = useCallback(() => {
-    follows.current = true;
-    window.scrollTo(0, document.documentElement.scrollHeight);
-  }, []);
-  useEffect(() => {
-    const onScroll = () => {
-      const isNear = distanceToEnd() <= NEAR_END_PX;
-      // The page may grow below without a scroll of the reader; only a scroll upwards leaves the end.
-      if (isNear || window.scrollY < lastTop.current) {
-        follows.current = isNear;
-        setAtEnd(isNear);
-      }
-      lastTop.current = window.scrollY;
-    };
-    window.addEventListener("scroll", onScroll, { passive: true });
-    return () => window.removeEventListener("scroll", onScroll);
-  }, []);
-  useEffect(() => {
-    const parent = list.current?.parentElement;
-    const observer = new ResizeObserver(() => {
-      if (follows.current) {
-        toEnd();
-      }
-    });
-    if (parent) {
-      observer.observe(parent);
-    }
-    return () => observer.disconnect();
-  }, [list, toEnd]);
-  const lastSeq = view.eventCount;
-  if (isAtEnd) {
-    seenRows.current = lastSeq;
-  }
-  let newRows = 0;
-  while (!isAtEnd && firstSeqOf(view.rows.at(-1 - newRows)) > seenRows.current) {
-    newRows += 1;
-  }
-  return { isAtEnd, newRows, toEnd };
-}
-
-function firstSeqOf(row: Row | undefined): number {
-  return row !== undefined && "entry" in row ? row.entry.seq : 0;
 }
 
 /** Shows the entry that the address names. */
@@ -297,112 +146,6 @@ function keysOf(row: Row): readonly string[] {
 
 function focusRow(key: string): void {
   document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
-}
-
-/** The row with the focus, or else the first one on the screen. */
-function currentIndex(): number {
-  const focused = document.activeElement?.closest<HTMLElement>("[data-index]");
-  if (focused !== null && focused !== undefined) {
-    return Number(focused.dataset.index);
-  }
-  const shown = [...document.querySelectorAll<HTMLElement>(".entries [data-index]")].find(
-    (row) => row.getBoundingClientRect().bottom > window.innerHeight / 3,
-  );
-  return Number(shown?.dataset.index ?? 0);
-}
-
-interface KeyDeps {
-  readonly rows: readonly Row[];
-  readonly goTo: (index: number) => void;
-  readonly onCopy: (entry: Entry) => void;
-}
-
-const TARGETS: Readonly<Record<string, readonly [step: 1 | -1, fits: (row: Row) => boolean]>> = {
-  j: [1, () => true],
-  k: [-1, () => true],
-  "]": [1, isOfPerson],
-  "[": [-1, isOfPerson],
-  q: [1, isOpenQuestion],
-  f: [1, isFailure],
-};
-
-/** The keys of a conversation. `Y` and `N` answer the question that is on the screen. */
-function useKeys(deps: KeyDeps): void {
-  const current = useRef(deps);
-  current.current = deps;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || areKeysOff()) {
-        return;
-      }
-      const { goTo, onCopy, rows } = current.current;
-      const key = event.key.toLowerCase();
-      const target = TARGETS[key];
-      if (target !== undefined) {
-        const [step, fits] = target;
-        const index = find(rows, currentIndex() + step, step, fits);
-        if (index !== undefined) {
-          event.preventDefault();
-          goTo(index);
-        }
-        return;
-      }
-      const row = rows[currentIndex()];
-      if (key === "y" || key === "n") {
-        shownButton(key)?.click();
-      } else if (key === "o") {
-        rowElement(row)?.querySelector<HTMLElement>("[aria-expanded]")?.click();
-      } else if (key === "l" && row !== undefined) {
-        window.location.hash = row.key;
-        void navigator.clipboard.writeText(window.location.href);
-      } else if (key === "m" && row !== undefined && "entry" in row) {
-        onCopy(row.entry);
-      }
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
-}
-
-function find(
-  rows: readonly Row[],
-  from: number,
-  step: 1 | -1,
-  fits: (row: Row) => boolean,
-): number | undefined {
-  for (let index = from; index >= 0 && index < rows.length; index += step) {
-    const row = rows[index];
-    if (row !== undefined && fits(row)) {
-      return index;
-    }
-  }
-  // Questions and failures are looked for from the beginning again.
-  const first = step === 1 && fits !== TARGETS.j?.[1] ? rows.findIndex(fits) : -1;
-  return first === -1 ? undefined : first;
-}
-
-function isOfPerson(row: Row): boolean {
-  return row.kind === "entry" && (row.entry.kind === "prompt" || row.entry.kind === "followup");
-}
-
-function isFailure(row: Row): boolean {
-  if (row.kind === "step" && row.entry.kind === "tool") {
-    return callState(row.entry) === "failed" || (exitCodeOf(row.entry) ?? 0) !== 0;
-  }
-  return row.kind === "entry" && row.entry.kind === "problem";
-}
-
-function rowElement(row: Row | undefined): HTMLElement | null {
-  return row === undefined ? null : document.querySelector(`[data-key="${CSS.escape(row.key)}"]`);
-}
-
-function shownButton(key: string): HTMLButtonElement | undefined {
-  return [...document.querySelectorAll<HTMLButtonElement>(`[data-question=open] [data-key="${key}"]`)].find(
-    (button) => {
-      const { bottom, top } = button.getBoundingClientRect();
-      return top >= 0 && bottom <= window.innerHeight && !button.disabled;
-    },
-  );
 }
 
 /** Tells screen readers of each new message once, and of a question at once. */

@@ -6,9 +6,10 @@ import { duration, exactTime, money, rough } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { say, sayProblem } from "../parts/toasts.tsx";
+import { sourceOf } from "../parts/source.ts";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
-import { agentName, personName, safeUrl, sourceOf } from "./names.ts";
+import { agentName, personName, safeUrl } from "./names.ts";
 import { whyOf } from "./run-head.tsx";
 
 /** Where the run comes from, how it is configured and why, and who was told. */

@@ -1,13 +1,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { AgentAvatar } from "../parts/avatar.tsx";
+import { copy } from "../parts/copy.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { STATES } from "../parts/state.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
 import { Markdown } from "./content.tsx";
 import type { Entry, LineEntry, PlanEntry, ProblemEntry, SpeechEntry } from "./conversation/entries.ts";
-import { copy } from "./copy.ts";
 import { Approval, Question } from "./decisions.tsx";
 import { personName } from "./names.ts";
 import { Permalink } from "./permalink.tsx";

@@ -2,12 +2,12 @@ import type { RunEvent } from "@errand/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { copy } from "../parts/copy.ts";
 import { exactTime } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { ScrollBox } from "../parts/scroll-box.tsx";
 import { client } from "../server/client.ts";
-import { copy } from "./copy.ts";
 import { cutLines, withVisibleMarks } from "./text/marks.ts";
 
 const PAGE = 200;

@@ -7,9 +7,8 @@ import { Loading, Problem } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
 import { Markdown } from "./content.tsx";
-import { numberOf, safeUrl } from "./names.ts";
+import { artifactUrl, numberOf, safeUrl } from "./names.ts";
 import { useRun } from "./run-context.tsx";
-import { artifactUrl } from "./step-view.tsx";
 
 /** What the run made. */
 export function FilesTab({ run }: { readonly run: RunItem }) {

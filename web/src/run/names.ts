@@ -1,5 +1,4 @@
-import type { RunItem, RunSourceType } from "@errand/client";
-import type { IconName } from "../parts/icon.tsx";
+import type { RunItem } from "@errand/client";
 
 const AGENTS: Readonly<Record<string, string>> = {
   claude: "Claude Code",
@@ -14,28 +13,6 @@ const AGENTS: Readonly<Record<string, string>> = {
 export function agentName(run: RunItem | undefined): string {
   const name = run?.agent?.name;
   return name === undefined ? "Agent" : (AGENTS[name] ?? name);
-}
-
-interface Source {
-  readonly name: string;
-  readonly icon: IconName;
-}
-
-const SOURCES: Readonly<Partial<Record<RunSourceType, Source>>> = {
-  SLACK: { name: "Slack", icon: "hash" },
-  GITHUB_WEBHOOK: { name: "GitHub", icon: "branch" },
-  GITHUB_ACTION: { name: "GitHub Actions", icon: "branch" },
-  GITLAB_WEBHOOK: { name: "GitLab", icon: "branch" },
-  LINEAR: { name: "Linear", icon: "link" },
-  JIRA: { name: "Jira", icon: "link" },
-  SCHEDULED_AGENT: { name: "Schedule", icon: "clock" },
-  WEB_APP: { name: "Web", icon: "window" },
-  CLI: { name: "Command line", icon: "terminal" },
-  LOCAL: { name: "Command line", icon: "terminal" },
-};
-
-export function sourceOf(source: RunSourceType): Source {
-  return SOURCES[source] ?? { name: "API", icon: "code" };
 }
 
 export function personName(
@@ -53,4 +30,9 @@ export function numberOf(url: string): string | undefined {
 /** Only addresses of the web become links. */
 export function safeUrl(url: string | undefined): string | undefined {
   return url !== undefined && /^https?:\/\//i.test(url) ? url : undefined;
+}
+
+/** Where a file of the run is read. The address is below that of the run, to which the browser sends the cookie of a share link. */
+export function artifactUrl(runId: string, uid: string): string {
+  return `/api/v1/agent/runs/${runId}/artifacts/${encodeURIComponent(uid)}/download`;
 }

@@ -5,11 +5,12 @@ import { Avatar } from "../parts/avatar.tsx";
 import { bytes } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { sourceOf } from "../parts/source.ts";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { Markdown } from "./content.tsx";
 import type { FollowUpEntry, PromptEntry } from "./conversation/entries.ts";
-import { personName, safeUrl, sourceOf } from "./names.ts";
+import { personName, safeUrl } from "./names.ts";
 import { Permalink } from "./permalink.tsx";
 import { useOpened, useRun } from "./run-context.tsx";
 

@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { money, plural, rough } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { CheckRow, Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
-import { Counts } from "./content.tsx";
 import type { Facts } from "./conversation/conversation.ts";
+import { Counts } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
 import { useRun } from "./run-context.tsx";
 

@@ -1,6 +1,6 @@
 import type { RunFollowup, RunItem } from "@errand/client";
 import { createContext, useContext, useState } from "react";
-import type { RunLog } from "./run-events.ts";
+import type { RunLog } from "./run-log.ts";
 
 /** What the entries of a conversation need to know about their run. */
 export interface RunContext {

@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef } from "react";
 import { NotFound } from "../frame/not-found.tsx";
 import { areKeysOff, isTyping } from "../frame/single-keys.ts";
+import { copy } from "../parts/copy.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { hasEnded } from "../parts/state.tsx";
@@ -12,14 +13,14 @@ import { client } from "../server/client.ts";
 import { isGone, queries, runQuery, whoamiQuery } from "../server/queries.ts";
 import { askToNotify, useAttention } from "./attention.ts";
 import { Composer } from "./composer.tsx";
+import { isOpenQuestion } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
 import { ConversationView } from "./conversation-view.tsx";
-import { copy } from "./copy.ts";
 import { agentName, personName } from "./names.ts";
 import { RunAside, RunStrip } from "./run-aside.tsx";
 import { type RunContext, RunContextProvider } from "./run-context.tsx";
-import { useRunLog } from "./run-events.ts";
 import { GUEST_TABS, RunHead, TABS, type Tab } from "./run-head.tsx";
+import { useRunLog } from "./run-log.ts";
 import { markdownOf } from "./to-markdown.ts";
 
 const ChangesTab = lazy(async () => ({ default: (await import("./changes-tab.tsx")).ChangesTab }));
@@ -131,9 +132,7 @@ function OpenRun({
   }
   const repositories = changes.data?.repositories;
   const summary = { run, facts, changes: repositories ?? [] };
-  const question = view.rows.findLast(
-    (row) => row.kind === "entry" && row.entry.kind === "question" && row.entry.answer === undefined,
-  );
+  const question = view.rows.findLast(isOpenQuestion);
   const counts = {
     changes: repositories?.reduce((sum, { files }) => sum + files.length, 0) ?? 0,
     files: run.artifacts?.length ?? 0,

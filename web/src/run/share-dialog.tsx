@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { copy } from "../parts/copy.ts";
 import { exactTime } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
-import { copy } from "./copy.ts";
 
 const ACCESS = [
   ["VIEWER", "See the run"],

@@ -1,18 +1,18 @@
 import { memo, type ReactNode, useMemo } from "react";
 import { duration, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Counts, countsOfChanges, PlainText, Terminal, ToolDiff } from "./content.tsx";
+import { PlainText, Terminal } from "./content.tsx";
 import type { Row } from "./conversation/blocks.ts";
 import type {
   ArtifactEntry,
-  Entry,
   GrantedEntry,
   OtherEntry,
   SpeechEntry,
   ToolEntry,
 } from "./conversation/entries.ts";
 import { type CallKind, type CallView, commandOf, viewOf } from "./conversation/tool-call.ts";
-import { safeUrl } from "./names.ts";
+import { Counts, countsOfChanges, ToolDiff } from "./diff-view.tsx";
+import { artifactUrl, safeUrl } from "./names.ts";
 import { useOpened, useRun } from "./run-context.tsx";
 import { withVisibleMarks } from "./text/marks.ts";
 
@@ -206,11 +206,6 @@ function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { reado
   }
 }
 
-/** The address is below that of the run, to which the browser sends the cookie of a share link. */
-export function artifactUrl(runId: string, uid: string): string {
-  return `/api/v1/agent/runs/${runId}/artifacts/${encodeURIComponent(uid)}/download`;
-}
-
 function OtherStep({ entry }: { readonly entry: OtherEntry }) {
   const text = useMemo(() => JSON.stringify(entry.data, null, 2) ?? "", [entry.data]);
   return (
@@ -300,51 +295,4 @@ function StepHead({
       </span>
     </>
   );
-}
-
-/** Quiet steps behind one line. */
-export function FoldView({ row }: { readonly row: Extract<Row, { readonly kind: "fold" }> }) {
-  const { log } = useRun();
-  const { entries, isOpen, key } = row;
-  const [first, last] = [entries[0], entries.at(-1)];
-  const seconds = first && last ? (Date.parse(last.lastAt) - Date.parse(first.at)) / 1_000 : 0;
-  return (
-    <div className="step" id={key}>
-      <button type="button" className="step-line" aria-expanded={isOpen} onClick={() => log.toggleFold(key)}>
-        <Icon name="all" />
-        <span className="verb">
-          {isOpen ? `${plural(entries.length, "step")}` : `${plural(entries.length, "more step")}`}
-        </span>
-        <span className="subject quiet">{summaryOf(entries)}</span>
-        <span className="meta">
-          {seconds >= 1 && <span>{duration(seconds)}</span>}
-          <Icon name="chevron" className="chevron" />
-        </span>
-      </button>
-    </div>
-  );
-}
-
-const COUNTED: Readonly<Record<string, readonly [verb: string, one: string, many: string]>> = {
-  read: ["read", "file", "files"],
-  edit: ["edited", "file", "files"],
-  execute: ["ran", "command", "commands"],
-  search: ["searched", "time", "times"],
-  fetch: ["fetched", "address", "addresses"],
-};
-
-function summaryOf(entries: readonly Entry[]): string {
-  const counts = new Map<string, number>();
-  for (const entry of entries) {
-    const kind = entry.kind === "tool" ? (entry.toolKind ?? "other") : entry.kind;
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
-  return Array.from(counts, ([kind, count]) => {
-    const [verb, one, many] = COUNTED[kind] ?? [];
-    return verb === undefined || one === undefined || many === undefined
-      ? ""
-      : `${verb} ${plural(count, one, many)}`;
-  })
-    .filter(Boolean)
-    .join(", ");
 }

@@ -10,16 +10,16 @@ export const VIEWS: readonly { readonly id: RunsView; readonly name: string }[] 
   { id: "all", name: "All" },
 ];
 
-/** How people read the sources of runs. */
-export const SOURCES: Readonly<Partial<Record<RunSourceType, string>>> = {
-  API: "API",
-  SLACK: "Slack",
-  GITHUB_WEBHOOK: "GitHub",
-  SCHEDULED_AGENT: "Schedule",
-  WEB_APP: "These pages",
-  CLI: "Command line",
-  GITHUB_ACTION: "GitHub Action",
-};
+/** The sources that the filter offers. */
+export const SOURCES: readonly RunSourceType[] = [
+  "API",
+  "SLACK",
+  "GITHUB_WEBHOOK",
+  "SCHEDULED_AGENT",
+  "WEB_APP",
+  "CLI",
+  "GITHUB_ACTION",
+];
 
 /** The filters of the list, as they stand in the address. */
 export interface RunsSearch {
@@ -38,7 +38,7 @@ export function runsSearch(query: Readonly<Record<string, unknown>>): RunsSearch
     ...(view === "mine" || view === "needs" || view === "running" ? { view } : {}),
     ...(typeof q === "string" && q !== "" ? { q } : {}),
     ...(typeof state === "string" && state in STATES ? { state: state as RunState } : {}),
-    ...(typeof source === "string" && source in SOURCES ? { source: source as RunSourceType } : {}),
+    ...(SOURCES.includes(source as RunSourceType) ? { source: source as RunSourceType } : {}),
     ...(typeof environment === "string" && environment !== "" ? { environment } : {}),
     ...(since === "day" || since === "week" || since === "month" ? { since } : {}),
   };

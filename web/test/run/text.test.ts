@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { segmentsOf } from "../../src/run/text/ansi.ts";
 import {
   countsOf,
-  editsOf,
   fingerprintOf,
   hunksOf,
   parsePatch,
   rangeOf,
   sideBySide,
 } from "../../src/run/text/diff.ts";
+import { editsOf } from "../../src/run/text/edits.ts";
 import { cutLines, withVisibleMarks } from "../../src/run/text/marks.ts";
 
 describe("diffs", () => {

@@ -56,6 +56,11 @@ export type Row =
       readonly isLast: boolean;
     };
 
+/** A question that nobody has answered. */
+export function isOpenQuestion(row: Row): boolean {
+  return row.kind === "entry" && row.entry.kind === "question" && row.entry.answer === undefined;
+}
+
 type Role = "own" | "system" | "end" | "steps";
 
 /** Groups entries, one after another, into blocks. */

@@ -1,4 +1,4 @@
-import { say, sayProblem } from "../parts/toasts.tsx";
+import { say, sayProblem } from "./toasts.tsx";
 
 export async function copy(text: string, what: string): Promise<void> {
   try {

@@ -1,0 +1,25 @@
+import type { RunSourceType } from "@errand/client";
+import type { IconName } from "./icon.tsx";
+
+interface Source {
+  readonly name: string;
+  readonly icon: IconName;
+}
+
+const SOURCES: Readonly<Partial<Record<RunSourceType, Source>>> = {
+  SLACK: { name: "Slack", icon: "hash" },
+  GITHUB_WEBHOOK: { name: "GitHub", icon: "branch" },
+  GITHUB_ACTION: { name: "GitHub Actions", icon: "branch" },
+  GITLAB_WEBHOOK: { name: "GitLab", icon: "branch" },
+  LINEAR: { name: "Linear", icon: "link" },
+  JIRA: { name: "Jira", icon: "link" },
+  SCHEDULED_AGENT: { name: "Schedule", icon: "clock" },
+  WEB_APP: { name: "Web", icon: "window" },
+  CLI: { name: "Command line", icon: "terminal" },
+  LOCAL: { name: "Command line", icon: "terminal" },
+};
+
+/** How people read where a run was started. */
+export function sourceOf(source: RunSourceType): Source {
+  return SOURCES[source] ?? { name: "API", icon: "code" };
+}

@@ -1,0 +1,111 @@
+import type { RunItem } from "@errand/client";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Avatar } from "../parts/avatar.tsx";
+import { money } from "../parts/format.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Checks, checksText, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
+import { sourceOf } from "../parts/source.ts";
+import { hasEnded, State } from "../parts/state.tsx";
+import { Ago, Elapsed } from "../parts/time.tsx";
+import { agentName } from "../run/names.ts";
+
+/** A run in one line, which opens it. */
+export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
+  const { creator, run_id, state, title } = run;
+  const source = sourceOf(run.source);
+  const isOver = hasEnded(state);
+  const name = creator.uid === me ? "You" : (creator.display_name ?? creator.email ?? "A member");
+  const pull = pullRequest(run);
+  return (
+    <div className="run-row">
+      <div className="run-state">
+        <State state={state} run={run} />
+      </div>
+      <div className="run-what">
+        <Link className="run-title one" to="/runs/$id" params={{ id: run_id }} title={title} dir="auto">
+          {title}
+        </Link>
+        <span className="run-sub one" dir="auto">
+          {secondLine(run)}
+        </span>
+      </div>
+      <div className="run-cell run-repo">
+        <span className="one" title={run.agent_config?.repository}>
+          {run.agent_config?.repository ?? ""}
+        </span>
+      </div>
+      <div className="run-cell run-who">
+        <Avatar name={creator.display_name ?? creator.email ?? "?"} />
+        <span className="one">{name}</span>
+        <span title={source.name}>
+          <Icon name={source.icon} />
+          <span className="sr">from {source.name}</span>
+        </span>
+      </div>
+      <div className="run-cell run-pull">
+        {pull && (
+          <a className="run-act row" href={pull.url} rel="noopener noreferrer" target="_blank">
+            <Icon name="pullRequest" />
+            <span>
+              <span className="sr">Pull request </span>
+              {pull.number}
+            </span>
+            {run.pull_request_status?.url === pull.url && (
+              <>
+                <span className="sr">, {PULL_REQUEST_WORDS[run.pull_request_status.state]}, </span>
+                <Checks status={run.pull_request_status} wordsHidden />
+              </>
+            )}
+          </a>
+        )}
+      </div>
+      <div className="run-cell run-cost r">{money(run.request_usage?.inference_cost_usd)}</div>
+      <div className="run-cell run-time r">
+        {run.waiting_for?.may_decide === true ? (
+          <Link className="btn run-act" to="/runs/$id" params={{ id: run_id }}>
+            {run.waiting_for.reason === "approval" ? "Review" : "Answer"}
+          </Link>
+        ) : isOver ? (
+          <Ago time={run.updated_at} />
+        ) : (
+          <Elapsed since={run.started_at ?? run.created_at} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Says what the run waits for, does, or came to. */
+function secondLine(run: RunItem): ReactNode {
+  const { permission, pull_request_status: pull, result, state, status_message, waiting_for } = run;
+  if (permission !== undefined && state === "BLOCKED") {
+    return (
+      <>
+        Asks: <code>{permission.title}</code>
+      </>
+    );
+  }
+  if (waiting_for !== undefined && (waiting_for.reason === "approval" || !hasEnded(state))) {
+    return waiting_for.message;
+  }
+  if (state === "SUCCEEDED" && pull !== undefined) {
+    return [`Pull request: ${PULL_REQUEST_WORDS[pull.state].toLowerCase()}`, checksText(pull)]
+      .filter(Boolean)
+      .join(", ");
+  }
+  if (status_message !== undefined) {
+    return status_message.message;
+  }
+  if (state === "SUCCEEDED") {
+    return result?.text.split("\n").find((line) => line.trim() !== "") ?? "";
+  }
+  return state === "INPROGRESS" ? `${agentName(run)} is working` : "";
+}
+
+function pullRequest(run: RunItem): { readonly url: string; readonly number: string } | undefined {
+  const url = pullRequestUrl(run);
+  return url !== undefined && /^https?:/.test(url)
+    ? { url, number: `#${/(\d+)\/?$/.exec(url)?.[1] ?? ""}` }
+    : undefined;
+}
