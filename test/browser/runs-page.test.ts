@@ -156,6 +156,25 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     expect(focused).toContain("run-title");
   });
 
+  test("a run that is opened from the list after the set-up looks like one that is opened by its address", async () => {
+    const id = await createRun("write notes.txt hello", { title: "A run with a step" });
+    const page = await visit(`/runs/${id}`);
+    const step = page.locator(".step-line", { hasText: "notes.txt" }).first();
+    await step.waitFor();
+    const expected = await step.boundingBox();
+
+    await page.goto(`${harness.service.url}/setup`);
+    await page.getByRole("heading", { name: "Set up", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "All", exact: true }).first().click();
+    await row(page, "A run with a step").getByRole("link", { name: "A run with a step" }).click();
+    await step.waitFor();
+    const actual = await step.boundingBox();
+    await page.getByRole("link", { name: "Details", exact: true }).click();
+
+    await page.waitForURL(/tab=details/);
+    expect(actual?.width).toBe(expected?.width);
+  });
+
   test("seven tabs of a browser stay live, because they share one event stream", async () => {
     const pages = await Promise.all(Array.from({ length: 7 }, () => visit("/")));
     for (const page of pages) {

@@ -1,5 +1,6 @@
 import "./styles/tokens.css";
 import "./styles/base.css";
+import "./styles/controls.css";
 import "./styles/parts.css";
 import "./frame/frame.css";
 import { QueryClientProvider } from "@tanstack/react-query";

@@ -1,3 +1,4 @@
+import "./tabs.css";
 import type { RepositoryChanges } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { memo, useCallback, useMemo, useState } from "react";
@@ -145,7 +146,7 @@ function LayoutChoice({
   readonly onChange: (isSplit: boolean) => void;
 }) {
   return (
-    <fieldset className="seg">
+    <fieldset className="segments">
       <legend className="sr">Layout</legend>
       <button type="button" aria-pressed={!isSplit} onClick={() => onChange(false)}>
         Unified

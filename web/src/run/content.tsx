@@ -1,3 +1,4 @@
+import "./code.css";
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { copy } from "../parts/copy.ts";
 import { plural } from "../parts/format.ts";

@@ -1,3 +1,5 @@
+import "./conversation.css";
+import "./steps.css";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { plural } from "../parts/format.ts";

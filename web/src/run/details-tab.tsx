@@ -1,3 +1,4 @@
+import "./tabs.css";
 import type { RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,3 +1,4 @@
+import "./code.css";
 import { Fragment, memo, useEffect, useMemo, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { ScrollBox } from "../parts/scroll-box.tsx";

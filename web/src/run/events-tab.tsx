@@ -1,3 +1,4 @@
+import "./tabs.css";
 import type { RunEvent } from "@errand/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";

@@ -1,3 +1,4 @@
+import "./tabs.css";
 import type { ArtifactItem, RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

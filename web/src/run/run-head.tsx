@@ -61,11 +61,11 @@ export function RunHead({
   const cost = money(run.request_usage?.inference_cost_usd);
   return (
     <header className="run-head">
-      <div className="run-title">
+      <div className="run-head-title">
         <h1 dir="auto" title={withVisibleMarks(run.title)}>
           {withVisibleMarks(run.title)}
         </h1>
-        <span className="run-state">
+        <span className="run-head-state">
           <State state={state} run={run} pill />
         </span>
         <div className="run-acts">

@@ -1,4 +1,3 @@
-import "../system/system.css";
 import "./setup.css";
 import type { InstallationGuide } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
@@ -7,11 +6,11 @@ import { Fragment, type ReactNode, useId, useState } from "react";
 import { NotFound } from "../frame/not-found.tsx";
 import { PageHead } from "../frame/page-head.tsx";
 import { copy } from "../parts/copy.ts";
+import { DoctorChecks } from "../parts/doctor-checks.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { ScrollBox } from "../parts/scroll-box.tsx";
 import { doctorQuery, guidesQuery, whoamiQuery } from "../server/queries.ts";
-import { Checks } from "../system/checks.tsx";
 import { checksOf, commonChecks } from "./checks-of.ts";
 import { OperatorsOnly } from "./operators-only.tsx";
 import { Step } from "./step.tsx";
@@ -95,7 +94,7 @@ function LiveChecks({ guide }: { readonly guide: InstallationGuide }) {
       {doctor.error && <Problem error={doctor.error} />}
       {doctor.isPending && <Loading what="the checks" />}
       {doctor.data && (
-        <Checks
+        <DoctorChecks
           checks={[...checksOf(doctor.data.checks, guide.adapter), ...commonChecks(doctor.data.checks)]}
         />
       )}

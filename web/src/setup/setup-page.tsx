@@ -1,8 +1,8 @@
-import "../system/system.css";
 import "./setup.css";
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { PageHead } from "../frame/page-head.tsx";
+import { DoctorChecks } from "../parts/doctor-checks.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { State } from "../parts/state.tsx";
@@ -15,7 +15,6 @@ import {
   runsQuery,
   whoamiQuery,
 } from "../server/queries.ts";
-import { Checks } from "../system/checks.tsx";
 import { checksOf } from "./checks-of.ts";
 import { OperatorsOnly } from "./operators-only.tsx";
 import { Step } from "./step.tsx";
@@ -69,7 +68,7 @@ function ServerStep() {
       {doctor.error && <Problem error={doctor.error} onRetry={() => void doctor.refetch()} />}
       {doctor.isPending && <Loading what="the checks" />}
       {ofServer && open.length === 0 && <p className="muted">All {ofServer.length} checks pass.</p>}
-      {open.length > 0 && <Checks checks={open} />}
+      {open.length > 0 && <DoctorChecks checks={open} />}
       {doctor.data && (
         <p>
           <button
@@ -101,7 +100,7 @@ function PlatformSteps({ first }: { readonly first: number }) {
           <Step key={adapter} number={first + index} title={title} isDone={isDone}>
             {!enabled && <p className="muted">Not connected. It takes about ten minutes.</p>}
             {isDone && <p className="muted">All {checks.length} checks pass.</p>}
-            {enabled && open.length > 0 && <Checks checks={open} />}
+            {enabled && open.length > 0 && <DoctorChecks checks={open} />}
             <p>
               <Link className="btn" to="/setup/$adapter" params={{ adapter }}>
                 {enabled ? `Steps and checks of ${title}` : `Connect ${title}`}

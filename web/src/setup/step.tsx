@@ -14,7 +14,7 @@ export function Step({
 }) {
   const id = useId();
   return (
-    <section className={isDone ? "step ok" : "step"} aria-labelledby={id}>
+    <section className={isDone ? "setup-step ok" : "setup-step"} aria-labelledby={id}>
       <span className="number" aria-hidden="true">
         {isDone ? <Icon name="check" /> : number}
       </span>

@@ -1,4 +1,3 @@
-import "./system.css";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { PageHead } from "../frame/page-head.tsx";
@@ -6,7 +5,7 @@ import { Loading, Problem } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
 import { catalogueQuery, doctorQuery } from "../server/queries.ts";
-import { Checks } from "./checks.tsx";
+import { DoctorChecks } from "../parts/doctor-checks.tsx";
 
 /** `/system`: the checks of the doctor, the workers, what waits, and the agents with their versions. */
 export function SystemPage() {
@@ -41,7 +40,7 @@ export function SystemPage() {
         <h2>Checks</h2>
         {doctor.error && <Problem error={doctor.error} />}
         {doctor.isPending && <Loading what="the checks" />}
-        {doctor.data && <Checks checks={doctor.data.checks} />}
+        {doctor.data && <DoctorChecks checks={doctor.data.checks} />}
       </section>
       <section className="section">
         <h2>Workers</h2>

@@ -1,5 +1,5 @@
 import type { DoctorCheck } from "@errand/client";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "./icon.tsx";
 
 const LOOKS = {
   ok: { icon: "stateDone", tone: "done", word: "Works" },
@@ -8,7 +8,7 @@ const LOOKS = {
 } as const;
 
 /** The checks of the doctor, with what to do about those that do not pass. */
-export function Checks({ checks }: { readonly checks: readonly DoctorCheck[] }) {
+export function DoctorChecks({ checks }: { readonly checks: readonly DoctorCheck[] }) {
   return (
     <ul className="card checks">
       {checks.map(({ name, status, message, remedy }) => (
