@@ -1,6 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Frame } from "./frame/frame.tsx";
-import { LaterPage } from "./frame/later-page.tsx";
 import { NotFound } from "./frame/not-found.tsx";
 import { runsSearch } from "./runs/runs-search.ts";
 import { OPENED_RUN, VISITOR } from "./server/page.ts";
@@ -75,12 +74,13 @@ const accountRoute = createRoute({
   component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
-/** Pages that have their place in the frame. Until they exist, they show how to do the same with the command line. */
-const laterRoute = createRoute({
+const listRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/$name",
-  component: () => <LaterPage name={laterRoute.useParams().name} />,
+  component: () => <LazyList name={listRoute.useParams().name} />,
 });
+
+const LazyList = lazyRouteComponent(() => import("./lists/list-page.tsx"), "ListPage");
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
@@ -93,7 +93,7 @@ export const router = createRouter({
     integrationsRoute,
     systemRoute,
     accountRoute,
-    laterRoute,
+    listRoute,
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -97,6 +97,11 @@ export const environmentsQuery = queryOptions({
   queryFn: ({ signal }) => client.environments.list({}, { signal }),
 });
 
+export const principalsQuery = queryOptions({
+  queryKey: ["principals"],
+  queryFn: ({ signal }) => client.principals.list({ signal }),
+});
+
 export const catalogueQuery = queryOptions({
   queryKey: ["catalogue"],
   queryFn: ({ signal }) => client.catalogue.list({ signal }),

@@ -1,0 +1,112 @@
+import type { ComponentType, ReactNode } from "react";
+import { NotFound } from "../frame/not-found.tsx";
+import { PageHead } from "../frame/page-head.tsx";
+import { CONFIGURE, OPERATE } from "../frame/places.ts";
+import {
+  Agents,
+  Audit,
+  Environments,
+  McpServers,
+  People,
+  Rules,
+  Schedules,
+  Secrets,
+  Skills,
+  Usage,
+} from "./lists.tsx";
+
+interface ListPlace {
+  readonly what: string;
+  readonly List: ComponentType;
+  /** How the listed things are changed, which these pages cannot do. */
+  readonly change: ReactNode;
+}
+
+const API = <a href="/docs">the API</a>;
+
+const LISTS: Readonly<Record<string, ListPlace>> = {
+  "/environments": {
+    what: "Repositories, image and setup commands of runs.",
+    List: Environments,
+    change: changedWith("errand environments create"),
+  },
+  "/schedules": {
+    what: "Runs that start at fixed times.",
+    List: Schedules,
+    change: changedWith("errand schedules create"),
+  },
+  "/skills": {
+    what: "Instructions for agents from your repositories.",
+    List: Skills,
+    change: (
+      <>
+        A skill is a file <code>SKILL.md</code> in a repository of an environment.
+      </>
+    ),
+  },
+  "/secrets": {
+    what: "Values that agents receive, encrypted. They are never shown.",
+    List: Secrets,
+    change: changedWith("errand secrets set"),
+  },
+  "/mcp-servers": {
+    what: "Tools that your team shares with its agents.",
+    List: McpServers,
+    change: <>Add and change MCP servers with {API}.</>,
+  },
+  "/agents": {
+    what: "Service accounts with defaults for their runs.",
+    List: Agents,
+    change: changedWith("errand agents create"),
+  },
+  "/rules": {
+    what: "Who may do what, and which environment a request gets.",
+    List: Rules,
+    change: <>Add and change rules with {API}.</>,
+  },
+  "/people": {
+    what: "Members and programs of the team.",
+    List: People,
+    change: <>Add and change members with {API}.</>,
+  },
+  "/usage": {
+    what: "Runs, time, tokens and cost of the last 30 days.",
+    List: Usage,
+    change: (
+      <>
+        Other groups and times: <code>errand usage --by creator --since 7d</code>
+      </>
+    ),
+  },
+  "/audit": {
+    what: "Who changed what, and when. The newest 100 changes.",
+    List: Audit,
+    change: <>Read older changes with {API}.</>,
+  },
+};
+
+/** `/environments`, `/people` and so on: what the server has. Changes are made with the command line or the API. */
+export function ListPage({ name }: { readonly name: string }) {
+  const path = `/${name}`;
+  const place = [...CONFIGURE, ...OPERATE].find((each) => each.path === path);
+  const list = LISTS[path];
+  if (place === undefined || list === undefined) {
+    return <NotFound />;
+  }
+  const { change, List, what } = list;
+  return (
+    <div className="page" key={path}>
+      <PageHead title={place.name} text={what} />
+      <List />
+      <p className="muted sm gap-above">{change}</p>
+    </div>
+  );
+}
+
+function changedWith(command: string): ReactNode {
+  return (
+    <>
+      Add and change them with the command line (<code>{command}</code>) or {API}.
+    </>
+  );
+}

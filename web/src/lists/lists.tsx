@@ -1,0 +1,287 @@
+import type {
+  AgentSkill,
+  AuditEntry,
+  Environment,
+  McpServer,
+  NamedAgent,
+  Policy,
+  PolicyMatch,
+  Principal,
+  RoutingMatch,
+  RoutingRule,
+  ScheduledAgentItem,
+  Secret,
+  UsageRow,
+} from "@errand/client";
+import { useQuery } from "@tanstack/react-query";
+import { count, duration, money, rough } from "../parts/format.ts";
+import { Ago } from "../parts/time.tsx";
+import { client } from "../server/client.ts";
+import { environmentsQuery, principalsQuery } from "../server/queries.ts";
+import { type Column, ListTable } from "./list-table.tsx";
+
+const ENVIRONMENTS: readonly Column<Environment>[] = [
+  ["Name", ({ config }) => <Named name={config.name} text={config.description} />],
+  [
+    "Repositories",
+    ({ config }) => config.github_repos?.map(({ owner, repo }) => `${owner}/${repo}`).join(", "),
+  ],
+  ["Image", ({ config }) => config.docker_image],
+  ["Network", ({ config }) => (config.network === "internet" ? "public addresses" : "closed")],
+  ["Setup", ({ setup_failed: failed }) => (failed ? <span className="state fail">Failed</span> : "")],
+  ["Changed", ({ last_updated: at }) => <Ago time={at} />],
+];
+
+export function Environments() {
+  return (
+    <ListTable
+      what="environments"
+      read={async (signal) => (await client.environments.list({ sort_by: "name" }, { signal })).environments}
+      keyOf={({ uid }) => uid}
+      columns={ENVIRONMENTS}
+      none="There is no environment yet. Runs work in an empty folder, or in the repository that a request names."
+    />
+  );
+}
+
+const SCHEDULES: readonly Column<ScheduledAgentItem>[] = [
+  ["Name", ({ name, prompt }) => <Named name={name} text={prompt.slice(0, 120)} />],
+  ["When, in UTC", ({ cron_schedule: cron }) => <code>{cron}</code>],
+  ["State", ({ enabled, last_spawn_error: error }) => error ?? (enabled ? "Active" : "Paused")],
+  ["Last run", ({ history }) => history?.last_ran && <Ago time={history.last_ran} />],
+  ["Next run", ({ history }) => history?.next_run && new Date(history.next_run).toLocaleString()],
+];
+
+export function Schedules() {
+  return (
+    <ListTable
+      what="schedules"
+      read={async (signal) => (await client.schedules.list({ signal })).schedules}
+      keyOf={({ id }) => id}
+      columns={SCHEDULES}
+      none="There is no schedule yet."
+    />
+  );
+}
+
+type SkillVariant = AgentSkill["variants"][number] & { readonly name: string };
+
+const SKILLS: readonly Column<SkillVariant>[] = [
+  ["Name", ({ name, description }) => <Named name={name} text={description} />],
+  ["Repository", ({ source }) => `${source.owner}/${source.name}`],
+  ["File", ({ source }) => <code>{source.skill_path}</code>],
+];
+
+export function Skills() {
+  return (
+    <ListTable
+      what="skills"
+      read={async (signal) => {
+        const { agents } = await client.skills.list({}, { signal });
+        return agents.flatMap(({ name, variants }) => variants.map((variant) => ({ ...variant, name })));
+      }}
+      keyOf={({ id }) => id}
+      columns={SKILLS}
+      none="No repository of an environment has a skill."
+    />
+  );
+}
+
+const SECRETS: readonly Column<Secret>[] = [
+  ["Name", ({ name }) => <code>{name}</code>],
+  ["For", ({ scope }) => (scope.type === "Team" ? "all runs of the team" : "runs that you start")],
+  ["Set", ({ updated_at: at }) => <Ago time={at} />],
+];
+
+export function Secrets() {
+  return (
+    <ListTable
+      what="secrets"
+      read={async (signal) => (await client.secrets.list({ signal })).secrets}
+      keyOf={({ name, scope }) => `${scope.type} ${name}`}
+      columns={SECRETS}
+      none="There is no secret yet."
+    />
+  );
+}
+
+const MCP_SERVERS: readonly Column<McpServer>[] = [
+  ["Name", ({ name, description }) => <Named name={name} text={description} />],
+  [
+    "Program or address",
+    ({ config }) => <code>{String(config.url ?? config.command ?? config.warp_id)}</code>,
+  ],
+  ["Changed", ({ updated_at: at }) => <Ago time={at} />],
+];
+
+export function McpServers() {
+  return (
+    <ListTable
+      what="MCP servers"
+      read={async (signal) => (await client.mcpServers.list({ signal })).mcp_servers}
+      keyOf={({ uid }) => uid}
+      columns={MCP_SERVERS}
+      none="The team shares no MCP server yet."
+    />
+  );
+}
+
+const AGENTS: readonly Column<NamedAgent>[] = [
+  ["Name", ({ name, description }) => <Named name={name} text={description} />],
+  ["Agent", ({ harness }) => harness?.type ?? "server default"],
+  ["Model", ({ base_model: model }) => model ?? "default of the agent"],
+  ["State", ({ available }) => (available ? "Can work" : "Cannot work on this server")],
+];
+
+export function Agents() {
+  return (
+    <ListTable
+      what="agents"
+      read={async (signal) => (await client.agents.list({ signal })).agents}
+      keyOf={({ uid }) => uid}
+      columns={AGENTS}
+      none="There is no named agent yet. Runs use the agents that System lists."
+    />
+  );
+}
+
+const EFFECTS: Readonly<Record<Policy["effect"], string>> = {
+  allow: "Allows",
+  deny: "Denies",
+  require_approval: "Asks for approval",
+};
+
+export function Rules() {
+  const names = useNames();
+  const policies: readonly Column<Policy>[] = [
+    ["Name", ({ name, reason }) => <Named name={name} text={reason} />],
+    ["Effect", ({ effect, enabled }) => (enabled ? EFFECTS[effect] : "Off")],
+    ["Applies to", ({ match }) => matchText(match, names)],
+    ["Priority", ({ builtin, priority }) => (builtin ? "built in" : priority)],
+  ];
+  const routes: readonly Column<RoutingRule>[] = [
+    ["Name", ({ name }) => name],
+    ["Environment", ({ environment_id: id = "" }) => names.get(id) ?? id],
+    ["Applies to", ({ enabled, match }) => (enabled ? matchText(match, names) : "Off")],
+    ["Priority", ({ priority }) => priority],
+  ];
+  return (
+    <>
+      <section className="section">
+        <h2>Who may do what</h2>
+        <p className="muted sm">The first rule that applies decides.</p>
+        <ListTable
+          what="policies"
+          read={async (signal) => (await client.policies.list({ signal })).policies}
+          keyOf={({ id }) => id}
+          columns={policies}
+          none="There is no rule."
+        />
+      </section>
+      <section className="section">
+        <h2>Where requests are done</h2>
+        <ListTable
+          what="routing rules"
+          read={async (signal) => (await client.routingRules.list({ signal })).routing_rules}
+          keyOf={({ id }) => id}
+          columns={routes}
+          none="There is no routing rule: a request without an environment gets the default of the team."
+        />
+      </section>
+    </>
+  );
+}
+
+/** `actions: create, steer; sources: API`. */
+function matchText(match: PolicyMatch | RoutingMatch, names: ReadonlyMap<string, string>): string {
+  const parts = Object.entries(match).map(([member, values]) => {
+    const texts = [values].flat().map((value) => names.get(value) ?? value);
+    return `${member.replaceAll("_", " ")}: ${texts.join(", ")}`;
+  });
+  return parts.length === 0 ? "everything" : parts.join("; ");
+}
+
+const PEOPLE: readonly Column<Principal>[] = [
+  ["Name", ({ display_name: name, uid }) => <Named name={name ?? uid} />],
+  ["Email", ({ email }) => email],
+  ["Kind", ({ type }) => (type === "user" ? "Person" : "Program")],
+  [
+    "Role",
+    ({ administrator, disabled }) => (disabled ? "Disabled" : administrator ? "Administrator" : "Member"),
+  ],
+  ["Since", ({ created_at: at }) => <Ago time={at} />],
+];
+
+export function People() {
+  return (
+    <ListTable
+      what="people"
+      read={async (signal) => (await client.principals.list({ signal })).principals}
+      keyOf={({ uid }) => uid}
+      columns={PEOPLE}
+      none="There is nobody."
+    />
+  );
+}
+
+const USAGE: readonly Column<UsageRow>[] = [
+  ["Day, in UTC", ({ day }) => day],
+  ["Runs", ({ runs }) => count(runs)],
+  ["Done", ({ succeeded }) => count(succeeded)],
+  ["Failed", ({ failed }) => count(failed)],
+  ["Median time", ({ median_seconds_to_result: s }) => (s === undefined ? "" : duration(s))],
+  ["Tokens", ({ total_tokens: tokens }) => rough(tokens)],
+  ["Cost", ({ inference_cost_usd: cost }) => (cost === 0 ? "" : money(cost))],
+];
+
+export function Usage() {
+  return (
+    <ListTable
+      what="usage"
+      read={async (signal) => (await client.usage.retrieve({}, { signal })).usage.toReversed()}
+      keyOf={({ day = "" }) => day}
+      columns={USAGE}
+      none="There was no run in the last 30 days."
+    />
+  );
+}
+
+export function Audit() {
+  const names = useNames();
+  const entries: readonly Column<AuditEntry>[] = [
+    ["When", ({ at }) => <Ago time={at} />],
+    ["Who", ({ actor }) => names.get(actor.uid) ?? `${actor.type.replace("_", " ")} ${actor.uid}`],
+    ["What", ({ action }) => <code>{action}</code>],
+    ["Object", ({ target }) => `${target.type.replaceAll("_", " ")} ${names.get(target.id) ?? target.id}`],
+  ];
+  return (
+    <ListTable
+      what="the audit log"
+      read={async (signal) => (await client.audit.list({ limit: 100 }, { signal })).entries}
+      keyOf={({ id }) => id}
+      columns={entries}
+      none="Nothing was changed yet."
+    />
+  );
+}
+
+/** The names of environments, people and programs, by uid. */
+function useNames(): ReadonlyMap<string, string> {
+  const { data: environments } = useQuery(environmentsQuery);
+  const { data: principals } = useQuery(principalsQuery);
+  return new Map([
+    ...(environments?.environments ?? []).map(({ uid, config }) => [uid, config.name] as const),
+    ...(principals?.principals ?? []).map(
+      ({ uid, display_name: name, email }) => [uid, name ?? email ?? uid] as const,
+    ),
+  ]);
+}
+
+function Named({ name, text }: { readonly name: string; readonly text?: string | undefined }) {
+  return (
+    <>
+      <b>{name}</b>
+      {text && <span className="muted block">{text}</span>}
+    </>
+  );
+}
