@@ -1,15 +1,19 @@
 import { Link } from "@tanstack/react-router";
+import { VISITOR } from "../server/page.ts";
+import { PageHead } from "./page-head.tsx";
 
 export function NotFound() {
   return (
     <div className="page">
-      <h1>There is nothing at this address</h1>
-      <p className="muted">It may have been deleted, or it is not yours to see.</p>
-      <p className="gap-above">
+      <PageHead
+        title="There is nothing at this address"
+        text="It may have been deleted, or it is not yours to see."
+      />
+      {VISITOR === "member" && (
         <Link className="btn" to="/">
-          Recent runs
+          All runs
         </Link>
-      </p>
+      )}
     </div>
   );
 }

@@ -6,11 +6,11 @@ import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isOpenQuestion, type Row } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
-import { useConversationKeys } from "./use-conversation-keys.ts";
 import { HeldFollowUp } from "./person-messages.tsx";
 import { RowView } from "./row-view.tsx";
 import { useRun } from "./run-context.tsx";
 import type { RunLogView } from "./run-log.ts";
+import { useConversationKeys } from "./use-conversation-keys.ts";
 import { useEnd } from "./use-end.ts";
 
 /** Above so many rows from the first one, earlier entries are loaded. */
@@ -119,9 +119,9 @@ export function ConversationView({
 /** Shows the entry that the address names. */
 function useLinkedEntry(view: RunLogView, goTo: (index: number) => void): void {
   const { log } = useRun();
-  const [wanted, setWanted] = useState(() => decodeURIComponent(window.location.hash.slice(1)));
+  const [wanted, setWanted] = useState(keyInAddress);
   useEffect(() => {
-    const onHash = () => setWanted(decodeURIComponent(window.location.hash.slice(1)));
+    const onHash = () => setWanted(keyInAddress());
     window.addEventListener("hashchange", onHash);
     return () => window.removeEventListener("hashchange", onHash);
   }, []);
@@ -137,6 +137,16 @@ function useLinkedEntry(view: RunLogView, goTo: (index: number) => void): void {
       void log.loadUntil(wanted);
     }
   }, [wanted, view, goTo, log]);
+}
+
+function keyInAddress(): string {
+  const written = window.location.hash.slice(1);
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    // A percent sign that encodes nothing.
+    return written;
+  }
 }
 
 function keysOf(row: Row): readonly string[] {

@@ -65,9 +65,9 @@ export function DetailsTab({
         <table className="table">
           <thead>
             <tr>
-              <th>Setting</th>
-              <th>Value</th>
-              <th>Why</th>
+              <th scope="col">Setting</th>
+              <th scope="col">Value</th>
+              <th scope="col">Why</th>
             </tr>
           </thead>
           <tbody>

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { copy } from "../parts/copy.ts";
-import { exactTime } from "../parts/format.ts";
+import { exactTime, plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { ScrollBox } from "../parts/scroll-box.tsx";
@@ -48,7 +48,7 @@ export function EventsTab({ runId, eventCount }: { readonly runId: string; reado
     <div className="events">
       {eventCount > newest && (
         <button type="button" className="btn" onClick={() => setNewest(eventCount)}>
-          {eventCount - newest} newer events
+          Show {plural(eventCount - newest, "newer event")}
         </button>
       )}
       {log.isPending && <Loading what="the events" />}

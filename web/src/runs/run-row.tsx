@@ -9,10 +9,12 @@ import { sourceOf } from "../parts/source.ts";
 import { hasEnded, State } from "../parts/state.tsx";
 import { Ago, Elapsed } from "../parts/time.tsx";
 import { agentName } from "../run/names.ts";
+import { withVisibleMarks } from "../run/text/marks.ts";
 
 /** A run in one line, which opens it. */
 export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
-  const { creator, run_id, state, title } = run;
+  const { creator, run_id, state } = run;
+  const title = withVisibleMarks(run.title);
   const source = sourceOf(run.source);
   const isOver = hasEnded(state);
   const name = creator.uid === me ? "You" : (creator.display_name ?? creator.email ?? "A member");
@@ -82,7 +84,7 @@ function secondLine(run: RunItem): ReactNode {
   if (permission !== undefined && state === "BLOCKED") {
     return (
       <>
-        Asks: <code>{permission.title}</code>
+        Asks: <code>{withVisibleMarks(permission.title)}</code>
       </>
     );
   }
@@ -98,7 +100,7 @@ function secondLine(run: RunItem): ReactNode {
     return status_message.message;
   }
   if (state === "SUCCEEDED") {
-    return result?.text.split("\n").find((line) => line.trim() !== "") ?? "";
+    return withVisibleMarks(result?.text.split("\n").find((line) => line.trim() !== "") ?? "");
   }
   return state === "INPROGRESS" ? `${agentName(run)} is working` : "";
 }

@@ -13,24 +13,28 @@ import { runsQuery, whoamiQuery } from "../server/queries.ts";
 import { Filters } from "./filters.tsx";
 import { FirstRun } from "./first-run.tsx";
 import { RunRow } from "./run-row.tsx";
-import { type RunsSearch, runsFilter, VIEWS } from "./runs-search.ts";
+import { type RunsSearch, type RunsView, runsFilter, VIEWS } from "./runs-search.ts";
 
 const ENDED_STATES = (["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const).slice();
 
 /** The list of runs: what needs the user stands on top, then what runs, then what ended. */
 export function RunsPage() {
   const search = useSearch({ from: "/" });
-  const { data: whoami } = useQuery(whoamiQuery);
+  const { data: whoami, error, refetch } = useQuery(whoamiQuery);
   const me = whoami?.principal.uid;
-  const view = VIEWS.find(({ id }) => id === (search.view ?? "all"))?.name ?? "All";
+  const title = search.view === undefined ? "All runs" : nameOf(search.view);
   return me === undefined ? (
     <div className="page">
-      <PageHead title={`${view} runs`} />
-      <Loading what="runs" />
+      <PageHead title={title} />
+      {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading what="runs" />}
     </div>
   ) : (
-    <RunsOf me={me} search={search} title={search.view === undefined ? "All runs" : view} />
+    <RunsOf me={me} search={search} title={title} />
   );
+}
+
+function nameOf(view: RunsView): string {
+  return VIEWS.find(({ id }) => id === view)?.name ?? "";
 }
 
 function RunsOf({
@@ -107,7 +111,7 @@ function RunsOf({
             disabled={ended.isFetchingNextPage}
             onClick={() => void (running.hasNextPage ? running.fetchNextPage() : ended.fetchNextPage())}
           >
-            {ended.isFetchingNextPage ? "Loading…" : "Show 50 more"}
+            {ended.isFetchingNextPage ? "Loading…" : "Show more"}
           </button>
         </p>
       )}
@@ -173,21 +177,39 @@ function Views({ search }: { readonly search: RunsSearch }) {
   );
 }
 
-function NothingMatches({ search }: { readonly search: RunsSearch }) {
+const EMPTY_VIEWS: Readonly<Record<RunsView, string>> = {
+  mine: "You have started no run yet.",
+  needs: "No run needs you.",
+  running: "No run is working or waiting.",
+  all: "There is no run yet.",
+};
+
+function NothingMatches({ search: { view, ...filters } }: { readonly search: RunsSearch }) {
+  const isFiltered = Object.keys(filters).length > 0;
   return (
     <div className="card pad">
-      <p dir="auto">
-        {search.q === undefined
-          ? "No run matches these filters."
-          : `No run matches “${search.q}” and these filters.`}
-      </p>
+      <p dir="auto">{isFiltered ? nothingMatches(filters) : EMPTY_VIEWS[view ?? "all"]}</p>
       <p className="gap-above">
-        <Link className="btn" to="/" search={{}}>
-          Clear filters
-        </Link>
+        {isFiltered ? (
+          <Link className="btn" to="/" search={view === undefined ? {} : { view }}>
+            Clear filters
+          </Link>
+        ) : (
+          <Link className="btn" to="/" search={{}}>
+            All runs
+          </Link>
+        )}
       </p>
     </div>
   );
+}
+
+function nothingMatches({ q, ...others }: Omit<RunsSearch, "view">): string {
+  const hasOthers = Object.keys(others).length > 0;
+  if (q === undefined) {
+    return "No run matches these filters.";
+  }
+  return hasOthers ? `No run matches “${q}” and these filters.` : `No run matches “${q}”.`;
 }
 
 /** J and K move between the rows; Enter opens the row because its link has the focus. */
