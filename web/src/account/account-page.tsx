@@ -4,6 +4,7 @@ import { PageHead } from "../frame/page-head.tsx";
 import { areKeysOff, switchKeys } from "../frame/single-keys.ts";
 import { exactTime } from "../parts/format.ts";
 import { Loading, Problem } from "../parts/problem.tsx";
+import { platformName } from "../parts/source.ts";
 import { Ago } from "../parts/time.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
@@ -146,7 +147,7 @@ function LinkedAccounts({ uid }: { readonly uid: string }) {
         {mine.map(({ id, adapter, subject }) => (
           <li key={id} className="row">
             <span>
-              {adapter} <span className="faint">{subject}</span>
+              {platformName(adapter)} <span className="faint">{subject}</span>
             </span>
             <button
               type="button"

@@ -5,6 +5,7 @@ import { PageHead } from "../frame/page-head.tsx";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
+import { platformName } from "../parts/source.ts";
 import { Ago } from "../parts/time.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
@@ -14,9 +15,16 @@ import { deadNoticesQuery, installationsQuery, queries, whoamiQuery } from "../s
 export function IntegrationsPage() {
   const dead = useQuery(deadNoticesQuery);
   const installations = useQuery(installationsQuery);
+  const { data: whoami } = useQuery(whoamiQuery);
   return (
     <div className="page">
-      <PageHead title="Integrations" text="Where requests come from, and whether everybody is answered." />
+      <PageHead title="Integrations" text="Where requests come from, and whether everybody is answered.">
+        {whoami?.is_operator && (
+          <Link className="btn" to="/setup">
+            Connect Slack or GitHub
+          </Link>
+        )}
+      </PageHead>
       {dead.error && <Problem error={dead.error} />}
       {dead.data && dead.data.notices.length > 0 && (
         <section className="section">
@@ -36,8 +44,8 @@ export function IntegrationsPage() {
         {installations.isPending && <Loading what="the installations" />}
         {installations.data?.installations.length === 0 && (
           <p className="muted sm">
-            None yet. Set the variables of Slack or GitHub on the server; an installation appears with its
-            first message.
+            None yet. An installation appears here with its first message, after an operator has connected
+            Slack or GitHub.
           </p>
         )}
         {installations.data && installations.data.installations.length > 0 && (
@@ -54,7 +62,7 @@ export function IntegrationsPage() {
               {installations.data.installations.map(
                 ({ id, adapter, external_id, name, enabled, problem, created_at }) => (
                   <tr key={id}>
-                    <td>{adapter}</td>
+                    <td>{platformName(adapter)}</td>
                     <td dir="auto">{name ?? external_id}</td>
                     <td dir="auto">{enabled ? (problem ?? "Connected") : "Switched off"}</td>
                     <td>
@@ -72,6 +80,13 @@ export function IntegrationsPage() {
     </div>
   );
 }
+
+const KINDS: Readonly<Record<Notice["kind"], string>> = {
+  card: "Status",
+  answer: "Answer",
+  question: "Question",
+  other: "Message",
+};
 
 function Notices({ notices }: { readonly notices: readonly Notice[] }) {
   const retry = useMutation({
@@ -95,7 +110,7 @@ function Notices({ notices }: { readonly notices: readonly Notice[] }) {
         {notices.map(({ id, kind, error, run_id, created_at, attempts }) => (
           <tr key={id}>
             <td>
-              {kind}
+              {KINDS[kind]}
               {run_id && (
                 <>
                   {" of "}
@@ -182,7 +197,7 @@ function Received() {
             {events.map(({ id, integration, name, disposition, reason, run_id, received_at }) => (
               <tr key={id}>
                 <td>
-                  {integration} <span className="faint">{name}</span>
+                  {platformName(integration)} <span className="faint">{name}</span>
                 </td>
                 <td dir="auto">
                   {run_id === undefined ? (

@@ -23,3 +23,10 @@ const SOURCES: Readonly<Partial<Record<RunSourceType, Source>>> = {
 export function sourceOf(source: RunSourceType): Source {
   return SOURCES[source] ?? { name: "API", icon: "code" };
 }
+
+const PLATFORMS: Readonly<Record<string, string>> = { slack: "Slack", github: "GitHub" };
+
+/** How people read the name of an adapter. */
+export function platformName(adapter: string): string {
+  return PLATFORMS[adapter] ?? adapter;
+}

@@ -6,8 +6,8 @@ import type { ReactNode } from "react";
 import { duration, exactTime, money, rough } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { platformName, sourceOf } from "../parts/source.ts";
 import { say, sayProblem } from "../parts/toasts.tsx";
-import { sourceOf } from "../parts/source.ts";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { agentName, personName, safeUrl } from "./names.ts";
@@ -196,7 +196,7 @@ function Threads({ runId }: { readonly runId: string }) {
         {bound.map(({ id, installation, integration, is_current: isCurrent, verbosity }) => (
           <li className="row sm" key={id}>
             <span className="grow">
-              {integration} <code>{installation}</code>
+              {platformName(integration)} <code>{installation}</code>
             </span>
             <span className="muted">
               {verbosity}

@@ -25,7 +25,10 @@ export function FirstRun() {
               <Icon name="hash" /> From Slack
             </h3>
             <p>
-              Mention the bot in a channel. <Link to="/integrations">Connect a workspace</Link>
+              Mention the bot in a channel.{" "}
+              <Link to="/setup/$adapter" params={{ adapter: "slack" }}>
+                Connect Slack
+              </Link>
             </p>
           </div>
           <div className="card">
@@ -33,7 +36,10 @@ export function FirstRun() {
               <Icon name="branch" /> From GitHub
             </h3>
             <p>
-              Mention the app in an issue. <Link to="/integrations">Install the app</Link>
+              Mention the app in an issue.{" "}
+              <Link to="/setup/$adapter" params={{ adapter: "github" }}>
+                Connect GitHub
+              </Link>
             </p>
           </div>
           <div className="card">
