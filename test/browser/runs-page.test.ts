@@ -175,6 +175,23 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     expect(actual?.width).toBe(expected?.width);
   });
 
+  test("the menu of a phone has the focus while it is open, and Escape gives it back", async () => {
+    const phone = await harness.open({ key: harness.service.apiKey, viewport: { width: 390, height: 844 } });
+    const page = await phone.newPage();
+    await page.goto(`${harness.service.url}/new`);
+    await page.getByRole("heading", { name: "New run", level: 1 }).waitFor();
+    const focused = () => page.evaluate("document.activeElement.getAttribute('aria-label')");
+
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("link", { name: "System" }).waitFor();
+    const inside = await focused();
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "System" }).waitFor({ state: "hidden" });
+
+    expect([inside, await focused()]).toEqual(["Close the menu", "Menu"]);
+    await phone.close();
+  });
+
   test("seven tabs of a browser stay live, because they share one event stream", async () => {
     const pages = await Promise.all(Array.from({ length: 7 }, () => visit("/")));
     for (const page of pages) {

@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 import { CONFIGURE, OPERATE } from "./places.ts";
+import type { DialogName } from "./shortcuts.tsx";
 
 const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Ctrl K", "Commands"],
@@ -26,7 +27,7 @@ export function CommandDialog({
   shown,
   onClose,
 }: {
-  readonly shown: "commands" | "keys";
+  readonly shown: DialogName;
   readonly onClose: () => void;
 }) {
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { Avatar } from "../parts/avatar.tsx";
 import { Icon, type IconName, Mark } from "../parts/icon.tsx";
 import { STATES } from "../parts/state.tsx";
@@ -11,7 +11,7 @@ import { useViewCounts } from "../runs/view-counts.ts";
 import { VISITOR } from "../server/page.ts";
 import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
 import { CONFIGURE, OPERATE, type Place } from "./places.ts";
-import { Shortcuts } from "./shortcuts.tsx";
+import { type DialogName, Shortcuts } from "./shortcuts.tsx";
 
 /** What surrounds every page: the rail, or a bar and a drawer on small screens. A guest sees only the page. */
 export function Frame() {
@@ -38,32 +38,28 @@ export function Frame() {
 }
 
 function MembersFrame() {
-  const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const main = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: The drawer closes when another page is shown.
-  useEffect(() => setOpen(false), [path]);
+  const { isOpen, open, close, drawer } = useDrawer(path);
+  const [dialog, setDialog] = useState<DialogName>();
   return (
     <div className="frame">
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <header className={isOpen ? "rail open" : "rail"}>
+      <header className={isOpen ? "rail open" : "rail"} ref={drawer}>
         <div className="rail-in">
-          <Rail onClose={() => setOpen(false)} />
+          <Rail onClose={close} onCommands={() => setDialog("commands")} />
         </div>
       </header>
-      {isOpen && (
-        <button type="button" className="veil" aria-label="Close the menu" onClick={() => setOpen(false)} />
-      )}
-      <main id="main" className="main" tabIndex={-1} ref={main}>
+      {isOpen && <button type="button" className="veil" aria-label="Close the menu" onClick={close} />}
+      <main id="main" className="main" tabIndex={-1} inert={isOpen}>
         <div className="app-bar">
           <button
             type="button"
             className="btn ghost only-icon"
             aria-label="Menu"
             aria-expanded={isOpen}
-            onClick={() => setOpen(true)}
+            onClick={open}
           >
             <Icon name="menu" />
           </button>
@@ -74,11 +70,40 @@ function MembersFrame() {
         </div>
         <Outlet />
       </main>
-      <TabBar onMore={() => setOpen(true)} isRunPage={/^\/(runs|sessions)\//.test(path)} />
-      <Shortcuts />
+      {!/^\/(runs|sessions)\//.test(path) && <TabBar onMore={open} isInert={isOpen} />}
+      <Shortcuts shown={dialog} onShow={setDialog} />
       <Toasts />
     </div>
   );
+}
+
+/** On small screens the rail is a drawer. While it is open it has the focus, and Escape or another page closes it. */
+function useDrawer(path: string) {
+  const [isOpen, setOpen] = useState(false);
+  const drawer = useRef<HTMLElement>(null);
+  const opener = useRef<Element>(null);
+  const close = useCallback(() => setOpen(false), []);
+  const open = useCallback(() => {
+    opener.current = document.activeElement;
+    setOpen(true);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Another path closes the drawer.
+  useEffect(close, [path]);
+  useEffect(() => {
+    if (!isOpen) {
+      return;
+    }
+    drawer.current?.querySelector<HTMLElement>(".rail-close")?.focus();
+    const onKey = ({ key }: KeyboardEvent) => key === "Escape" && close();
+    window.addEventListener("keydown", onKey);
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      if (opener.current instanceof HTMLElement) {
+        opener.current.focus();
+      }
+    };
+  }, [isOpen, close]);
+  return { isOpen, open, close, drawer };
 }
 
 /** The title of the run in sight, whose head scrolls away on a phone. On other pages the name of the service. */
@@ -113,16 +138,25 @@ const VIEW_ICONS: Readonly<Record<RunsView, IconName>> = {
   all: "all",
 };
 
-function Rail({ onClose }: { readonly onClose: () => void }) {
+function Rail({ onClose, onCommands }: { readonly onClose: () => void; readonly onCommands: () => void }) {
   const counts = useViewCounts();
   const { data: whoami } = useQuery(whoamiQuery);
   const name = whoami?.principal.display_name ?? whoami?.principal.email ?? "Your account";
   return (
     <>
       <div className="rail-top">
-        <Link className="brand" to="/">
+        <Link className="brand grow" to="/">
           <Mark /> Errand
         </Link>
+        <button
+          type="button"
+          className="btn ghost only-icon"
+          aria-label="Commands"
+          title="Commands (Ctrl K)"
+          onClick={onCommands}
+        >
+          <Icon name="search" />
+        </button>
         <button
           type="button"
           className="btn ghost only-icon rail-close"
@@ -210,17 +244,14 @@ function DeadNotices() {
 }
 
 /** The places of a phone. The page of a run has a composer there instead. */
-function TabBar({ onMore, isRunPage }: { readonly onMore: () => void; readonly isRunPage: boolean }) {
+function TabBar({ onMore, isInert }: { readonly onMore: () => void; readonly isInert: boolean }) {
   const counts = useViewCounts();
-  if (isRunPage) {
-    return null;
-  }
   const active = {
     activeOptions: { exact: true, includeSearch: true },
     activeProps: { "aria-current": "page" },
   } as const;
   return (
-    <nav className="tab-bar" aria-label="Main">
+    <nav className="tab-bar" aria-label="Main" inert={isInert}>
       <Link to="/" search={{}} {...active}>
         <Icon name="all" />
         Runs

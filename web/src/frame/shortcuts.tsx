@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { areKeysOff, isTyping } from "./single-keys.ts";
 
 const CommandDialog = lazy(async () => ({ default: (await import("./commands.tsx")).CommandDialog }));
@@ -11,16 +11,23 @@ const VIEW_KEYS: Readonly<Record<string, "mine" | "needs" | "running" | undefine
   a: undefined,
 };
 
-/** The keys that work on every page. */
-export function Shortcuts() {
+export type DialogName = "commands" | "keys";
+
+/** The keys that work on every page, and the dialogs that they open. */
+export function Shortcuts({
+  shown,
+  onShow,
+}: {
+  readonly shown: DialogName | undefined;
+  readonly onShow: (dialog: DialogName | undefined) => void;
+}) {
   const navigate = useNavigate();
-  const [shown, setShown] = useState<"commands" | "keys" | undefined>();
   const lastG = useRef(0);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
-        setShown("commands");
+        onShow("commands");
         return;
       }
       if (isTyping(event) || areKeysOff()) {
@@ -40,16 +47,16 @@ export function Shortcuts() {
         event.preventDefault();
         document.querySelector<HTMLInputElement>("input[type=search]")?.focus();
       } else if (key === "?") {
-        setShown("keys");
+        onShow("keys");
       }
     };
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
-  }, [navigate]);
+  }, [navigate, onShow]);
   return (
     shown && (
       <Suspense>
-        <CommandDialog shown={shown} onClose={() => setShown(undefined)} />
+        <CommandDialog shown={shown} onClose={() => onShow(undefined)} />
       </Suspense>
     )
   );
