@@ -70,10 +70,10 @@ function SignIns() {
         <table className="table">
           <thead>
             <tr>
-              <th scope="col">By</th>
+              <th scope="col">Signed in with</th>
               <th scope="col">Browser</th>
               <th scope="col">Last seen</th>
-              <th scope="col">Ends</th>
+              <th scope="col">Expires</th>
               <th scope="col">
                 <span className="sr">Actions</span>
               </th>
@@ -102,7 +102,7 @@ function SignIns() {
                         disabled={end.isPending}
                         onClick={() => end.mutate(id)}
                       >
-                        End
+                        End<span className="sr"> the sign-in of {browserOf(user_agent)}</span>
                       </button>
                     )}
                   </td>

@@ -58,7 +58,7 @@ export function ApiKeys({ uid }: { readonly uid: string }) {
             <tr>
               <th scope="col">Name</th>
               <th scope="col">Key</th>
-              <th scope="col">May</th>
+              <th scope="col">Scopes</th>
               <th scope="col">Last used</th>
               <th scope="col">Expires</th>
               <th scope="col">

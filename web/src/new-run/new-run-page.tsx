@@ -44,7 +44,7 @@ export function NewRunPage() {
                 </Link>
               </li>
             ))}
-            {past.data?.length === 0 && <li className="hint pad">Your runs will stand here.</li>}
+            {past.data?.length === 0 && <li className="hint pad">Your runs appear here.</li>}
           </ul>
         </aside>
       </div>

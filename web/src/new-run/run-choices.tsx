@@ -27,7 +27,7 @@ function PlaceFields({ draft, problems, onChange }: Choices) {
   const { data } = useQuery(environmentsQuery);
   return (
     <>
-      <Field label="Where" hint="Nothing chosen: a routing rule or the default of the team decides.">
+      <Field label="Where" hint="Without a choice, a routing rule or the default of the team decides.">
         {(id) => (
           <select
             id={id}
@@ -135,7 +135,7 @@ function WayFields({ draft, onChange }: Choices) {
       <legend className="label">How it works</legend>
       <CheckField
         label="Ask me before commands and changes"
-        hint="The run waits for your answer. You are told here and in the thread."
+        hint="The run waits until you answer on its page."
         checked={draft.asksFirst}
         onChange={(asksFirst) => onChange({ asksFirst })}
       />

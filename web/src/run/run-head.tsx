@@ -1,17 +1,17 @@
 import type { RunItem, RunState } from "@errand/client";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { copy } from "../parts/copy.ts";
 import { count, money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
+import { sourceOf } from "../parts/source.ts";
 import { hasEnded, State } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
 import { say, sayProblem } from "../parts/toasts.tsx";
-import { sourceOf } from "../parts/source.ts";
 import { client } from "../server/client.ts";
-import { queries } from "../server/queries.ts";
+import { environmentsQuery, queries } from "../server/queries.ts";
 import { useRetry } from "./entry-view.tsx";
 import { numberOf, personName, safeUrl } from "./names.ts";
 import { useRun } from "./run-context.tsx";
@@ -173,10 +173,13 @@ export function whyOf({ provenance }: RunItem, member: string): string | undefin
 }
 
 function Environment({ id, why }: { readonly id: string; readonly why: string | undefined }) {
+  const { isGuest } = useRun();
+  const { data } = useQuery({ ...environmentsQuery, enabled: !isGuest });
+  const name = data?.environments.find(({ uid }) => uid === id)?.config.name ?? id;
   return (
     <span title={why === undefined ? undefined : `The environment is ${why}.`}>
       {" "}
-      in {id}
+      in {name}
       {why && <span className="faint"> ({why})</span>}
     </span>
   );

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { PageHead } from "../frame/page-head.tsx";
+import { DoctorChecks } from "../parts/doctor-checks.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
 import { catalogueQuery, doctorQuery } from "../server/queries.ts";
-import { DoctorChecks } from "../parts/doctor-checks.tsx";
 
 /** `/system`: the checks of the doctor, the workers, what waits, and the agents with their versions. */
 export function SystemPage() {
@@ -94,6 +94,7 @@ export function SystemPage() {
       </section>
       <section className="section">
         <h2>Agents</h2>
+        {catalogue.error && <Problem error={catalogue.error} />}
         {catalogue.data && (
           <table className="table">
             <thead>
