@@ -1,11 +1,18 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { withCommonOptions } from "./cli.ts";
-import { addRecordCommands } from "./commands/records.ts";
+import { addAccountCommands } from "./commands/account.ts";
+import { addAgentCommands } from "./commands/agents.ts";
+import { addApiCommand } from "./commands/api.ts";
+import { addConfigCommands } from "./commands/config.ts";
+import { addEnvironmentCommands } from "./commands/environments.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addRunsCommands } from "./commands/runs.ts";
-import { addServiceCommands } from "./commands/service.ts";
+import { addScheduleCommands } from "./commands/schedules.ts";
+import { addSecretCommands } from "./commands/secrets.ts";
+import { addServerCommands } from "./commands/server.ts";
 import { addSteerCommands } from "./commands/steer.ts";
+import { addUsageCommand } from "./commands/usage.ts";
 import { addWorkCommands } from "./commands/work.ts";
 import { addCompletionCommands } from "./completion.ts";
 import { EXIT, Exit, type ExitCode, failureOf } from "./failure.ts";
@@ -63,9 +70,16 @@ function buildProgram(): Command {
   addSteerCommands(program);
   addWorkCommands(program);
   program.commandsGroup("Settings of the team:");
-  addRecordCommands(program);
+  addEnvironmentCommands(program);
+  addSecretCommands(program);
+  addScheduleCommands(program);
+  addAgentCommands(program);
   program.commandsGroup("Server and account:");
-  addServiceCommands(program);
+  addAccountCommands(program);
+  addServerCommands(program);
+  addUsageCommand(program);
+  addApiCommand(program);
+  addConfigCommands(program);
   addCompletionCommands(program);
   for (const command of allOf(program)) {
     command.exitOverride().configureOutput({

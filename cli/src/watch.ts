@@ -4,6 +4,7 @@ import { askChoice, askConfirm, askText } from "./ask.ts";
 import type { Cli } from "./cli.ts";
 import { ENDED, EventText, outcomeText } from "./event-text.ts";
 import { CliError, EXIT, Exit, exitCodeOfState } from "./failure.ts";
+import { keepLastRun } from "./find-run.ts";
 import type { Output } from "./output.ts";
 
 export interface WatchOptions {
@@ -268,5 +269,19 @@ export async function waitForRun(
     throw error;
   } finally {
     process.off("SIGINT", detach);
+  }
+}
+
+/** Waits for a run that tests something, and says how it ended. */
+export async function reportTest(cli: Cli, { run_id }: { readonly run_id: string }): Promise<void> {
+  await keepLastRun(cli, run_id);
+  const run = await waitForRun(cli, run_id, { untilBlocked: true });
+  if (cli.output.isJson) {
+    cli.output.json(run);
+  } else {
+    cli.output.line(outcomeText(cli.output, run));
+  }
+  if (run.state !== "SUCCEEDED") {
+    throw new Exit(EXIT.failed);
   }
 }

@@ -8,6 +8,7 @@ import { outcomeText, STATE_NAMES } from "../event-text.ts";
 import { EXIT, Exit, exitCodeOfState, UsageError } from "../failure.ts";
 import { findRunId, keepLastRun } from "../find-run.ts";
 import { localRepository } from "../git.ts";
+import { collect, definedMembers, pairOf, readJson } from "../options.ts";
 import { oneLine, parseDuration, safeText } from "../output.ts";
 import { detachedText, waitForRun, watchRun } from "../watch.ts";
 
@@ -157,7 +158,7 @@ async function requestOf(
   const config: AmbientAgentConfig = {
     ...agent.config,
     ...(await repositoryOf(cli, options, environment_id)),
-    ...given({
+    ...definedMembers({
       environment_id,
       model_id: options.model ?? model,
       name: options.name,
@@ -167,7 +168,7 @@ async function requestOf(
     }),
   };
   return {
-    ...given({
+    ...definedMembers({
       prompt: text,
       skill: options.skill,
       title: options.title,
@@ -246,7 +247,7 @@ async function repositoryOf(
   if (local !== undefined) {
     sayLocal(cli, local, ref);
   }
-  return { repository, ...given({ ref: ref ?? local?.ref, pull_request: pr }) };
+  return { repository, ...definedMembers({ ref: ref ?? local?.ref, pull_request: pr }) };
 }
 
 function sayLocal(
@@ -269,26 +270,6 @@ async function mcpServersOf(file: string): Promise<NonNullable<AmbientAgentConfi
   // Other programs keep their servers in a member of this name.
   const { mcpServers = value } = value as { readonly mcpServers?: object };
   return mcpServers as NonNullable<AmbientAgentConfig["mcp_servers"]>;
-}
-
-/** Reads a JSON file. `-` is standard input. */
-export async function readJson(file: string): Promise<object> {
-  const text = file === "-" ? await readInput() : await readText(file);
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null) {
-      return value;
-    }
-  } catch {
-    // The same message as for other values.
-  }
-  throw new UsageError(`The file ${file} does not contain a JSON object.`);
-}
-
-async function readText(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((error: Error) => {
-    throw new UsageError(`The file cannot be read: ${error.message}`);
-  });
 }
 
 async function filesOf(files: readonly string[]): Promise<Pick<RunAgentRequest, "images" | "attachments">> {
@@ -341,24 +322,4 @@ function limitOf(text: string): NonNullable<AmbientAgentConfig["budget"]> {
 /** Reads `key=value` entries. */
 function metadataOf(entries: readonly string[] = []): Record<string, string> | undefined {
   return entries.length === 0 ? undefined : Object.fromEntries(entries.map(pairOf));
-}
-
-export function pairOf(entry: string): readonly [key: string, value: string] {
-  const at = entry.indexOf("=");
-  if (at < 1) {
-    throw new UsageError(`"${entry}" is not of the form key=value.`);
-  }
-  return [entry.slice(0, at), entry.slice(at + 1)];
-}
-
-/** Collects the values of an option that can be repeated. */
-export function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-/** The members that have a value. */
-export function given<Members extends object>(
-  members: Members,
-): { [Name in keyof Members]?: NonNullable<Members[Name]> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }

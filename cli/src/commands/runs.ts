@@ -1,13 +1,13 @@
 import type { Errand, ListRunsQuery, RunItem, RunState } from "@errand/client";
 import { type Command, Option } from "commander";
-import { askConfirm, openInBrowser } from "../ask.ts";
+import { openInBrowser } from "../ask.ts";
 import { type Cli, handle } from "../cli.ts";
 import { outcomeText, STATE_NAMES, STATE_STYLES } from "../event-text.ts";
-import { EXIT, Exit, UsageError } from "../failure.ts";
+import { UsageError } from "../failure.ts";
 import { findRunId, RUN_HELP } from "../find-run.ts";
+import { collect, requireYes } from "../options.ts";
 import { ago, type Column, parseDuration, safeText } from "../output.ts";
 import { watchRun } from "../watch.ts";
-import { collect } from "./run.ts";
 
 interface ListOptions {
   readonly state?: readonly string[];
@@ -136,19 +136,6 @@ export function addRunsCommands(program: Command): void {
   handle(watch, async (cli, { tail }: { readonly tail?: number }, name: string) => {
     await watchRun(cli, await findRunId(cli, name), tail === undefined ? {} : { tail });
   });
-}
-
-/** Asks whether to go on, unless the user has said so. */
-export async function requireYes(cli: Cli, yes: boolean | undefined, question: string): Promise<void> {
-  if (yes === true) {
-    return;
-  }
-  if (!cli.isInteractive) {
-    throw new UsageError("This needs your confirmation.", "Add --yes.");
-  }
-  if (!(await askConfirm(question))) {
-    throw new Exit(EXIT.interrupted);
-  }
 }
 
 /** Shows all about a run that a person asks first. */

@@ -1,0 +1,156 @@
+import type { CreateNamedAgentRequest, NamedAgent, UpdateNamedAgentRequest } from "@errand/client";
+import type { Command } from "commander";
+import { type Cli, handle } from "../cli.ts";
+import { collect, definedMembers } from "../options.ts";
+import { reportTest } from "../watch.ts";
+import { addRecordKind } from "./record-kind.ts";
+
+/** Adds the commands for what does the work of a run: named agents, agents of the catalogue, models and skills. */
+export function addAgentCommands(program: Command): void {
+  addSkillCommands(program);
+  addNamedAgentCommands(program);
+  addCatalogueCommands(program);
+  addModelCommand(program);
+}
+
+function addSkillCommands(program: Command): void {
+  const group = program.command("skills").summary("list skills");
+  const list = group
+    .command("list")
+    .alias("ls")
+    .description("Lists the skills in the repositories of the environments.")
+    .option("--repo <owner/name>", "only those of this repository")
+    .option("--refresh", "read the repositories again");
+  handle(list, async (cli, options: { readonly repo?: string; readonly refresh?: boolean }) => {
+    const { agents } = await (await cli.client()).skills.list(definedMembers(options));
+    const rows = agents.flatMap(({ name, variants }) => variants.map((variant) => ({ name, ...variant })));
+    cli.output.table(
+      rows,
+      [
+        { title: "NAME", value: ({ name }) => name },
+        { title: "SKILL", value: ({ id }) => id },
+        { title: "DESCRIPTION", value: ({ description }) => description },
+      ],
+      "No skills.",
+    );
+  });
+}
+
+function addNamedAgentCommands(program: Command): void {
+  const agents = async (cli: Cli) => (await cli.client()).agents;
+  addRecordKind<NamedAgent, CreateNamedAgentRequest>(program, {
+    name: "agents",
+    one: "named agent",
+    columns: [
+      { title: "NAME", value: ({ name }) => name },
+      { title: "UID", value: ({ uid }) => uid },
+      { title: "AGENT", value: ({ harness }) => harness?.type },
+      { title: "MODEL", value: ({ base_model }) => base_model },
+      { title: "DESCRIPTION", value: ({ description }) => description },
+    ],
+    idOf: ({ uid }) => uid,
+    nameOf: ({ name }) => name,
+    list: async (cli) => (await (await agents(cli)).list()).agents,
+    addOptions: (command) =>
+      command
+        .option("--name <name>", "its name")
+        .option("--description <text>", "what it is for")
+        .option("--prompt <text>", "what it is always told")
+        .option("--agent <name>", "the agent of the catalogue that does its runs")
+        .option("--model <id>", "the model")
+        .option("--env <uid>", "the uid of an environment")
+        .option("--skill <skill>", "a skill (repeatable)", collect)
+        .option("--secret <name>", "a secret of the team that it gets, and no other (repeatable)", collect),
+    editOf: (
+      options: Partial<Record<"name" | "description" | "prompt" | "agent" | "model" | "env", string>> & {
+        readonly skill?: readonly string[];
+        readonly secret?: readonly string[];
+      },
+    ) =>
+      definedMembers({
+        name: options.name,
+        description: options.description,
+        prompt: options.prompt,
+        harness: options.agent === undefined ? undefined : { type: options.agent },
+        base_model: options.model,
+        environment_id: options.env,
+        skills: options.skill === undefined ? undefined : [...options.skill],
+        secrets: options.secret?.map((name) => ({ name })),
+      }),
+    create: async (cli, edit) => (await agents(cli)).create(edit),
+    editable: (agent) => {
+      const {
+        base_model,
+        description,
+        environment_id,
+        harness,
+        mcp_servers,
+        name,
+        prompt,
+        secrets,
+        skills,
+        worker_host,
+      } = agent;
+      return {
+        name,
+        skills,
+        secrets,
+        ...definedMembers({ base_model, description, environment_id, harness, mcp_servers, prompt, worker_host }),
+      };
+    },
+    replace: async (cli, uid, { name: _, ...edit }) =>
+      (await agents(cli)).update(uid, edit as UpdateNamedAgentRequest),
+    remove: async (cli, uid) => (await agents(cli)).delete(uid),
+  });
+}
+
+function addCatalogueCommands(program: Command): void {
+  const group = program.command("catalogue").summary("list the agents that the server knows, and test them");
+  const list = group
+    .command("list", { isDefault: true })
+    .alias("ls")
+    .description("Lists the agents that the server knows.");
+  handle(list, async (cli) => {
+    const { agents } = await (await cli.client()).catalogue.list();
+    cli.output.table(
+      agents,
+      [
+        { title: "NAME", value: ({ name }) => name },
+        { title: "VERSION", value: ({ version }) => version },
+        {
+          title: "USABLE",
+          value: ({ usable }) => (usable ? "yes" : "no"),
+          style: ({ usable }) => (usable ? "green" : "dim"),
+        },
+        { title: "DEFAULT", value: ({ is_default }) => (is_default ? "default" : "") },
+        { title: "NEEDS", value: ({ needs }) => needs.join(", ") },
+        { title: "DESCRIPTION", value: ({ description }) => description },
+      ],
+      "No agents.",
+    );
+  });
+  const test = group
+    .command("test")
+    .description("Tests an agent with a short run.")
+    .argument("<name>", "its name");
+  handle(test, async (cli, _: object, name: string) => {
+    await reportTest(cli, await (await cli.client()).catalogue.test(name));
+  });
+}
+
+function addModelCommand(program: Command): void {
+  const models = program.command("models").description("Lists the models that runs can use.");
+  handle(models, async (cli) => {
+    const { default_model_id, models: rows } = await (await cli.client()).models.list();
+    cli.output.table(
+      rows,
+      [
+        { title: "MODEL", value: ({ id }) => id },
+        { title: "NAME", value: ({ display_name }) => display_name },
+        { title: "PROVIDER", value: ({ provider }) => provider },
+        { title: "DEFAULT", value: ({ id }) => (id === default_model_id ? "default" : "") },
+      ],
+      "No models. The server has no key of a model provider.",
+    );
+  });
+}

@@ -1,0 +1,73 @@
+import type { ScheduledAgentItem, ScheduleRequest, ScheduleUpdateRequest } from "@errand/client";
+import type { Command } from "commander";
+import { type Cli, handle } from "../cli.ts";
+import { definedMembers } from "../options.ts";
+import { ago } from "../output.ts";
+import { addRecordKind, findItem, type RecordKind, showItem } from "./record-kind.ts";
+
+export function addScheduleCommands(program: Command): void {
+  const schedules = async (cli: Cli) => (await cli.client()).schedules;
+  const kind: RecordKind<ScheduledAgentItem, ScheduleRequest> = {
+    name: "schedules",
+    one: "schedule",
+    columns: [
+      { title: "NAME", value: ({ name }) => name },
+      { title: "ID", value: ({ id }) => id },
+      { title: "CRON (UTC)", value: ({ cron_schedule }) => cron_schedule },
+      { title: "IS", value: ({ enabled }) => (enabled ? "active" : "paused") },
+      {
+        title: "NEXT",
+        value: ({ history }) => history?.next_run,
+        text: ({ history }) => ago(history?.next_run),
+      },
+      { title: "LAST ERROR", value: ({ last_spawn_error }) => last_spawn_error },
+      { title: "PROMPT", value: ({ prompt }) => prompt },
+    ],
+    idOf: ({ id }) => id,
+    nameOf: ({ name }) => name,
+    list: async (cli) => (await (await schedules(cli)).list()).schedules,
+    addOptions: (command) =>
+      command
+        .option("--name <name>", "its name")
+        .option("--cron <expression>", "when it runs, in UTC: minute hour day month weekday")
+        .option("--prompt <text>", "what to do")
+        .option("--env <uid>", "the uid of an environment")
+        .option("--repo <owner/name>", "the GitHub repository to work on")
+        .option("--model <id>", "the model"),
+    editOf: (options: Partial<Record<"name" | "cron" | "prompt" | "env" | "repo" | "model", string>>) => {
+      const config = definedMembers({
+        environment_id: options.env,
+        repository: options.repo,
+        model_id: options.model,
+      });
+      return definedMembers({
+        name: options.name,
+        cron_schedule: options.cron,
+        prompt: options.prompt,
+        agent_config: Object.keys(config).length === 0 ? undefined : config,
+      });
+    },
+    create: async (cli, edit) => (await schedules(cli)).create(edit),
+    editable: ({ agent_config, agent_uid, cron_schedule, enabled, metadata, mode, name, prompt }) => ({
+      name,
+      cron_schedule,
+      prompt,
+      enabled,
+      ...definedMembers({ agent_config, agent_uid, metadata, mode }),
+    }),
+    replace: async (cli, id, edit) =>
+      (await schedules(cli)).replace(id, { enabled: true, ...edit } as ScheduleUpdateRequest),
+    remove: async (cli, id) => (await schedules(cli)).delete(id),
+  };
+  const group = addRecordKind(program, kind);
+  for (const verb of ["pause", "resume"] as const) {
+    const command = group
+      .command(verb)
+      .description(`${verb === "pause" ? "Pauses" : "Resumes"} a schedule.`)
+      .argument("<name>", "a schedule: its name or id");
+    handle(command, async (cli, _: object, name: string) => {
+      const { id } = await findItem(cli, kind, name);
+      showItem(cli, await (await schedules(cli))[verb](id), kind.columns);
+    });
+  }
+}
