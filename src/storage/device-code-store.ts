@@ -13,6 +13,8 @@ import type { StoreDeps } from "./store-deps.ts";
 const LOCK = `
   SELECT ${selectList(Object.values(Prisma.DeviceCodeScalarFieldEnum))} FROM device_codes
   WHERE device_code_hash = $1 OR user_code_hash = $2 FOR UPDATE`;
+/** Ends with the transaction. Two networks with the same hash only wait for each other. */
+const LOCK_NETWORK = "SELECT pg_advisory_xact_lock(hashtext('device codes'), hashtext($1))";
 /** The number per statement, so that none reaches its time limit. */
 const PRUNED_MAX = 5_000;
 
@@ -26,6 +28,10 @@ export class PrismaDeviceCodeStore implements DeviceCodeStore {
   async add({ scopes, ...code }: DeviceCode, hashes: DeviceCodeHashes): Promise<void> {
     const data = { ...code, ...hashes, scopes: [...scopes] };
     await this.#deps.database.query((client) => client.deviceCode.create({ data }));
+  }
+
+  async lockNetwork(address: string): Promise<void> {
+    await this.#deps.database.query((client) => client.$executeRawUnsafe(LOCK_NETWORK, address));
   }
 
   countOpen(address: string, now: Date): Promise<number> {

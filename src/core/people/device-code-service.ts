@@ -54,7 +54,13 @@ export class DeviceCodeService {
   async create({ address, clientName, ...hashes }: NewDeviceCode): Promise<DeviceCode | undefined> {
     const { clock, storage } = this.#deps;
     const createdAt = clock.now();
-    if ((await storage.deviceCodes.countOpen(address, createdAt)) >= OPEN_MAX) {
+    const isFull = async () => (await storage.deviceCodes.countOpen(address, createdAt)) >= OPEN_MAX;
+    // The first count refuses most requests of a flood before they wait for the lock.
+    if (await isFull()) {
+      return undefined;
+    }
+    await storage.deviceCodes.lockNetwork(address);
+    if (await isFull()) {
       return undefined;
     }
     const code: DeviceCode = {

@@ -37,6 +37,8 @@ export interface DeviceCodeHashes {
 
 export interface DeviceCodeStore {
   add(code: DeviceCode, hashes: DeviceCodeHashes): Promise<void>;
+  /** Transactions that lock the same network run one after another, so that what they count stays true. */
+  lockNetwork(address: string): Promise<void>;
   /** The number of codes of this network that are not expired. */
   countOpen(address: string, now: Date): Promise<number>;
   /** The code with this hash, locked until the transaction ends. */

@@ -120,6 +120,22 @@ export function describeSignInWays(harness: () => StorageHarness): void {
       expect((await storage.deviceCodes.lock(hashes))?.interval).toBe(code.interval + 5);
     });
 
+    test("transactions that lock the same network count what the others have added", async () => {
+      const { clock, storage } = harness();
+      const address = randomUUID();
+      const addUnlessFull = () =>
+        storage.atomically(async ({ deviceCodes }) => {
+          await deviceCodes.lockNetwork(address);
+          if ((await deviceCodes.countOpen(address, clock.now())) < 3) {
+            await deviceCodes.add({ ...aCode(harness()), address }, someHashes());
+          }
+        });
+
+      await Promise.all(Array.from({ length: 8 }, addUnlessFull));
+
+      expect(await storage.deviceCodes.countOpen(address, clock.now())).toBe(3);
+    });
+
     test("the open device codes of a network are counted, and expired ones are deleted", async () => {
       const { clock, storage } = harness();
       const [address, expiredHashes, openHashes] = [randomUUID(), someHashes(), someHashes()];

@@ -262,15 +262,17 @@ describe("the pages of device codes", () => {
   });
 });
 
-test("a network with many device codes that wait is answered 429, until they expire", async () => {
+test("a network gets 30 device codes at a time, also of concurrent requests, and more when they expire", async () => {
   const ask = async () => (await call(harness, `${API}/device-codes`, { body: {}, key: null })).status;
-  const statuses: number[] = [];
-  while (statuses.at(-1) !== 429 && statuses.length < 100) {
-    statuses.push(await ask());
-  }
-
   harness.clock.aheadMs += 11 * 60_000;
 
-  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  // On a busy machine, some of so many requests get no connection to the database in time, and are answered 503.
+  const statuses = await Promise.all(Array.from({ length: 120 }, ask));
+  while (statuses.at(-1) !== 429) {
+    statuses.push(await ask());
+  }
+  harness.clock.aheadMs += 11 * 60_000;
+
+  expect(statuses.filter((status) => status === 200)).toHaveLength(30);
   expect(await ask()).toBe(200);
 });

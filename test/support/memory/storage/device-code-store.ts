@@ -19,6 +19,9 @@ export class InMemoryDeviceCodeStore implements DeviceCodeStore {
     });
   }
 
+  /** Transactions of this fake always run one after another. */
+  async lockNetwork(): Promise<void> {}
+
   countOpen(address: string, now: Date): Promise<number> {
     return this.#database.read(
       ({ deviceCodes }) =>
