@@ -272,6 +272,23 @@ describe("errors by status", () => {
 
     expect(error).toMatchObject({ status: 502, body: {}, code: undefined });
   });
+
+  test("a page instead of JSON is an error, because another server has answered", async () => {
+    const { client } = clientWithPauses();
+    proxy.faults.push(answers(200, { "content-type": "text/html; charset=utf-8" }));
+
+    await expect(client.whoami()).rejects.toThrow("a page instead of JSON");
+  });
+
+  test.each<[string, (client: Errand) => PromiseLike<unknown>]>([
+    ["a write", (client) => client.runs.create({ prompt: "say redirected" })],
+    ["a read that loses its key", (client) => client.whoami()],
+  ])("%s that is redirected to another origin is an error that names it", async (_name, call) => {
+    const { client } = clientWithPauses();
+    proxy.faults.push(answers(301, { location: `${harness.url}/api/v1/agent/runs` }));
+
+    await expect(call(client)).rejects.toThrow(`Use ${new URL(harness.url).origin}`);
+  });
 });
 
 describe("requests", () => {
@@ -379,7 +396,12 @@ test("a stream that breaks before its first event is opened again at the positio
   const { port } = server.address() as AddressInfo;
   const { client } = clientWithPauses({ baseUrl: `http://127.0.0.1:${port}` });
 
-  const events = client.events.stream({}, { silenceMs: TIMEOUT_MS })[Symbol.asyncIterator]();
+  const changes: boolean[] = [];
+  const onConnectionChange = (isConnected: boolean) => changes.push(isConnected);
+
+  const events = client.events
+    .stream({}, { silenceMs: TIMEOUT_MS, onConnectionChange })
+    [Symbol.asyncIterator]();
   const { value } = await events.next();
   await events.return?.(undefined);
   server.closeAllConnections();
@@ -387,4 +409,5 @@ test("a stream that breaks before its first event is opened again at the positio
 
   expect(value).toEqual(event);
   expect(positions).toEqual([undefined, "first"]);
+  expect(changes).toEqual([false, true]);
 });

@@ -18,6 +18,8 @@ export interface StreamOptions extends Omit<RequestOptions, "idempotencyKey" | "
    * @default 10
    */
   readonly maxReconnects?: number | undefined;
+  /** Called with false when the connection is lost, and with true when the stream has been opened again. */
+  readonly onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 
 export interface StreamRequest<Event> {
@@ -40,14 +42,21 @@ export async function* readStream<Event>(
   client: ApiClient,
   { path, options, isComplete, askIfOver }: StreamRequest<Event>,
 ): AsyncGenerator<Event, void, undefined> {
-  const { maxReconnects = DEFAULT_MAX_RECONNECTS, signal } = options;
+  const { maxReconnects = DEFAULT_MAX_RECONNECTS, onConnectionChange, signal } = options;
+  let isConnected = true;
+  const setConnected = (value: boolean) => {
+    if (isConnected !== value) {
+      isConnected = value;
+      onConnectionChange?.(value);
+    }
+  };
   let lastId: string | undefined;
   let wasComplete = false;
   // Once the server has said so, the next connection that ends without an error has delivered everything.
   let isOver = false;
   for (let failures = 0; ; failures += 1) {
     try {
-      for await (const { id, data } of connect(client, path, options, lastId)) {
+      for await (const { id, data } of connect(client, path, options, lastId, () => setConnected(true))) {
         failures = 0;
         lastId = id ?? lastId;
         if (data === "") {
@@ -69,6 +78,7 @@ export async function* readStream<Event>(
       if (pauseMs === undefined || failures >= maxReconnects) {
         throw error;
       }
+      setConnected(false);
       await client.sender.sleep(pauseMs, signal);
     }
   }
@@ -78,8 +88,9 @@ export async function* readStream<Event>(
 async function* connect(
   client: ApiClient,
   path: string,
-  { maxReconnects: _, silenceMs = DEFAULT_SILENCE_MS, ...options }: StreamOptions,
+  { maxReconnects: _, onConnectionChange: __, silenceMs = DEFAULT_SILENCE_MS, ...options }: StreamOptions,
   lastId: string | undefined,
+  onOpen: () => void,
 ): AsyncGenerator<SseMessage, void, undefined> {
   const { clock } = client.sender;
   const silence = new AbortController();
@@ -95,6 +106,7 @@ async function* connect(
   try {
     restartTimer();
     const { body } = await client.get(path, { ...options, headers, signal, maxRetries: 0 }).asResponse();
+    onOpen();
     yield* body === null ? [] : readMessages(body, restartTimer);
   } catch (error) {
     throw silence.signal.aborted && !options.signal?.aborted

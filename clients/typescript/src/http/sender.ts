@@ -100,6 +100,9 @@ export class Sender {
   async #fetch({ url, init, signal, readsBody }: Attempt, timeout: AbortSignal): Promise<Answer> {
     const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
     const response = await this.#deps.fetch(url, { ...init, signal: either });
+    if (hasLostRequest(response, init)) {
+      throw new ErrandError(`The address of the server leads to another one. Use ${originOf(response)}`);
+    }
     if (!response.ok) {
       throw errorOfResponse(response, await response.text());
     }
@@ -107,13 +110,26 @@ export class Sender {
   }
 }
 
+/** A redirect to another origin loses the key, and most redirects turn a write into a GET. */
+function hasLostRequest({ redirected, status }: Response, { method }: RequestInit): boolean {
+  return redirected && (method !== "GET" || status === 401);
+}
+
+function originOf({ url }: Response): string {
+  return new URL(url).origin;
+}
+
 async function bodyOf(response: Response): Promise<unknown> {
+  const type = response.headers.get("content-type") ?? "";
+  if (/^text\/html\b/i.test(type)) {
+    throw new ErrandError("The server sent a page instead of JSON. Check the address of the server.");
+  }
   const text = await response.text();
   if (text === "") {
     return undefined;
   }
   // Without a length, a truncated response is noticed only here.
-  return /\bjson\b/i.test(response.headers.get("content-type") ?? "") ? JSON.parse(text) : text;
+  return /\bjson\b/i.test(type) ? JSON.parse(text) : text;
 }
 
 function errorOfTry(error: unknown, { signal, timeoutMs }: Attempt, timeout: AbortSignal): ErrandError {
