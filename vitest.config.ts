@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /** Tests of whole processes, sandboxes and packages, which take minutes. `npm run test:slow` runs them. */
 const SLOW = [
-  "cli/test/{commands,terminal}.test.ts",
+  "cli/test/*.test.ts",
   "clients/python/tests/*.test.ts",
   "clients/typescript/test/package.test.ts",
   "test/browser/**/*.test.ts",

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { type CANCEL_SYMBOL, confirm, isCancel, password, select, text } from "@clack/prompts";
 import { CliError, EXIT, Exit } from "./failure.ts";
@@ -12,9 +12,9 @@ export async function readInput(): Promise<string> {
   return textOf(process.stdin);
 }
 
-/** Asks for a line of text. */
-export async function askText(message: string, initialValue = ""): Promise<string> {
-  return answerOf(await text({ message, initialValue }));
+/** Asks for a line of text. An empty answer stands for the default. */
+export async function askText(message: string, defaultValue = ""): Promise<string> {
+  return answerOf(await text({ message, defaultValue, placeholder: defaultValue }));
 }
 
 /** Asks for text that is not shown. */
@@ -41,23 +41,31 @@ function answerOf<Value extends string | boolean>(answer: Value | typeof CANCEL_
   return answer;
 }
 
+/** The files that the user has edited in this command. */
+const edited: string[] = [];
+
 /** Lets the user write a text in their editor. `name` is that of the file. */
 export async function editText(name: string, before: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "errand-"));
-  const file = join(folder, name);
-  try {
-    await writeFile(file, before, { mode: 0o600 });
-    const editor = process.env.VISUAL || process.env.EDITOR || "vi";
-    // The variable may contain options, as in "code --wait".
-    const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "errand", file], { stdio: "inherit" });
-    const [code] = (await once(child, "exit")) as [number | null];
-    if (code !== 0) {
-      throw new CliError(`The editor ended with code ${code}: ${editor}`, "Set the variable EDITOR.");
-    }
-    return await readFile(file, "utf8");
-  } finally {
-    await rm(folder, { recursive: true });
+  const file = join(await mkdtemp(join(tmpdir(), "errand-")), name);
+  edited.push(file);
+  await writeFile(file, before, { mode: 0o600 });
+  const editor = process.env.VISUAL || process.env.EDITOR || "vi";
+  // The variable may contain options, as in "code --wait".
+  const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "errand", file], { stdio: "inherit" });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) {
+    throw new CliError(`The editor ended with code ${code}: ${editor}`, "Set the variable EDITOR.");
   }
+  return readFile(file, "utf8");
+}
+
+/** The files that the user has edited. After a failure they are kept, so that no text is lost. */
+export function editedFiles(): readonly string[] {
+  return edited;
+}
+
+export async function removeEditedFiles(): Promise<void> {
+  await Promise.all(edited.map((file) => rm(dirname(file), { recursive: true, force: true })));
 }
 
 /** Opens an address in the browser: that of the variable BROWSER, or the one of the system. */

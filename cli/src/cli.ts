@@ -1,6 +1,7 @@
-import { type ClientOptions, Errand } from "@errand/client";
+import { APIConnectionError, AuthenticationError, type ClientOptions, Errand } from "@errand/client";
 import { type Command, Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { CliError, EXIT } from "./failure.ts";
 import { Output } from "./output.ts";
 import { type Connection, Settings } from "./settings.ts";
 
@@ -22,6 +23,8 @@ export class Cli {
   readonly output: Output;
   readonly settings = new Settings();
   #connection: Promise<Connection> | undefined;
+  /** The address of the last client. */
+  #url = "";
 
   constructor(options: CommonOptions) {
     this.options = options;
@@ -46,7 +49,28 @@ export class Cli {
     return this.clientOf(url, apiKey);
   }
 
+  /** The error as it concerns a user of this program, who sees neither requests nor their headers. */
+  async explain(error: unknown): Promise<unknown> {
+    if (error instanceof AuthenticationError) {
+      const origin = (await this.#connection)?.origin;
+      return new CliError(
+        `The server does not accept the key${origin === undefined ? "" : ` of ${origin}`}. It is unknown, revoked or expired.`,
+        origin === "ERRAND_API_KEY" ? "Set ERRAND_API_KEY to another key." : "Run: errand login",
+        EXIT.notAllowed,
+        error.requestId,
+      );
+    }
+    if (error instanceof APIConnectionError) {
+      const remedy = /certificate/i.test(error.message)
+        ? "Name the file with the certificate of your authority in the variable NODE_EXTRA_CA_CERTS."
+        : `Check the address ${this.#url}, and that the server runs.`;
+      return new CliError(error.message, remedy);
+    }
+    return error;
+  }
+
   clientOf(baseUrl: string, apiKey: string | null): Errand {
+    this.#url = baseUrl;
     return new Errand({
       baseUrl,
       apiKey,
@@ -118,6 +142,11 @@ export function handle<Args extends readonly unknown[], Options extends object>(
     // commander passes the arguments of the command, then its options, then the command.
     const args = parameters.slice(0, -2) as unknown as Args;
     const options = command.optsWithGlobals<Options & CommonOptions>();
-    await handler(new Cli(options), options, ...args);
+    const cli = new Cli(options);
+    try {
+      await handler(cli, options, ...args);
+    } catch (error) {
+      throw await cli.explain(error);
+    }
   });
 }

@@ -1,4 +1,5 @@
 import { Argument, type Command } from "commander";
+import { RUN_HELP } from "./find-run.ts";
 
 /** The hidden command that the shell asks for candidates. */
 const COMPLETE = "__complete";
@@ -49,15 +50,24 @@ function candidatesOf(program: Command, words: readonly string[]): readonly stri
   for (const word of words.slice(0, -1)) {
     command = command.commands.find((own) => own.name() === word || own.aliases().includes(word)) ?? command;
   }
-  const options = command.options.flatMap(({ hidden, long }) => (hidden || long == null ? [] : long));
-  const commands = command
-    .createHelp()
-    .visibleCommands(command)
-    .map((own) => own.name());
-  const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
-  const runs = command.registeredArguments.some(({ description }) => description.includes("@last"))
-    ? ["@last"]
-    : [];
-  const candidates = current.startsWith("-") ? options : [...commands, ...choices, ...runs];
+  const before = words.at(-2);
+  const previous = command.options.find(
+    ({ long, short }) => before !== undefined && [long, short].includes(before),
+  );
+  const candidates = previous?.required
+    ? (previous.argChoices ?? [])
+    : current.startsWith("-")
+      ? command.options.flatMap(({ hidden, long }) => (hidden || long == null ? [] : long))
+      : argumentsOf(command);
   return candidates.filter((candidate) => candidate.startsWith(current));
+}
+
+function argumentsOf(command: Command): readonly string[] {
+  const commands = command.createHelp().visibleCommands(command);
+  const values = command.registeredArguments;
+  return [
+    ...commands.map((own) => own.name()),
+    ...values.flatMap(({ argChoices = [] }) => argChoices),
+    ...(values.some(({ description }) => description === RUN_HELP) ? ["@last"] : []),
+  ];
 }

@@ -1,8 +1,6 @@
 import {
-  APIConnectionError,
   APIError,
   APIUserAbortError,
-  AuthenticationError,
   BadRequestError,
   PermissionDeniedError,
   type RunState,
@@ -21,6 +19,8 @@ export const EXIT = {
   waits: 5,
   timedOut: 124,
   interrupted: 130,
+  /** As if ended by SIGPIPE, which Node ignores. */
+  outputClosed: 141,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -29,11 +29,13 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class CliError extends Error {
   readonly exitCode: ExitCode;
   readonly remedy: string | undefined;
+  readonly requestId: string | undefined;
 
-  constructor(message: string, remedy?: string, exitCode: ExitCode = EXIT.failed) {
+  constructor(message: string, remedy?: string, exitCode: ExitCode = EXIT.failed, requestId?: string) {
     super(message);
     this.remedy = remedy;
     this.exitCode = exitCode;
+    this.requestId = requestId;
   }
 }
 
@@ -64,7 +66,8 @@ export interface Failure {
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) {
-    return { message: error.message, remedy: error.remedy, exitCode: error.exitCode };
+    const { exitCode, message, remedy, requestId } = error;
+    return { message, remedy, requestId, exitCode };
   }
   if (error instanceof APIError) {
     const { issues = [], message, remedy, requestId } = error;
@@ -77,15 +80,11 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof APIUserAbortError) {
     return { message: "The command was stopped.", exitCode: EXIT.interrupted };
   }
-  if (error instanceof APIConnectionError) {
-    const remedy = "Check the address with `errand status`, and that the server runs.";
-    return { message: error.message, remedy, exitCode: EXIT.failed };
-  }
   return { message: error instanceof Error ? error.message : String(error), exitCode: EXIT.failed };
 }
 
 function exitCodeOf(error: APIError): ExitCode {
-  if (error instanceof AuthenticationError || error instanceof PermissionDeniedError) {
+  if (error instanceof PermissionDeniedError) {
     return EXIT.notAllowed;
   }
   return error instanceof BadRequestError ? EXIT.usage : EXIT.failed;

@@ -1,6 +1,7 @@
 import type { Errand, RunItem } from "@errand/client";
 import type { Cli } from "./cli.ts";
 import { UsageError } from "./failure.ts";
+import { oneLine } from "./output.ts";
 
 export const RUN_HELP = "an id, the beginning of one, a session link, or @last";
 
@@ -38,10 +39,15 @@ export async function findRunId(cli: Cli, name: string): Promise<string> {
   return (await findOne(cli, text, (run, prefix) => run.run_id.startsWith(prefix))).run_id;
 }
 
-/** Keeps the id for `@last`. */
+/** Keeps the id for `@last`. The run has started, so a home directory that cannot be written is no failure. */
 export async function keepLastRun(cli: Cli, runId: string): Promise<void> {
   const { url } = await cli.connection();
-  await cli.settings.change((stored) => ({ ...stored, lastRuns: { ...stored.lastRuns, [url]: runId } }));
+  try {
+    await cli.settings.change((stored) => ({ ...stored, lastRuns: { ...stored.lastRuns, [url]: runId } }));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    cli.output.note(`! @last does not name this run: ${oneLine(reason)}`);
+  }
 }
 
 async function findOne(

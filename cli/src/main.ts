@@ -1,5 +1,7 @@
+import { writeSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { editedFiles, removeEditedFiles } from "./ask.ts";
 import { withCommonOptions } from "./cli.ts";
 import { addAccountCommands } from "./commands/account.ts";
 import { addAgentCommands } from "./commands/agents.ts";
@@ -23,7 +25,7 @@ const HELP = `
 RUN is an id, the beginning of one, a session link, or @last.
 
 Exit codes: 0 succeeded; 1 failed; 2 wrong usage; 3 cancelled; 4 not signed in or not allowed; 5 waits for a person;
-124 timed out; 130 interrupted.
+124 timed out; 130 interrupted; 141 the reader of the output has ended.
 
 Examples:
   errand run "Fix the failing test" --follow
@@ -31,28 +33,51 @@ Examples:
   errand send @last "Leave TypeScript as it is"
   errand runs list --mine --state failed --since 2d`;
 
+const EXCESS_REMEDY = "→ Write a text of several words in quotes, and the members of JSON as --json=a,b.";
+
 const { note, words } = translateOlderForm(process.argv.slice(2));
 if (note !== undefined) {
   process.stderr.write(`${note}\n`);
 }
-process.exitCode = await main(words.map((word) => (word === "--json" ? "--json=*" : word)));
-// Open connections must not keep the program alive.
-process.stdout.write("", () => process.exit());
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", endWithoutOutput);
+}
+process.exitCode = await main(words.map(withMembers));
+// Open connections must not keep the program alive. An error has a handler of its own.
+process.stdout.write("", (error) => error ?? process.exit());
+
+/** `--json` alone stands for all members. Behind `--`, it is a text. */
+function withMembers(word: string, index: number): string {
+  return word === "--json" && !words.slice(0, index).includes("--") ? "--json=*" : word;
+}
 
 async function main(args: readonly string[]): Promise<ExitCode> {
   try {
     await buildProgram().parseAsync(args.length === 0 ? ["--help"] : [...args], { from: "user" });
+    await removeEditedFiles();
     return EXIT.ok;
   } catch (error) {
     if (error instanceof Exit) {
+      await removeEditedFiles();
       return error.exitCode;
     }
     if (error instanceof CommanderError) {
       // commander has written the help or the error.
+      if (error.code === "commander.excessArguments") {
+        process.stderr.write(`${EXCESS_REMEDY}\n`);
+      }
       return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     }
     return report(error);
   }
+}
+
+/** The reader of a pipe may end first, as in `errand runs list | head -1`. */
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code !== "EPIPE") {
+    writeSync(process.stderr.fd, `errand: The output cannot be written: ${message}\n`);
+  }
+  process.exit(code === "EPIPE" ? EXIT.outputClosed : EXIT.failed);
 }
 
 function buildProgram(): Command {
@@ -102,6 +127,7 @@ function report(error: unknown): ExitCode {
   if (requestId !== undefined) {
     lines.push(`request id: ${oneLine(requestId)}`);
   }
+  lines.push(...editedFiles().map((file) => `Your text is kept in ${file}`));
   process.stderr.write(`${lines.join("\n")}\n`);
   return exitCode;
 }

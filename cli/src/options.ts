@@ -37,6 +37,15 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value];
 }
 
+/** Reads a whole number from 1. */
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) {
+    throw new UsageError(`"${text}" is not a whole number from 1.`);
+  }
+  return count;
+}
+
 /** The members that have a value. */
 export function definedMembers<Members extends object>(
   members: Members,

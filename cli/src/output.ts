@@ -24,9 +24,13 @@ export interface Column<Row> {
   readonly text?: (row: Row) => string;
   /** The color of the value. */
   readonly style?: (row: Row) => Style | undefined;
+  /** Never cut, because people copy it: an id or a name. */
+  readonly isWhole?: boolean;
 }
 
 const GAP = "  ";
+/** To this width, columns are cut so that a row fits the terminal. */
+const CUT_MIN = 6;
 /** Control characters except line feed and tab, and characters that change the direction of text. */
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
 
@@ -140,12 +144,14 @@ export class Output {
     const cells = rows.map((row) =>
       columns.map(({ text, value }) => oneLine(text?.(row) ?? String(value(row) ?? ""))),
     );
-    const widths = columns.map(({ title }, index) =>
-      Math.max(title.length, ...cells.map((line) => widthOf(line[index] ?? ""))),
+    const last = columns.length - 1;
+    const widths = widthsWithin(
+      this.width - GAP.length * last,
+      columns.map(({ isWhole = false, title }, index) => ({
+        width: Math.max(title.length, ...cells.map((line) => widthOf(line[index] ?? ""))),
+        isWhole,
+      })),
     );
-    const last = widths.length - 1;
-    const left = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
-    widths[last] = Math.max(10, Math.min(widths[last] ?? 0, this.width - left));
     this.line(
       this.style(
         "dim",
@@ -171,13 +177,41 @@ function lineOf(cells: readonly string[], widths: readonly number[]): string {
   return cells.map((cell, index) => fit(cell, widths[index] ?? 0, index === widths.length - 1)).join(GAP);
 }
 
+/** The widths of columns. The widest ones that may be cut are, until all fit or none can be cut further. */
+function widthsWithin(
+  room: number,
+  columns: readonly { readonly width: number; readonly isWhole: boolean }[],
+): readonly number[] {
+  const widths = columns.map(({ width }) => width);
+  const canBeCut = (index: number) => columns[index]?.isWhole === false;
+  for (let excess = widths.reduce((sum, width) => sum + width, 0) - room; excess > 0; excess -= 1) {
+    const widest = Math.max(CUT_MIN, ...widths.filter((_, index) => canBeCut(index)));
+    const index = widths.findLastIndex((width, at) => canBeCut(at) && width === widest);
+    if (widest === CUT_MIN || index < 0) {
+      break;
+    }
+    widths[index] = widest - 1;
+  }
+  return widths;
+}
+
 /** Cuts or fills a cell. */
 function fit(text: string, width: number, isLast: boolean): string {
-  let cut = text;
-  while (widthOf(cut) > width) {
-    cut = cut.endsWith("…") ? `${Array.from(cut).slice(0, -2).join("")}…` : `${cut}…`;
-  }
+  const cut = cutText(text, width);
   return isLast ? cut : cut + " ".repeat(width - widthOf(cut));
+}
+
+/** The text, or its beginning with an ellipsis, so that it is at most this wide on a screen. */
+export function cutText(text: string, width: number): string {
+  if (widthOf(text) <= width) {
+    return text;
+  }
+  // A text may be much longer than a line. Only its beginning is measured again and again.
+  const characters = Array.from(text.slice(0, 2 * width));
+  while (characters.length > 0 && widthOf(characters.join("")) > width - 1) {
+    characters.pop();
+  }
+  return `${characters.join("")}…`;
 }
 
 /** JSON without characters that would control the terminal. */

@@ -81,9 +81,11 @@ export class Settings {
           `Known contexts: ${known}. Add one: errand login`,
         );
       }
-      return { ...context, url: options.url ?? context.url, origin: `context ${name}` };
+      const url = options.url === undefined ? context.url : serverAddress(options.url);
+      return { ...context, url, origin: `context ${name}` };
     }
-    const url = options.url ?? ERRAND_URL;
+    const text = options.url ?? ERRAND_URL;
+    const url = text ? serverAddress(text) : undefined;
     if (apiKey) {
       return { url: url ?? LOCAL_URL, apiKey, origin: "ERRAND_API_KEY" };
     }
@@ -96,12 +98,12 @@ export class Settings {
     if (local !== undefined) {
       return { url: url ?? LOCAL_URL, ...local };
     }
-    throw new CliError("You are not signed in.", "Run: errand login", EXIT.notAllowed);
+    throw notSignedIn(url, Object.keys(contexts));
   }
 
   /** The key that a server on this machine wrote. It is never sent to another machine. */
   async #localKey(url: string): Promise<{ readonly apiKey: string; readonly origin: string } | undefined> {
-    if (!["127.0.0.1", "localhost", "[::1]"].includes(hostOf(url))) {
+    if (!["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname)) {
       return undefined;
     }
     const own = this.#env.ERRAND_DATA_DIR;
@@ -118,6 +120,13 @@ export class Settings {
     }
     return undefined;
   }
+}
+
+function notSignedIn(url: string | undefined, contexts: readonly string[]): CliError {
+  const choice = contexts.length === 0 ? "" : ` Or choose one of ${contexts.join(", ")}: --context NAME`;
+  return url === undefined
+    ? new CliError("You are not signed in.", `Run: errand login${choice}`, EXIT.notAllowed)
+    : new CliError(`You are not signed in to ${url}.`, `Run: errand login --url ${url}`, EXIT.notAllowed);
 }
 
 /** The data directories of servers that were started in this directory or one above it. */
@@ -138,10 +147,14 @@ function nameOf(contexts: Stored["contexts"], url: string): string | undefined {
   return Object.keys(contexts).find((name) => contexts[name]?.url === url);
 }
 
-function hostOf(url: string): string {
-  try {
-    return new URL(url).hostname;
-  } catch {
-    throw new UsageError(`The address of the server is not a URL: ${url}`);
+/** The address of a server in the form in which it is kept: without the path of the API and without a slash. */
+export function serverAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(
+      `"${text}" is not the address of a server.`,
+      "For example: https://errand.example.com",
+    );
   }
+  return (url.origin + url.pathname).replace(/\/+$/, "").replace(/\/api\/v1$/, "");
 }

@@ -1,11 +1,12 @@
 import { emitKeypressEvents } from "node:readline";
 import type { Errand, RunEvent, RunItem, StreamReset } from "@errand/client";
+import { type Command, Option } from "commander";
 import { askChoice, askConfirm, askText } from "./ask.ts";
 import type { Cli } from "./cli.ts";
 import { ENDED, EventText, outcomeText } from "./event-text.ts";
 import { CliError, EXIT, Exit, exitCodeOfState } from "./failure.ts";
 import { keepLastRun } from "./find-run.ts";
-import type { Output } from "./output.ts";
+import { cutText, type Output, parseDuration, safeText } from "./output.ts";
 
 export interface WatchOptions {
   /** Questions of the agent are asked at once, if there is a terminal. */
@@ -15,12 +16,59 @@ export interface WatchOptions {
   readonly after?: number;
 }
 
+/** How a command shows a run until its end. */
+export interface EndOptions {
+  readonly follow?: boolean;
+  readonly wait?: boolean;
+  readonly waitBlocked?: boolean;
+  readonly timeout?: string;
+}
+
 const FRAMES = Array.from("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏");
 const FRAME_MS = 100;
 /** While the server restarts, the command tries again, with pauses of up to 8 s. */
 const RECONNECTS = 60;
 const KEYS = "q detach · c cancel · a answer · f follow up";
+const LOST = "The connection to the server is lost. Trying again …";
 const ERASE_LINE = "\r\u001b[2K";
+
+/** Adds the options by which a command shows a run until its end. */
+export function withEndOptions(command: Command): Command {
+  return command
+    .option("-f, --follow", "show the run until it ends, and ask its questions")
+    .addOption(new Option("-w, --wait", "wait for the end and print the result").conflicts("follow"))
+    .addOption(new Option("--wait-blocked", "wait also while a person has to answer").implies({ wait: true }))
+    .addOption(
+      new Option("--timeout <duration>", "wait at most this long, for example 30m").implies({ wait: true }),
+    );
+}
+
+/** Shows the run until its end if the options say so, and then throws the exit code of its state. */
+export async function followOrWait(
+  cli: Cli,
+  runId: string,
+  { follow, timeout, wait, waitBlocked }: EndOptions,
+  after?: number,
+): Promise<void> {
+  if (follow === true) {
+    cli.output.note(`Run ${runId}`);
+    await watchRun(cli, runId, { asks: true, ...(after !== undefined && { after }) });
+  }
+  if (wait === true) {
+    const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
+    if (cli.output.isTerminal) {
+      cli.output.note(cli.output.style("dim", `Waiting for run ${runId} …`));
+    }
+    const run = await waitForRun(cli, runId, { timeoutMs, untilBlocked: waitBlocked !== true });
+    if (cli.output.isJson) {
+      cli.output.json(run);
+    } else if (run.result !== undefined) {
+      cli.output.line(safeText(run.result.text).trimEnd());
+    }
+    cli.output.note(outcomeText(cli.output, run));
+    throw new Exit(exitCodeOfState(run.state));
+  }
+}
 
 /** Shows a run live until it has ended, and throws the exit code of its state. */
 export async function watchRun(cli: Cli, runId: string, options: WatchOptions = {}): Promise<void> {
@@ -37,6 +85,14 @@ export function detachedText(runId: string): string {
   return `The run continues. Watch it: errand watch ${runId}\nCancel it: errand cancel ${runId}`;
 }
 
+function noteLoss({ output }: Cli): (isConnected: boolean) => void {
+  return (isConnected) => {
+    if (!isConnected) {
+      output.note(LOST);
+    }
+  };
+}
+
 async function printEvents(cli: Cli, client: Errand, runId: string, options: WatchOptions): Promise<RunItem> {
   const text = new EventText(cli.output);
   const { after, tail } = options;
@@ -47,7 +103,7 @@ async function printEvents(cli: Cli, client: Errand, runId: string, options: Wat
     for await (const event of client.runs.events(
       runId,
       { after, tail },
-      { signal: stop.signal, maxReconnects: RECONNECTS },
+      { signal: stop.signal, maxReconnects: RECONNECTS, onConnectionChange: noteLoss(cli) },
     )) {
       if (cli.output.isJson) {
         cli.output.json(event);
@@ -81,6 +137,7 @@ class LiveScreen {
   /** The status line is below the text. It is absent within a line of the agent and while a question is asked. */
   #hasStatus = false;
   #isAsking = false;
+  #isConnected = true;
   #isWithinLine = false;
   #work: Promise<void> = Promise.resolve();
   #askedPermission: string | undefined;
@@ -105,6 +162,7 @@ class LiveScreen {
         {
           signal: this.#stop.signal,
           maxReconnects: RECONNECTS,
+          onConnectionChange: (isConnected) => this.#setConnected(isConnected),
         },
       );
       for await (const event of events) {
@@ -136,19 +194,30 @@ class LiveScreen {
     }
   }
 
+  #setConnected(isConnected: boolean): void {
+    this.#isConnected = isConnected;
+    this.#endLine();
+    this.#drawStatus();
+  }
+
   #drawStatus(): void {
     if (this.#isAsking || this.#isWithinLine || ENDED.has(this.#text.state)) {
       return;
     }
     this.#frame = (this.#frame + 1) % FRAMES.length;
-    const text = `${FRAMES[this.#frame]} ${this.#text.activity}`;
+    const text = `${FRAMES[this.#frame]} ${this.#isConnected ? this.#text.activity : LOST}`;
     const room = this.#output.width - 1;
     const withKeys = `${text}   ${KEYS}`;
-    const line = Array.from(withKeys.length <= room ? withKeys : text)
-      .slice(0, room)
-      .join("");
+    const line = cutText(withKeys.length <= room ? withKeys : text, room);
     this.#output.write(`${ERASE_LINE}${this.#output.style("dim", line)}`);
     this.#hasStatus = true;
+  }
+
+  #endLine(): void {
+    if (this.#isWithinLine) {
+      this.#output.write(this.#text.endLine());
+      this.#isWithinLine = false;
+    }
   }
 
   #eraseStatus(): void {
@@ -198,10 +267,7 @@ class LiveScreen {
   /** Asks a question. Meanwhile the keys belong to it, and events wait. */
   #ask(question: () => Promise<void>): void {
     this.#eraseStatus();
-    if (this.#isWithinLine) {
-      this.#output.write(this.#text.endLine());
-      this.#isWithinLine = false;
-    }
+    this.#endLine();
     this.#isAsking = true;
     process.stdin.off("keypress", this.#onKey);
     this.#work = question()
@@ -257,7 +323,8 @@ export async function waitForRun(
   const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([interrupt.signal, ...(timeout === undefined ? [] : [timeout])]);
   try {
-    return await client.runs.waitForCompletion(runId, { signal, untilBlocked, maxReconnects: RECONNECTS });
+    const options = { signal, untilBlocked, maxReconnects: RECONNECTS, onConnectionChange: noteLoss(cli) };
+    return await client.runs.waitForCompletion(runId, options);
   } catch (error) {
     if (interrupt.signal.aborted) {
       cli.output.note(detachedText(runId));

@@ -23,6 +23,8 @@ export interface CliCall {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The width of the terminal. */
+  readonly columns?: number;
 }
 
 /** The packed program, installed in a project of its own as `npm install` or `npx` would do it. */
@@ -76,9 +78,12 @@ export class InstalledCli {
     return { code: child.exitCode, stdout, stderr };
   }
 
-  /** Runs the program on a terminal of 120 columns and 40 rows. */
-  terminal(args: readonly string[], { cwd = this.folder, env = {} }: CliCall = {}): Terminal {
-    const terminal = new Terminal(this.program, args, cwd, { ...this.env, ...env });
+  /** Runs the program on a terminal of 40 rows. */
+  terminal(
+    args: readonly string[],
+    { columns = COLUMNS, cwd = this.folder, env = {} }: CliCall = {},
+  ): Terminal {
+    const terminal = new Terminal([this.program, ...args], { columns, cwd, env: { ...this.env, ...env } });
     this.#terminals.push(terminal);
     return terminal;
   }
@@ -94,17 +99,17 @@ export class InstalledCli {
 /** A program on a pseudo-terminal, and the screen that a person would see. */
 export class Terminal {
   readonly #process: ReturnType<typeof spawnTerminal>;
-  readonly #screen = new headless.Terminal({
-    cols: COLUMNS,
-    rows: ROWS,
-    scrollback: 1_000,
-    allowProposedApi: true,
-  });
+  readonly #screen: InstanceType<typeof headless.Terminal>;
   readonly #exit: Promise<number>;
   #received = "";
 
-  constructor(program: string, args: readonly string[], cwd: string, env: Record<string, string>) {
-    this.#process = spawnTerminal(program, [...args], { cols: COLUMNS, rows: ROWS, cwd, env });
+  constructor(
+    [program = "", ...args]: readonly string[],
+    { columns, cwd, env }: Required<Omit<CliCall, "input">>,
+  ) {
+    const size = { cols: columns, rows: ROWS };
+    this.#screen = new headless.Terminal({ ...size, scrollback: 1_000, allowProposedApi: true });
+    this.#process = spawnTerminal(program, args, { ...size, cwd, env });
     this.#process.onData((data) => {
       this.#received += data;
       this.#screen.write(data);

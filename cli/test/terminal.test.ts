@@ -81,6 +81,18 @@ test("a list is a table with short ids, relative times and colors on a terminal"
   await expect.poll(() => list.received, POLL).toContain("\u001b[32msucceeded");
 });
 
+test("on a narrow terminal, a run takes one line and its id is whole", async () => {
+  await cli.call(["run", "say a long text about narrow terminals and their tables", "--wait"], {
+    env: env(),
+  });
+  const list = cli.terminal(["runs", "list", "-q", "narrow"], { env: env(), columns: 60 });
+
+  expect(await list.ended()).toBe(0);
+  await expect
+    .poll(() => normalized(list.screen), POLL)
+    .toMatch(/^RUN .+\nSHORT-ID {2}succeeded {2}.+ {2}cli +say.*…$/);
+});
+
 test("without colors, no escape sequence is written to the terminal", async () => {
   const list = cli.terminal(["runs", "list"], { env: { ...env(), NO_COLOR: "1" } });
 
@@ -160,6 +172,7 @@ test("a run is watched through a restart of the server, and nothing is lost or s
   await watch.waitForText(/one/);
 
   await service.end("SIGKILL");
+  await watch.waitForText(/The connection to the server is lost\. Trying again/);
   service = await start();
   proxy.target = service.url;
 
@@ -173,7 +186,7 @@ test("the key is asked for without showing it, and kept for the user alone", asy
   const config = join(folder, "config");
   const login = cli.terminal(["login"], { env: { ERRAND_CONFIG_DIR: config } });
   await login.waitForText(/Address of the server/);
-  login.type(`${"\u007f".repeat(40)}${proxy.url}\r`);
+  login.type(`${proxy.url}\r`);
   await login.waitForText(/How do you sign in/);
   login.type("\u001b[B\r");
   await login.waitForText(/◆ +API key$/m);
@@ -286,4 +299,22 @@ test("without a prompt, the editor of the user opens", async () => {
   expect(await edited.ended()).toBe(0);
   const { stdout } = await cli.call(["runs", "get", "@last", "--jq", ".prompt"], { env: env() });
   expect(stdout).toBe("say edited\n");
+});
+
+test("a text that was written in the editor is kept if the command fails", async () => {
+  const edited = cli.terminal(["run", "--env", "nowhere"], {
+    env: { ...env(), TMPDIR: folder, EDITOR: 'sh -c \'printf "say precious" > "$1"\' x' },
+  });
+
+  expect(await edited.ended()).toBe(2);
+  await edited.waitForText(/Your text is kept in/);
+  const [, file = ""] = /Your text is kept in (\S+PROMPT\.md)/.exec(edited.screen) ?? [];
+  expect(await readFile(file, "utf8")).toBe("say precious");
+});
+
+test("the editor opens only for a user who is signed in", async () => {
+  const run = cli.terminal(["run"], { env: { ERRAND_CONFIG_DIR: join(folder, "none"), EDITOR: "false" } });
+
+  expect(await run.ended()).toBe(4);
+  await run.waitForText(/You are not signed in\./);
 });

@@ -4,7 +4,7 @@ import { keyFromBrowser } from "../browser-login.ts";
 import { type Cli, handle } from "../cli.ts";
 import { UsageError } from "../failure.ts";
 import { oneLine } from "../output.ts";
-import { LOCAL_URL } from "../settings.ts";
+import { LOCAL_URL, serverAddress } from "../settings.ts";
 
 interface LoginOptions {
   readonly web?: boolean;
@@ -26,25 +26,28 @@ export function addAccountCommands(program: Command): void {
     )
     .option("--web", "sign in with the browser")
     .addOption(new Option("--with-token", "read the key from standard input").conflicts("web"))
-    .option("--name <name>", "the name of the context; default: the host of the server");
+    .option("--name <name>", "the name of the context; default: the one of this server, or its host");
   handle(login, async (cli, options: LoginOptions) => {
     if (options.withToken !== true && options.web !== true && !cli.isInteractive) {
       throw new UsageError(
         "The key cannot be asked for.",
-        "Write it to standard input: errand login --with-token",
+        "Write it to standard input: errand login --with-token. Or sign in with a browser: errand login --web",
       );
     }
-    const before = cli.options.url ?? process.env.ERRAND_URL;
+    const known = cli.options.url || process.env.ERRAND_URL;
     const isAsked = options.withToken !== true && cli.isInteractive;
-    const url = addressOf(
-      before ?? (isAsked ? await askText("Address of the server", LOCAL_URL) : LOCAL_URL),
-    );
+    const { contexts, current = "" } = await cli.settings.read();
+    const usual = contexts[cli.options.context ?? current]?.url ?? LOCAL_URL;
+    const url = serverAddress(known || (isAsked ? await askText("Address of the server", usual) : usual));
     const apiKey = await keyFor(cli, url, options);
     if (apiKey === "") {
       throw new UsageError("The key is empty.");
     }
     const { principal, team } = await cli.clientOf(url, apiKey).whoami();
-    const name = options.name ?? cli.options.context ?? new URL(url).host;
+    // A new key for a known server replaces the old one.
+    const names = [current, ...Object.keys(contexts)];
+    const same = names.find((context) => contexts[context]?.url === url);
+    const name = options.name ?? cli.options.context ?? same ?? new URL(url).host;
     await cli.settings.change((stored) => ({
       ...stored,
       current: name,
@@ -53,6 +56,7 @@ export function addAccountCommands(program: Command): void {
     cli.output.line(
       `Signed in to ${url} as ${oneLine(principal.display_name ?? principal.uid)}, team ${oneLine(team.name)}.`,
     );
+    noteVariable(cli);
   });
 
   const logout = program
@@ -72,6 +76,7 @@ export function addAccountCommands(program: Command): void {
       ...(chosen === undefined || chosen === name ? {} : { current: chosen }),
     }));
     cli.output.line(`Signed out of ${name}.`);
+    noteVariable(cli);
   });
 
   const whoami = program.command("whoami").description("Shows whose key is used, and what it may do.");
@@ -90,23 +95,18 @@ export function addAccountCommands(program: Command): void {
   });
 }
 
+function noteVariable({ output }: Cli): void {
+  if (process.env.ERRAND_API_KEY) {
+    output.note("! The variable ERRAND_API_KEY is set. Its key is used instead of the keys of contexts.");
+  }
+}
+
 async function keyFor(cli: Cli, url: string, { web, withToken }: LoginOptions): Promise<string> {
   if (withToken === true) {
-    return (await readInput()).trim();
+    return (cli.isInteractive ? await askSecret("API key") : await readInput()).trim();
   }
   if (web === true || (await askChoice("How do you sign in?", WAYS)) === "browser") {
     return keyFromBrowser(cli, url);
   }
   return (await askSecret("API key")).trim();
-}
-
-function addressOf(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(
-      `"${text}" is not the address of a server.`,
-      "For example: https://errand.example.com",
-    );
-  }
-  return (url.origin + url.pathname).replace(/\/+$/, "");
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Cli, handle } from "../cli.ts";
 import { collect, definedMembers } from "../options.ts";
 import { reportTest } from "../watch.ts";
+import { environmentUid } from "./environments.ts";
 import { addRecordKind } from "./record-kind.ts";
 
 /** Adds the commands for what does the work of a run: named agents, agents of the catalogue, models and skills. */
@@ -21,14 +22,14 @@ function addSkillCommands(program: Command): void {
     .description("Lists the skills in the repositories of the environments.")
     .option("--repo <owner/name>", "only those of this repository")
     .option("--refresh", "read the repositories again");
-  handle(list, async (cli, options: { readonly repo?: string; readonly refresh?: boolean }) => {
-    const { agents } = await (await cli.client()).skills.list(definedMembers(options));
+  handle(list, async (cli, { refresh, repo }: { readonly repo?: string; readonly refresh?: boolean }) => {
+    const { agents } = await (await cli.client()).skills.list(definedMembers({ refresh, repo }));
     const rows = agents.flatMap(({ name, variants }) => variants.map((variant) => ({ name, ...variant })));
     cli.output.table(
       rows,
       [
-        { title: "NAME", value: ({ name }) => name },
-        { title: "SKILL", value: ({ id }) => id },
+        { title: "NAME", value: ({ name }) => name, isWhole: true },
+        { title: "SKILL", value: ({ id }) => id, isWhole: true },
         { title: "DESCRIPTION", value: ({ description }) => description },
       ],
       "No skills.",
@@ -42,8 +43,8 @@ function addNamedAgentCommands(program: Command): void {
     name: "agents",
     one: "named agent",
     columns: [
-      { title: "NAME", value: ({ name }) => name },
-      { title: "UID", value: ({ uid }) => uid },
+      { title: "NAME", value: ({ name }) => name, isWhole: true },
+      { title: "UID", value: ({ uid }) => uid, isWhole: true },
       { title: "AGENT", value: ({ harness }) => harness?.type },
       { title: "MODEL", value: ({ base_model }) => base_model },
       { title: "DESCRIPTION", value: ({ description }) => description },
@@ -58,10 +59,11 @@ function addNamedAgentCommands(program: Command): void {
         .option("--prompt <text>", "what it is always told")
         .option("--agent <name>", "the agent of the catalogue that does its runs")
         .option("--model <id>", "the model")
-        .option("--env <uid>", "the uid of an environment")
+        .option("--env <environment>", "an environment: its name or uid")
         .option("--skill <skill>", "a skill (repeatable)", collect)
         .option("--secret <name>", "a secret of the team that it gets, and no other (repeatable)", collect),
-    editOf: (
+    editOf: async (
+      cli,
       options: Partial<Record<"name" | "description" | "prompt" | "agent" | "model" | "env", string>> & {
         readonly skill?: readonly string[];
         readonly secret?: readonly string[];
@@ -73,7 +75,7 @@ function addNamedAgentCommands(program: Command): void {
         prompt: options.prompt,
         harness: options.agent === undefined ? undefined : { type: options.agent },
         base_model: options.model,
-        environment_id: options.env,
+        environment_id: options.env === undefined ? undefined : await environmentUid(cli, options.env),
         skills: options.skill === undefined ? undefined : [...options.skill],
         secrets: options.secret?.map((name) => ({ name })),
       }),
@@ -95,7 +97,15 @@ function addNamedAgentCommands(program: Command): void {
         name,
         skills,
         secrets,
-        ...definedMembers({ base_model, description, environment_id, harness, mcp_servers, prompt, worker_host }),
+        ...definedMembers({
+          base_model,
+          description,
+          environment_id,
+          harness,
+          mcp_servers,
+          prompt,
+          worker_host,
+        }),
       };
     },
     replace: async (cli, uid, { name: _, ...edit }) =>
@@ -115,7 +125,7 @@ function addCatalogueCommands(program: Command): void {
     cli.output.table(
       agents,
       [
-        { title: "NAME", value: ({ name }) => name },
+        { title: "NAME", value: ({ name }) => name, isWhole: true },
         { title: "VERSION", value: ({ version }) => version },
         {
           title: "USABLE",
@@ -145,7 +155,7 @@ function addModelCommand(program: Command): void {
     cli.output.table(
       rows,
       [
-        { title: "MODEL", value: ({ id }) => id },
+        { title: "MODEL", value: ({ id }) => id, isWhole: true },
         { title: "NAME", value: ({ display_name }) => display_name },
         { title: "PROVIDER", value: ({ provider }) => provider },
         { title: "DEFAULT", value: ({ id }) => (id === default_model_id ? "default" : "") },

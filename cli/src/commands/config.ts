@@ -56,7 +56,7 @@ export function addConfigCommands(program: Command): void {
     cli.output.table(
       rows,
       [
-        { title: "NAME", value: ({ name }) => name },
+        { title: "NAME", value: ({ name }) => name, isWhole: true },
         { title: "CURRENT", value: ({ current: is }) => (is ? "current" : "") },
         { title: "SERVER", value: ({ url }) => url },
       ],

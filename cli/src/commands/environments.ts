@@ -1,18 +1,21 @@
 import type { Environment, EnvironmentConfig } from "@errand/client";
 import type { Command } from "commander";
-import { handle } from "../cli.ts";
+import { type Cli, handle } from "../cli.ts";
+import { UsageError } from "../failure.ts";
 import { collect, definedMembers } from "../options.ts";
 import { ago } from "../output.ts";
 import { reportTest } from "../watch.ts";
 import { addRecordKind } from "./record-kind.ts";
+
+const UID = /^[0-9A-Za-z]{22}$/;
 
 export function addEnvironmentCommands(program: Command): void {
   const group = addRecordKind<Environment, EnvironmentConfig>(program, {
     name: "environments",
     one: "environment",
     columns: [
-      { title: "NAME", value: ({ config }) => config.name },
-      { title: "UID", value: ({ uid }) => uid },
+      { title: "NAME", value: ({ config }) => config.name, isWhole: true },
+      { title: "UID", value: ({ uid }) => uid, isWhole: true },
       { title: "IMAGE", value: ({ config }) => config.docker_image },
       {
         title: "CHANGED",
@@ -35,13 +38,16 @@ export function addEnvironmentCommands(program: Command): void {
         .option("--image <image>", "the Docker image")
         .option("--repo <owner/name>", "a GitHub repository (repeatable)", collect)
         .option("--setup <command>", "a command that prepares it (repeatable)", collect),
-    editOf: (options: {
-      readonly name?: string;
-      readonly description?: string;
-      readonly image?: string;
-      readonly repo?: readonly string[];
-      readonly setup?: readonly string[];
-    }) =>
+    editOf: async (
+      _,
+      options: {
+        readonly name?: string;
+        readonly description?: string;
+        readonly image?: string;
+        readonly repo?: readonly string[];
+        readonly setup?: readonly string[];
+      },
+    ) =>
       definedMembers({
         name: options.name,
         description: options.description,
@@ -59,14 +65,28 @@ export function addEnvironmentCommands(program: Command): void {
     .description("Prepares an environment as a run would, and says whether that works.")
     .argument("<name>", "an environment: its name or id");
   handle(test, async (cli, _: object, name: string) => {
-    const client = await cli.client();
-    const { environments } = await client.environments.list();
-    const found = environments.find(({ config, uid }) => uid === name || config.name === name);
-    await reportTest(cli, await client.environments.test(found?.uid ?? name));
+    const uid = await environmentUid(cli, name);
+    await reportTest(cli, await (await cli.client()).environments.test(uid));
   });
 }
 
+/** The uid of the environment that the user named by its uid or its name. */
+export async function environmentUid(cli: Cli, name: string): Promise<string> {
+  if (UID.test(name)) {
+    return name;
+  }
+  const { environments } = await (await cli.client()).environments.list();
+  const environment = environments.find(({ config }) => config.name === name);
+  if (environment === undefined) {
+    throw new UsageError(`There is no environment "${name}".`, "List them with: errand environments list");
+  }
+  return environment.uid;
+}
+
 function repositoryOf(text: string): { owner: string; repo: string } {
-  const [owner = "", repo = ""] = text.split("/");
+  const [owner = "", repo = "", ...others] = text.split("/");
+  if (owner === "" || repo === "" || others.length > 0) {
+    throw new UsageError(`"${text}" is not a repository.`, "Write it as owner/name.");
+  }
   return { owner, repo };
 }

@@ -18,7 +18,7 @@ export interface RecordKind<Item, Edit extends object> {
   /** Adds the options by which one is described. */
   readonly addOptions: (command: Command) => void;
   /** What the options describe. */
-  readonly editOf: (options: never) => Partial<Edit>;
+  readonly editOf: (cli: Cli, options: never) => Promise<Partial<Edit>>;
   readonly create: (cli: Cli, edit: Edit) => Promise<Item>;
   /** The members of an item that can be changed. */
   readonly editable: (item: Item) => Edit;
@@ -55,7 +55,10 @@ export function addRecordKind<Item extends object, Edit extends object>(
   kind.addOptions(create);
   handle(create, async (cli, options: { readonly file?: string }) => {
     const fromFile = options.file === undefined ? {} : await readJson(options.file);
-    const item = await kind.create(cli, { ...fromFile, ...kind.editOf(options as never) } as Edit);
+    const item = await kind.create(cli, {
+      ...fromFile,
+      ...(await kind.editOf(cli, options as never)),
+    } as Edit);
     showItem(cli, item, kind.columns);
   });
 
@@ -67,7 +70,7 @@ export function addRecordKind<Item extends object, Edit extends object>(
   kind.addOptions(edit);
   handle(edit, async (cli, options: { readonly file?: string }, name: string) => {
     const item = await findItem(cli, kind, name);
-    const changes = kind.editOf(options as never);
+    const changes = await kind.editOf(cli, options as never);
     const before = kind.editable(item);
     const wanted =
       options.file !== undefined

@@ -4,15 +4,16 @@ import type { AmbientAgentConfig, RunAgentRequest, RunAgentResponse } from "@err
 import { Argument, type Command, Option } from "commander";
 import { editText, openInBrowser, readInput } from "../ask.ts";
 import { type Cli, handle } from "../cli.ts";
-import { outcomeText, STATE_NAMES } from "../event-text.ts";
-import { EXIT, Exit, exitCodeOfState, UsageError } from "../failure.ts";
+import { STATE_NAMES } from "../event-text.ts";
+import { EXIT, Exit, UsageError } from "../failure.ts";
 import { findRunId, keepLastRun } from "../find-run.ts";
 import { localRepository } from "../git.ts";
 import { collect, definedMembers, pairOf, readJson } from "../options.ts";
-import { oneLine, parseDuration, safeText } from "../output.ts";
-import { detachedText, waitForRun, watchRun } from "../watch.ts";
+import { oneLine } from "../output.ts";
+import { detachedText, type EndOptions, followOrWait, withEndOptions } from "../watch.ts";
+import { environmentUid } from "./environments.ts";
 
-interface RunOptions {
+interface RunOptions extends EndOptions {
   /** false: no repository, also not that of the current directory. */
   readonly repo?: string | boolean;
   readonly ref?: string;
@@ -32,10 +33,6 @@ interface RunOptions {
   readonly personal?: boolean;
   readonly parent?: string;
   readonly meta?: readonly string[];
-  readonly follow?: boolean;
-  readonly wait?: boolean;
-  readonly waitBlocked?: boolean;
-  readonly timeout?: string;
   readonly web?: boolean;
   /** The prompt, as older forms of the command have it. */
   readonly prompt?: string;
@@ -69,7 +66,7 @@ export function addRunCommand(program: Command): void {
     .option("--no-repo", "work on no repository, also not on that of the current directory")
     .option("--ref <branch>", "the branch, tag or commit to begin with")
     .addOption(new Option("--pr <kind>", "open a pull request for the changes").choices(["draft", "ready"]))
-    .option("--env <environment>", "the uid or the name of an environment")
+    .option("--env <environment>", "an environment: its name or uid")
     .option("--agent <name>", "an agent of the catalogue, or a named agent")
     .option("--model <id>", "the model")
     .option("--skill <skill>", "the skill to run: owner/repo:name")
@@ -84,14 +81,13 @@ export function addRunCommand(program: Command): void {
     .option("--personal", "only you and administrators see the run")
     .option("--parent <run>", "the run that this one belongs to")
     .option("-m, --meta <key=value>", "metadata (repeatable)", collect)
-    .option("-f, --follow", "show the run until it ends, and ask its questions")
-    .option("-w, --wait", "wait for the end and print the result")
-    .option("--wait-blocked", "with --wait: also wait while a person has to answer")
-    .option("--timeout <duration>", "with --wait: wait at most this long, for example 30m")
     .option("--web", "open the run in the browser")
     .addOption(new Option("-p, --prompt <text>").hideHelp())
     .addOption(new Option("-e, --environment <uid>").hideHelp());
+  withEndOptions(command);
   handle(command, async (cli, options: RunOptions & { readonly environment?: string }, prompt?: string) => {
+    // Before the user writes a prompt that could not be sent.
+    await cli.connection();
     const request = await requestOf(
       cli,
       { env: options.environment as string, ...options },
@@ -114,21 +110,7 @@ async function show(cli: Cli, options: RunOptions, created: RunAgentResponse): P
     const { session_link } = await client.runs.retrieve(run_id);
     await openInBrowser(session_link ?? "");
   }
-  if (options.follow === true) {
-    cli.output.note(`Run ${run_id}`);
-    await watchRun(cli, run_id, { asks: true });
-  }
-  if (options.wait === true) {
-    const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout);
-    const run = await waitForRun(cli, run_id, { timeoutMs, untilBlocked: options.waitBlocked !== true });
-    if (cli.output.isJson) {
-      cli.output.json(run);
-    } else if (run.result !== undefined) {
-      cli.output.line(safeText(run.result.text).trimEnd());
-    }
-    cli.output.note(outcomeText(cli.output, run));
-    throw new Exit(exitCodeOfState(run.state));
-  }
+  await followOrWait(cli, run_id, options);
   if (cli.output.isJson) {
     cli.output.json(created);
     return;
@@ -154,7 +136,8 @@ async function requestOf(
   const { agent: configuredAgent, environment, model } = (await cli.settings.read()).defaults;
   const agent = await agentOf(cli, options.agent ?? configuredAgent);
   const text = await promptOf(cli, options, prompt);
-  const environment_id = await environmentOf(cli, options.env ?? environment);
+  const chosen = options.env ?? environment;
+  const environment_id = chosen === undefined ? undefined : await environmentUid(cli, chosen);
   const config: AmbientAgentConfig = {
     ...agent.config,
     ...(await repositoryOf(cli, options, environment_id)),
@@ -196,7 +179,10 @@ async function promptOf(
     return prompt;
   }
   if (!cli.isInteractive) {
-    throw new UsageError("A prompt is missing.", 'Write it behind the command: errand run "Fix the build"');
+    throw new UsageError(
+      "A prompt is missing.",
+      'Write it behind the command, errand run "Fix the build", or to standard input, errand run -',
+    );
   }
   const text = (await editText("PROMPT.md", "")).trim();
   if (text === "") {
@@ -217,18 +203,6 @@ async function agentOf(
   const { agents } = await (await cli.client()).agents.list();
   const named = agents.find(({ name: own, uid }) => own === name || uid === name);
   return named === undefined ? { config: { harness: { type: name } } } : { uid: named.uid };
-}
-
-async function environmentOf(cli: Cli, name: string | undefined): Promise<string | undefined> {
-  if (name === undefined || /^[0-9A-Za-z]{22}$/.test(name)) {
-    return name;
-  }
-  const { environments } = await (await cli.client()).environments.list();
-  const found = environments.find(({ config }) => config.name === name);
-  if (found === undefined) {
-    throw new UsageError(`There is no environment "${name}".`, "List them with: errand environments list");
-  }
-  return found.uid;
 }
 
 async function repositoryOf(

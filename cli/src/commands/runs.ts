@@ -5,7 +5,7 @@ import { type Cli, handle } from "../cli.ts";
 import { outcomeText, STATE_NAMES, STATE_STYLES } from "../event-text.ts";
 import { UsageError } from "../failure.ts";
 import { findRunId, RUN_HELP } from "../find-run.ts";
-import { collect, requireYes } from "../options.ts";
+import { collect, parseCount, requireYes } from "../options.ts";
 import { ago, type Column, parseDuration, safeText } from "../output.ts";
 import { watchRun } from "../watch.ts";
 
@@ -17,7 +17,7 @@ interface ListOptions {
   readonly name?: string;
   readonly since?: string;
   readonly query?: string;
-  readonly limit: string;
+  readonly limit: number;
   readonly watch?: boolean;
 }
 
@@ -27,12 +27,18 @@ const CLEAR = "\u001b[H\u001b[2J";
 const SHORT_ID = 13;
 
 const COLUMNS: readonly Column<RunItem>[] = [
-  { title: "RUN", value: ({ run_id }) => run_id, text: ({ run_id }) => run_id.slice(0, SHORT_ID) },
+  {
+    title: "RUN",
+    value: ({ run_id }) => run_id,
+    text: ({ run_id }) => run_id.slice(0, SHORT_ID),
+    isWhole: true,
+  },
   {
     title: "STATE",
     value: ({ state }) => state,
     text: ({ state }) => STATE_NAMES[state],
     style: ({ state }) => STATE_STYLES[state],
+    isWhole: true,
   },
   { title: "CREATED", value: ({ created_at }) => created_at, text: ({ created_at }) => ago(created_at) },
   { title: "BY", value: ({ creator }) => creator.display_name ?? creator.uid },
@@ -53,7 +59,7 @@ export function addRunsCommands(program: Command): void {
     .option("--name <name>", "only runs with this name of their configuration")
     .option("--since <duration>", "only runs created within this time, for example 2d")
     .option("-q, --query <text>", "only runs with these words in title, prompt or skill")
-    .option("-L, --limit <count>", "at most so many runs", "30")
+    .addOption(new Option("-L, --limit <count>", "at most so many runs").default(30).argParser(parseCount))
     .option("--watch", "repeat the list every two seconds");
   handle(list, async (cli, options: ListOptions) => {
     if (options.watch !== true || !cli.output.isTerminal) {
@@ -132,9 +138,11 @@ export function addRunsCommands(program: Command): void {
       "Shows a run live. On a terminal: q detaches, c cancels, a answers a question, f sends a follow-up.",
     )
     .argument("<run>", RUN_HELP)
-    .addOption(new Option("--tail <count>", "begin with the last events").argParser(Number));
+    .addOption(new Option("--tail <count>", "begin with the last events").argParser(parseCount));
   handle(watch, async (cli, { tail }: { readonly tail?: number }, name: string) => {
-    await watchRun(cli, await findRunId(cli, name), tail === undefined ? {} : { tail });
+    // A server that cannot be reached is an error at once. Only later, the command waits for it.
+    const { run_id } = await (await cli.client()).runs.retrieve(await findRunId(cli, name));
+    await watchRun(cli, run_id, tail === undefined ? {} : { tail });
   });
 }
 
@@ -182,10 +190,7 @@ function artifactName({ artifact_type, data }: NonNullable<RunItem["artifacts"]>
 
 async function listRuns(cli: Cli, options: ListOptions): Promise<readonly RunItem[]> {
   const client = await cli.client();
-  const limit = Number(options.limit);
-  if (!Number.isInteger(limit) || limit < 1) {
-    throw new UsageError(`"${options.limit}" is not a number of runs.`);
-  }
+  const { limit } = options;
   const query: ListRunsQuery = {
     sort_by: "created_at",
     limit: Math.min(limit, 500),

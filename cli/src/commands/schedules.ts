@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Cli, handle } from "../cli.ts";
 import { definedMembers } from "../options.ts";
 import { ago } from "../output.ts";
+import { environmentUid } from "./environments.ts";
 import { addRecordKind, findItem, type RecordKind, showItem } from "./record-kind.ts";
 
 export function addScheduleCommands(program: Command): void {
@@ -11,8 +12,8 @@ export function addScheduleCommands(program: Command): void {
     name: "schedules",
     one: "schedule",
     columns: [
-      { title: "NAME", value: ({ name }) => name },
-      { title: "ID", value: ({ id }) => id },
+      { title: "NAME", value: ({ name }) => name, isWhole: true },
+      { title: "ID", value: ({ id }) => id, isWhole: true },
       { title: "CRON (UTC)", value: ({ cron_schedule }) => cron_schedule },
       { title: "IS", value: ({ enabled }) => (enabled ? "active" : "paused") },
       {
@@ -31,12 +32,15 @@ export function addScheduleCommands(program: Command): void {
         .option("--name <name>", "its name")
         .option("--cron <expression>", "when it runs, in UTC: minute hour day month weekday")
         .option("--prompt <text>", "what to do")
-        .option("--env <uid>", "the uid of an environment")
+        .option("--env <environment>", "an environment: its name or uid")
         .option("--repo <owner/name>", "the GitHub repository to work on")
         .option("--model <id>", "the model"),
-    editOf: (options: Partial<Record<"name" | "cron" | "prompt" | "env" | "repo" | "model", string>>) => {
+    editOf: async (
+      cli,
+      options: Partial<Record<"name" | "cron" | "prompt" | "env" | "repo" | "model", string>>,
+    ) => {
       const config = definedMembers({
-        environment_id: options.env,
+        environment_id: options.env === undefined ? undefined : await environmentUid(cli, options.env),
         repository: options.repo,
         model_id: options.model,
       });

@@ -13,6 +13,10 @@ export function addSecretCommands(program: Command): void {
     .argument("<name>", "the name of the environment variable")
     .option("--personal", "only your own runs get it");
   handle(set, async (cli, { personal }: { readonly personal?: boolean }, name: string) => {
+    if (!cli.isInteractive && process.stdin.isTTY) {
+      // A terminal would show what is typed.
+      throw new UsageError("The value cannot be asked for.", "Write it to standard input.");
+    }
     const value = cli.isInteractive
       ? await askSecret(`Value of ${name}`)
       : (await readInput()).replace(/\r?\n$/, "");
@@ -39,7 +43,7 @@ export function addSecretCommands(program: Command): void {
     cli.output.table(
       secrets,
       [
-        { title: "NAME", value: ({ name }) => name },
+        { title: "NAME", value: ({ name }) => name, isWhole: true },
         { title: "OF", value: ({ scope }) => (scope.type === "User" ? "you" : "team") },
         {
           title: "CHANGED",

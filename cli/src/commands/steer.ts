@@ -6,14 +6,13 @@ import { STATE_NAMES } from "../event-text.ts";
 import { CliError, EXIT, Exit, UsageError } from "../failure.ts";
 import { findRunId, keepLastRun, RUN_HELP } from "../find-run.ts";
 import { safeText } from "../output.ts";
-import { watchRun } from "../watch.ts";
+import { type EndOptions, followOrWait, withEndOptions } from "../watch.ts";
 
-interface SendOptions {
+interface SendOptions extends EndOptions {
   readonly interrupt?: boolean;
   readonly steer?: boolean;
   readonly private?: boolean;
   readonly mode?: "normal" | "plan" | "orchestrate";
-  readonly follow?: boolean;
 }
 
 export function addSteerCommands(program: Command): void {
@@ -29,8 +28,8 @@ export function addSteerCommands(program: Command): void {
     .option("--interrupt", "stop the current turn first")
     .option("--steer", "give it to the current turn, if the agent can take it")
     .option("--private", "do not show it in the thread of the run")
-    .addOption(new Option("--mode <mode>", "how the agent works").choices(["normal", "plan", "orchestrate"]))
-    .option("-f, --follow", "show the run until it ends");
+    .addOption(new Option("--mode <mode>", "how the agent works").choices(["normal", "plan", "orchestrate"]));
+  withEndOptions(send);
   handle(send, async (cli, options: SendOptions, name: string, text: string) => {
     const runId = await findRunId(cli, name);
     const client = await cli.client();
@@ -41,9 +40,8 @@ export function addSteerCommands(program: Command): void {
       ...(options.private === true && { visibility: "private" }),
       ...(options.mode !== undefined && { mode: options.mode }),
     });
-    if (options.follow === true) {
-      await watchRun(cli, runId, { after, asks: true });
-    } else if (cli.output.isJson) {
+    await followOrWait(cli, runId, options, after);
+    if (cli.output.isJson) {
       cli.output.json(followUp);
     } else if (followUp.answered !== undefined) {
       cli.output.line(`Answered: ${followUp.answered}`);
@@ -87,7 +85,7 @@ export function addSteerCommands(program: Command): void {
     cli.output.table(
       results,
       [
-        { title: "RUN", value: ({ run_id }) => run_id },
+        { title: "RUN", value: ({ run_id }) => run_id, isWhole: true },
         { title: "RESULT", value: ({ status }) => status.replaceAll("_", " ") },
       ],
       "",
@@ -101,27 +99,23 @@ export function addSteerCommands(program: Command): void {
     .command("retry")
     .description("Starts a new run with the prompt and the configuration of another.")
     .argument("<run>", RUN_HELP)
-    .option("--edit", "change the prompt in your editor first")
-    .option("-f, --follow", "show the run until it ends");
-  handle(
-    retry,
-    async (cli, options: { readonly edit?: boolean; readonly follow?: boolean }, name: string) => {
-      const client = await cli.client();
-      const runId = await findRunId(cli, name);
-      const created =
-        options.edit === true
-          ? await createEdited(cli, await client.runs.retrieve(runId))
-          : await client.runs.retry(runId);
-      await keepLastRun(cli, created.run_id);
-      if (options.follow === true) {
-        await watchRun(cli, created.run_id, { asks: true });
-      } else if (cli.output.isJson) {
-        cli.output.json(created);
-      } else {
-        cli.output.line(created.run_id);
-      }
-    },
-  );
+    .option("--edit", "change the prompt in your editor first");
+  withEndOptions(retry);
+  handle(retry, async (cli, options: EndOptions & { readonly edit?: boolean }, name: string) => {
+    const client = await cli.client();
+    const runId = await findRunId(cli, name);
+    const created =
+      options.edit === true
+        ? await createEdited(cli, await client.runs.retrieve(runId))
+        : await client.runs.retry(runId);
+    await keepLastRun(cli, created.run_id);
+    await followOrWait(cli, created.run_id, options);
+    if (cli.output.isJson) {
+      cli.output.json(created);
+    } else {
+      cli.output.line(created.run_id);
+    }
+  });
 }
 
 async function createEdited(cli: Cli, run: RunItem) {
