@@ -8,6 +8,7 @@ import { addAgentCommands } from "./commands/agents.ts";
 import { addApiCommand } from "./commands/api.ts";
 import { addConfigCommands } from "./commands/config.ts";
 import { addEnvironmentCommands } from "./commands/environments.ts";
+import { addPolicyCommands } from "./commands/policies.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addRunsCommands } from "./commands/runs.ts";
 import { addScheduleCommands } from "./commands/schedules.ts";
@@ -99,6 +100,7 @@ function buildProgram(): Command {
   addSecretCommands(program);
   addScheduleCommands(program);
   addAgentCommands(program);
+  addPolicyCommands(program);
   program.commandsGroup("Server and account:");
   addAccountCommands(program);
   addServerCommands(program);

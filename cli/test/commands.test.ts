@@ -184,6 +184,24 @@ describe("settings of the team", () => {
     expect(await output(["schedules", "list"])).toBe("");
   });
 
+  test("a policy is created, decides about a run, is changed and deleted", async () => {
+    const created = ["policies", "create", "--name", "no-cli", "--effect", "deny", "--priority", "1"];
+    await output([...created, "--match", "sources=CLI,LOCAL", "--match", "relation=own"]);
+    const refused = await errand(["run", "say x"]);
+    await output(["policies", "edit", "no-cli", "--effect", "allow", "--reason", "all is well"]);
+
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("no-cli")]);
+    expect(await json(["policies", "get", "no-cli"])).toMatchObject({
+      effect: "allow",
+      priority: 1,
+      match: { sources: ["CLI", "LOCAL"], relation: "own" },
+      reason: "all is well",
+    });
+    expect(await output(["policies", "list"])).toMatch(/^1\tno-cli\t\S+\tallow\tactive\tsources=CLI,LOCAL /m);
+    await output(["policies", "delete", "no-cli", "--yes"]);
+    expect(await output(["policies", "list"])).not.toContain("no-cli");
+  });
+
   test("a named agent is created, changed, used by a run and deleted", async () => {
     await output(["agents", "create", "--name", "helper", "--prompt", "Be kind", "--agent", "demo"]);
     await output(["agents", "edit", "helper", "--description", "helps"]);
