@@ -45,11 +45,11 @@ export interface GatewayLimits {
   readonly bodyBytes: number;
   /** The limit of a push, and of one request to the internet. */
   readonly packBytes: number;
-  /** What one gateway may hold of requests and responses that it must read completely. Larger ones pass unread. */
+  /** The memory of one gateway for requests and responses that it must read as a whole. Larger ones pass unread. */
   readonly heldBytes: number;
   readonly connectMs: number;
   /** How long an upstream may take until its response begins. */
-  readonly answerMs: number;
+  readonly responseMs: number;
   /** How long an upstream may be silent during its response. */
   readonly idleMs: number;
   /** The same for MCP servers, whose event streams stay open, and for tunnels. */
@@ -68,7 +68,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   packBytes: 2_048 * MEBIBYTE,
   heldBytes: 64 * MEBIBYTE,
   connectMs: 30_000,
-  answerMs: 10 * MINUTE_MS,
+  responseMs: 10 * MINUTE_MS,
   idleMs: 5 * MINUTE_MS,
   streamIdleMs: 15 * MINUTE_MS,
 };

@@ -7,7 +7,7 @@ import { type Call, type CallHandler, signalOf } from "./call.ts";
 import { type Egress, refuseTunnel } from "./egress/egress.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { type GatewayToken, isOpenGit } from "./gateway-token.ts";
-import { answerRefusal, Refusal } from "./refusal.ts";
+import { Refusal, sendRefusal } from "./refusal.ts";
 
 export interface ServerOptions {
   readonly runId: RunId;
@@ -28,7 +28,7 @@ const HEADER_BYTES = 32 * 1_024;
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 30 * 60_000;
 const KEEP_ALIVE_MS = 2 * 60_000;
-/** Longer than any other limit, so that those end first and report why. */
+/** Longer than all other limits, so that those are reached first and give the reason. */
 const GRACE_MS = 60_000;
 
 const PATH = /^\/(?<token>[^/]+)\/(?<part>[a-z]+)(?<path>\/.*)?$/;
@@ -83,7 +83,7 @@ export class GatewayServer {
       refuseUpgrade(request);
       await this.#pass(request, response, signal);
     } catch (error) {
-      answerRefusal(response, this.#refusalOf(error, signal));
+      sendRefusal(response, this.#refusalOf(error, signal));
     } finally {
       this.#calls -= 1;
     }
@@ -112,7 +112,7 @@ export class GatewayServer {
     requirePlain(path);
     const serve = Object.hasOwn(this.#options.parts, part) ? this.#options.parts[part] : undefined;
     if (serve === undefined) {
-      throw new Refusal(404, "Here are /models, /git and /tools, and nothing else.");
+      throw new Refusal(404, "The gateway serves /models, /git and /tools, and nothing else.");
     }
     return serve({ request, response, path, query, signal });
   }

@@ -51,7 +51,7 @@ function proxyCredentials({ headers }: IncomingMessage): string {
   return Buffer.from(given, "base64").toString();
 }
 
-/** Takes the same time however much of it is right. */
+/** Takes the same time whether or not the beginning is right. */
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }

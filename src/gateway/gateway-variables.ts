@@ -8,7 +8,7 @@ type Variables = Readonly<Record<string, string>>;
 
 /**
  * Environment variables of all processes of an attempt, with which programs and git reach the gateway. None of them
- * is secret outside.
+ * is a secret outside of the sandbox.
  */
 export function gatewayVariables(
   gateway: Pick<Gateway, "address" | "portForward" | "proxyUrl">,
@@ -32,7 +32,7 @@ function proxyVariables(proxyUrl: string | undefined): Variables {
 }
 
 function gitVariables(gateway: Pick<Gateway, "address" | "portForward">, gitUrl: string): Variables {
-  const settings = [...SETTINGS, ...wayToHost(gateway, gitUrl)];
+  const settings = [...SETTINGS, ...gitHostSettings(gateway, gitUrl)];
   const numbered = settings.flatMap(([key = "", value = ""], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
@@ -49,7 +49,7 @@ function gitVariables(gateway: Pick<Gateway, "address" | "portForward">, gitUrl:
  * up to the gateway, because the gateway could not add its key to a request inside of TLS. Through a port forward it
  * needs no token, because only the sandbox has it, and `git config --list` would print it.
  */
-function wayToHost(
+function gitHostSettings(
   { address, portForward }: Pick<Gateway, "address" | "portForward">,
   gitUrl: string,
 ): readonly (readonly [string, string])[] {

@@ -11,12 +11,12 @@ const HOP_BY_HOP = [
 /** Headers that identify the client. The gateway sets them instead. */
 export const CREDENTIALS = [
   ...["authorization", "cookie", "x-api-key", "api-key", "x-goog-api-key"],
-  // Accounting is also decided by the key.
+  // The key decides which account is charged.
   ...["openai-organization", "openai-project", "x-goog-user-project"],
 ];
 
 /** Headers that would tell the sandbox which account is used, or redirect it. */
-export const ANSWERED_CREDENTIALS = [
+export const RESPONSE_CREDENTIALS = [
   ...["set-cookie", "www-authenticate", "location", "alt-svc", "refresh"],
   ...["openai-organization", "openai-project", "anthropic-organization-id"],
 ];

@@ -6,7 +6,7 @@ const STAR = "*";
 
 /**
  * Masks keys in responses, because some upstreams repeat what they received. Each key is replaced by the same number
- * of stars, so that the announced length stays right. Only a possible beginning of a key is held back.
+ * of stars, so that the content length stays right. Only a possible beginning of a key is held back.
  */
 export class KeyMask extends Transform {
   readonly #keys: readonly Buffer[];

@@ -14,7 +14,7 @@ export interface ListeningPlace {
 }
 
 /** The port inside the sandbox, below the range that systems use for outgoing connections. */
-const DOOR_PORT = 21_721;
+const SANDBOX_PORT = 21_721;
 /** The limit for the path of a unix socket. macOS has the smallest one. */
 const PATH_BYTES_MAX = 103;
 const SOCKET = "s";
@@ -41,7 +41,7 @@ export async function listenOnSocket(server: Server, root: string): Promise<List
   server.listen(socketPath);
   await once(server, "listening");
   await chmod(socketPath, 0o666);
-  return { port: DOOR_PORT, socketPath, remove: () => rm(directory, { recursive: true, force: true }) };
+  return { port: SANDBOX_PORT, socketPath, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
 /** Private to its owner. In another place if the path would be too long for a socket. */

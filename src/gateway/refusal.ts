@@ -14,7 +14,7 @@ export class Refusal extends Error {
 }
 
 /** Git shows plain text to its user. */
-export function answerRefusal(response: ServerResponse, { headers, message, status }: Refusal): void {
+export function sendRefusal(response: ServerResponse, { headers, message, status }: Refusal): void {
   sendWhole(response, status, { "content-type": "text/plain; charset=utf-8", ...headers }, `${message}\n`);
 }
 

@@ -3,7 +3,7 @@ import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { ForbiddenDestination } from "../network-policy/guarded-connector.ts";
 import { Refusal } from "./refusal.ts";
 
-export interface Question {
+export interface UpstreamRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Record<string, string | string[]>;
@@ -11,7 +11,7 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-export interface Answer {
+export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly body: Readable;
@@ -19,7 +19,7 @@ export interface Answer {
 
 export interface UpstreamOptions {
   readonly connectMs: number;
-  readonly answerMs: number;
+  readonly responseMs: number;
   readonly idleMs: number;
   /** Default: no restriction, for addresses that the operator configured. */
   readonly connect?: buildConnector.connector;
@@ -29,19 +29,19 @@ export interface UpstreamOptions {
 export class Upstream {
   readonly #agent: Agent;
 
-  constructor({ answerMs, connect, connectMs, idleMs }: UpstreamOptions) {
+  constructor({ responseMs, connect, connectMs, idleMs }: UpstreamOptions) {
     this.#agent = new Agent({
       connect: connect ?? { timeout: connectMs, rejectUnauthorized: true },
       allowH2: false,
-      headersTimeout: answerMs,
+      headersTimeout: responseMs,
       bodyTimeout: idleMs,
     });
   }
 
   /** Rejects with a `Refusal` when there is no response. */
-  async ask({ body, headers, method, signal, url }: Question): Promise<Answer> {
+  async send({ body, headers, method, signal, url }: UpstreamRequest): Promise<UpstreamResponse> {
     try {
-      const answer = await this.#agent.request({
+      const response = await this.#agent.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: method as Dispatcher.HttpMethod,
@@ -49,7 +49,7 @@ export class Upstream {
         body: streamed(body),
         signal,
       });
-      return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+      return { status: response.statusCode, headers: response.headers, body: response.body };
     } catch (error) {
       throw error instanceof Refusal ? error : new Refusal(...reasonOf(error));
     }
@@ -60,7 +60,7 @@ export class Upstream {
   }
 }
 
-function streamed(body: Question["body"]): Readable | Buffer | null {
+function streamed(body: UpstreamRequest["body"]): Readable | Buffer | null {
   if (body === undefined || Buffer.isBuffer(body)) {
     return body ?? null;
   }
@@ -82,7 +82,7 @@ export function reasonOf(error: unknown): [status: number, reason: string] {
     return [403, error.message];
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-  const usual = CERTIFICATE.test(code) ? "its certificate does not hold" : "the connection broke off";
+  const usual = CERTIFICATE.test(code) ? "its certificate is not valid" : "the connection broke off";
   const status = code === "UND_ERR_HEADERS_TIMEOUT" ? 504 : 502;
   return [status, `The server could not be reached: ${REASONS[code] ?? usual} (${code}).`];
 }

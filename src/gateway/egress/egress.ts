@@ -2,10 +2,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { buildConnector } from "undici";
 import { bodyOf, type Call, hasBody } from "../call.ts";
+import { forwardResponse } from "../forward-response.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
 import { without } from "../headers.ts";
 import { Refusal } from "../refusal.ts";
-import { sendOn } from "../send-on.ts";
 import { reasonOf, type Upstream } from "../upstream.ts";
 
 /** Access to other addresses, for programs that use proxies. */
@@ -41,8 +41,8 @@ export function createEgress({ connect, limits, upstream }: EgressOptions): Egre
       const headers = without(request.headers, []);
       const body = hasBody(request) ? { body: bodyOf(request, limits.packBytes) } : {};
       const method = request.method ?? "GET";
-      const answer = await upstream.ask({ url, method, headers, signal, ...body });
-      await sendOn(answer, response, { drop: [] });
+      const upstreamResponse = await upstream.send({ url, method, headers, signal, ...body });
+      await forwardResponse(upstreamResponse, response, { drop: [] });
     },
     async tunnel(target, socket, head, closing) {
       const { hostname, port } = authorityOf(target);
@@ -84,7 +84,7 @@ function requirePort(ports: readonly number[], port: number): void {
   if (ports.includes(port)) {
     return;
   }
-  throw new Refusal(403, `The ports ${ports.join(", ")} can be reached, and no others.`);
+  throw new Refusal(403, `Only the ports ${ports.join(", ")} can be reached.`);
 }
 
 function connected(connect: buildConnector.connector, hostname: string, port: number): Promise<Socket> {

@@ -1,12 +1,12 @@
 import type { GatewayGrant, RepositoryGrant } from "../../core/agents/gateway.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
+import { forwardResponse } from "../forward-response.ts";
 import type { AuthorizeRepository, GatewayLimits } from "../gateway-options.ts";
-import { ANSWERED_CREDENTIALS, contentTypeOf, only } from "../headers.ts";
+import { contentTypeOf, only, RESPONSE_CREDENTIALS } from "../headers.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
-import { sendOn } from "../send-on.ts";
 import type { Traffic } from "../traffic.ts";
-import type { Answer, Upstream } from "../upstream.ts";
+import type { Upstream, UpstreamResponse } from "../upstream.ts";
 import { type PushRequest, readPush } from "./push-commands.ts";
 import { PushReport, refusingReport } from "./push-report.ts";
 
@@ -38,7 +38,7 @@ const PATH =
 const LFS = /\/info\/lfs(\/|$)/;
 const SERVICE = /^\?service=(?<service>git-upload-pack|git-receive-pack)$/;
 const BRANCH = "refs/heads/";
-const ASKED_HEADERS = [
+const REQUEST_HEADERS = [
   ...["accept", "accept-encoding", "content-encoding", "content-length", "content-type"],
   ...["git-protocol", "user-agent"],
 ];
@@ -49,16 +49,16 @@ export function createGitGateway(options: GitGatewayOptions): CallHandler {
     if (options.gitUrl.startsWith("file:")) {
       throw new Refusal(
         501,
-        "Repositories are files of the server here (ERRAND_GIT_URL): no gateway leads to them.",
+        "The repositories of this server are local files (ERRAND_GIT_URL), which the gateway does not serve.",
       );
     }
-    const asked = gitCallOf(options, call);
-    if (asked.service === "git-receive-pack" && !asked.isAdvertisement) {
-      return push(options, asked);
+    const gitCall = gitCallOf(options, call);
+    if (gitCall.service === "git-receive-pack" && !gitCall.isAdvertisement) {
+      return push(options, gitCall);
     }
     const body = hasBody(call.request) ? bodyOf(call.request, options.limits.packBytes) : undefined;
-    const answer = await ask(options, asked, body);
-    await sendOn(answer, call.response, { drop: ANSWERED_CREDENTIALS });
+    const upstreamResponse = await callHost(options, gitCall, body);
+    await forwardResponse(upstreamResponse, call.response, { drop: RESPONSE_CREDENTIALS });
   };
 }
 
@@ -79,15 +79,15 @@ function gitCallOf({ grant }: GitGatewayOptions, call: Call): GitCall {
   return { ...call, service, isAdvertisement, granted, repository: granted ?? { owner, name } };
 }
 
-function requireGrant(asked: {
+function requireGrant(repositoryCall: {
   readonly owner: string;
   readonly name: string;
   readonly granted: RepositoryGrant | undefined;
   readonly isPush: boolean;
   readonly network: GatewayGrant["network"];
 }): void {
-  const { granted, isPush, network } = asked;
-  const repository = `${asked.owner}/${asked.name}`;
+  const { granted, isPush, network } = repositoryCall;
+  const repository = `${repositoryCall.owner}/${repositoryCall.name}`;
   if (isPush && granted?.push !== true) {
     throw new Refusal(403, `This run must not push to ${repository}.`);
   }
@@ -97,28 +97,28 @@ function requireGrant(asked: {
   throw new Refusal(403, `${repository} is not one of this run's repositories.`);
 }
 
-async function ask(
+async function callHost(
   options: GitGatewayOptions,
   call: GitCall,
   body: AsyncIterable<Buffer> | undefined,
-): Promise<Answer> {
+): Promise<UpstreamResponse> {
   const { egress, gitUrl, upstream } = options;
   const { granted, isAdvertisement, repository, service } = call;
   const base = `${gitUrl}/${repository.owner}/${repository.name}.git`;
   const access = service === "git-receive-pack" ? "write" : "read";
   const key = granted && (await keyFor(options, granted, base, access));
-  const answer = await (granted === undefined ? egress : upstream).ask({
+  const upstreamResponse = await (granted === undefined ? egress : upstream).send({
     url: new URL(isAdvertisement ? `${base}/info/refs?service=${service}` : `${base}/${service}`),
     method: call.request.method ?? "GET",
     headers: {
-      ...only(call.request.headers, ASKED_HEADERS),
+      ...only(call.request.headers, REQUEST_HEADERS),
       ...(key === undefined ? {} : { authorization: key }),
     },
     signal: call.signal,
     ...(body === undefined ? {} : { body }),
   });
-  requireAnswer(call, answer);
-  return answer;
+  requireGitResponse(call, upstreamResponse);
+  return upstreamResponse;
 }
 
 async function keyFor(
@@ -136,15 +136,18 @@ async function keyFor(
   }
 }
 
-function requireAnswer({ isAdvertisement, repository, service }: GitCall, answer: Answer): void {
+function requireGitResponse(
+  { isAdvertisement, repository, service }: GitCall,
+  upstreamResponse: UpstreamResponse,
+): void {
   const kind = isAdvertisement ? "advertisement" : "result";
-  const isGit = contentTypeOf(answer.headers) === `application/x-${service}-${kind}`;
-  if (answer.status === 200 && isGit) {
+  const isGit = contentTypeOf(upstreamResponse.headers) === `application/x-${service}-${kind}`;
+  if (upstreamResponse.status === 200 && isGit) {
     return;
   }
-  answer.body.on("error", () => undefined).destroy();
+  upstreamResponse.body.on("error", () => undefined).destroy();
   const name = `${repository.owner}/${repository.name}`;
-  throw new Refusal(answer.status >= 500 ? 502 : 403, reasonOf(name, answer.status));
+  throw new Refusal(upstreamResponse.status >= 500 ? 502 : 403, reasonOf(name, upstreamResponse.status));
 }
 
 /** Not 401, because git would then ask for a name and a password. */
@@ -156,12 +159,12 @@ function reasonOf(name: string, status: number): string {
     return `${name} is at another address now. Call it by the name that it has there.`;
   }
   if (status === 401 || status === 404) {
-    return `${name} is not there, or Errand may not read or change it.`;
+    return `${name} does not exist, or Errand may not read or change it.`;
   }
   if (status === 403) {
-    return `The git server refuses this of ${name} to Errand.`;
+    return `The git server does not allow Errand to do this in ${name}.`;
   }
-  return `The git server failed at ${name} (HTTP ${status}).`;
+  return `The git server failed for ${name} (HTTP ${status}).`;
 }
 
 const BRANCHES_ONLY = "only branches can be pushed from here, and not be deleted";
@@ -180,9 +183,9 @@ async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
   if (!wanted.commands.every(({ ref }) => ref.startsWith(BRANCH + branchPrefix))) {
     return refusePush(call, wanted, `this run may push only to branches that begin with ${branchPrefix}`);
   }
-  const answer = await ask(options, call, wanted.body);
+  const upstreamResponse = await callHost(options, call, wanted.body);
   const report = new PushReport(wanted.capabilities, (ref) => note(options.traffic, call, wanted, ref));
-  await sendOn(answer, response, { drop: ANSWERED_CREDENTIALS, through: [report] });
+  await forwardResponse(upstreamResponse, response, { drop: RESPONSE_CREDENTIALS, through: [report] });
 }
 
 async function refusePush(

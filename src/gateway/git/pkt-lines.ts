@@ -30,7 +30,7 @@ export class PktLines {
     }
     const digits = this.#held.toString("latin1", 0, LENGTH_CHARS);
     if (!/^[\da-f]{4}$/i.test(digits)) {
-      throw new Refusal(400, "This is not of git's protocol.");
+      throw new Refusal(400, "This is not git's protocol.");
     }
     const length = Number.parseInt(digits, 16);
     return this.#held.length < length ? undefined : length;

@@ -1,10 +1,10 @@
 import type { RemoteMcpServer } from "../../core/agents/gateway.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
+import { forwardResponse } from "../forward-response.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
-import { ANSWERED_CREDENTIALS, CREDENTIALS, without } from "../headers.ts";
+import { CREDENTIALS, RESPONSE_CREDENTIALS, without } from "../headers.ts";
 import { KeyMask, keysIn, keysInUrl } from "../key-mask.ts";
 import { Refusal } from "../refusal.ts";
-import { sendOn } from "../send-on.ts";
 import type { Upstream } from "../upstream.ts";
 
 export interface McpGatewayOptions {
@@ -24,24 +24,24 @@ export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOpt
     const server = serverOf(mcpServers, name);
     const method = call.request.method ?? "GET";
     if (!METHODS.has(method)) {
-      throw new Refusal(405, "Tool servers are not asked in this way.");
+      throw new Refusal(405, "MCP servers do not support this method.");
     }
-    const answer = await upstream.ask({
+    const upstreamResponse = await upstream.send({
       url: urlOf(server, rest, call.query),
       method,
       headers: headersFor(call, server),
       signal: call.signal,
       ...(hasBody(call.request) ? { body: bodyOf(call.request, limits.bodyBytes) } : {}),
     });
-    if (answer.status >= 300 && answer.status < 400 && answer.status !== 304) {
-      answer.body.on("error", () => undefined).destroy();
+    if (upstreamResponse.status >= 300 && upstreamResponse.status < 400 && upstreamResponse.status !== 304) {
+      upstreamResponse.body.on("error", () => undefined).destroy();
       throw new Refusal(
         502,
-        `The MCP server leads elsewhere (HTTP ${answer.status}), which is not followed.`,
+        `The MCP server redirects (HTTP ${upstreamResponse.status}). Redirects are not followed.`,
       );
     }
     const through = [new KeyMask([...keysIn(server.headers), ...keysInUrl(server.urlSecrets ?? [])])];
-    await sendOn(answer, call.response, { drop: ANSWERED_CREDENTIALS, through });
+    await forwardResponse(upstreamResponse, call.response, { drop: RESPONSE_CREDENTIALS, through });
   };
 }
 

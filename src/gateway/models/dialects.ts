@@ -6,7 +6,7 @@ export interface Route {
   /** Whether a model generates something: such calls are counted, and their errors are the run's. */
   readonly generates: boolean;
   /** Whether the model reports its usage in a stream only on request. */
-  readonly tellsUsageOnDemand: boolean;
+  readonly reportsUsageOnRequest: boolean;
   /** The model, if the path names it. */
   readonly model?: string;
 }
@@ -24,9 +24,9 @@ export interface Dialect {
   errorOf(status: number, message: string): unknown;
 }
 
-const GENERATES: Route = { generates: true, tellsUsageOnDemand: false };
-const CHAT: Route = { generates: true, tellsUsageOnDemand: true };
-const ASIDE: Route = { generates: false, tellsUsageOnDemand: false };
+const GENERATES: Route = { generates: true, reportsUsageOnRequest: false };
+const CHAT: Route = { generates: true, reportsUsageOnRequest: true };
+const OTHER: Route = { generates: false, reportsUsageOnRequest: false };
 
 type Pattern = readonly [method: string, path: RegExp, route: Route];
 
@@ -34,20 +34,20 @@ const OPENAI: readonly Pattern[] = [
   ["POST", /^\/(chat\/)?completions$/, CHAT],
   // Codex uses the last two to shorten its history and to store what it learned from it.
   ["POST", /^\/(responses|responses\/compact|memories\/trace_summarize)$/, GENERATES],
-  ["POST", /^\/embeddings$/, ASIDE],
-  ["GET", /^\/models(\/[\w.:@/-]+)?$/, ASIDE],
+  ["POST", /^\/embeddings$/, OTHER],
+  ["GET", /^\/models(\/[\w.:@/-]+)?$/, OTHER],
 ];
 
 const ANTHROPIC: readonly Pattern[] = [
   ["POST", /^\/v1\/messages$/, GENERATES],
-  ["POST", /^\/v1\/messages\/count_tokens$/, ASIDE],
-  ["GET", /^\/v1\/models(\/[\w.:@-]+)?$/, ASIDE],
+  ["POST", /^\/v1\/messages\/count_tokens$/, OTHER],
+  ["GET", /^\/v1\/models(\/[\w.:@-]+)?$/, OTHER],
 ];
 
 const GEMINI: readonly Pattern[] = [
   ["POST", /^\/v1(?:beta|alpha)?\/models\/(?<model>[\w.@-]+):(stream)?[gG]enerateContent$/, GENERATES],
-  ["POST", /^\/v1(?:beta|alpha)?\/models\/(?<model>[\w.@-]+):(countTokens|(batchE|e)mbedContents?)$/, ASIDE],
-  ["GET", /^\/v1(?:beta|alpha)?\/models(\/(?<model>[\w.@-]+))?$/, ASIDE],
+  ["POST", /^\/v1(?:beta|alpha)?\/models\/(?<model>[\w.@-]+):(countTokens|(batchE|e)mbedContents?)$/, OTHER],
+  ["GET", /^\/v1(?:beta|alpha)?\/models(\/(?<model>[\w.@-]+))?$/, OTHER],
 ];
 
 const routeIn =

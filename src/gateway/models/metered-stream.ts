@@ -1,15 +1,15 @@
 import { Transform, type TransformCallback } from "node:stream";
-import type { AnswerMeter } from "./answer-meter.ts";
+import type { ResponseMeter } from "./response-meter.ts";
 import { type SseEvent, SseEvents } from "./sse-events.ts";
 
 /** Reads a stream of events while it passes, so that usage is recorded before the sandbox sees it. */
 export class MeteredStream extends Transform {
-  readonly #meter: AnswerMeter;
+  readonly #meter: ResponseMeter;
   readonly #isDropped: ((event: SseEvent) => boolean) | undefined;
   readonly #events = new SseEvents();
 
   /** Without `isDropped` bytes pass unchanged, otherwise event by event. */
-  constructor(meter: AnswerMeter, isDropped?: (event: SseEvent) => boolean) {
+  constructor(meter: ResponseMeter, isDropped?: (event: SseEvent) => boolean) {
     super();
     this.#meter = meter;
     this.#isDropped = isDropped;

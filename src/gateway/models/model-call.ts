@@ -3,9 +3,9 @@ import { bodyOf, type Call, hasBody } from "../call.ts";
 import { CREDENTIALS, without } from "../headers.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import { Refusal } from "../refusal.ts";
-import type { Question } from "../upstream.ts";
-import { askingForUsage, unchanged } from "./asked-usage.ts";
+import type { UpstreamRequest } from "../upstream.ts";
 import type { Dialect, Provider, Route } from "./dialects.ts";
+import { requestingUsage, unchanged } from "./requested-usage.ts";
 
 /** One call of a model, with its destination. */
 export interface ModelCall extends Call {
@@ -15,12 +15,12 @@ export interface ModelCall extends Call {
   readonly route: Route;
 }
 
-export interface AskedBody {
+export interface CallBody {
   readonly body?: AsyncIterable<Buffer> | Buffer;
   /** If it is known. */
   readonly model?: string;
-  /** Whether only the gateway asked for the usage. */
-  readonly isAskedByUs: boolean;
+  /** As in `ChatBody`. */
+  readonly isUsageAdded: boolean;
   /** Must be called when it was sent. */
   readonly release: () => void;
 }
@@ -28,23 +28,23 @@ export interface AskedBody {
 const CHAT_BYTES_MAX = 8 * 2 ** 20;
 /** Query parameters that contain keys. */
 const KEY_PARAMETERS = ["key", "api_key", "api-key", "access_token", "token"];
-const NOTHING = { isAskedByUs: false, release: () => undefined } as const;
+const NOTHING = { isUsageAdded: false, release: () => undefined } as const;
 
 /**
  * Reads a chat completely, if there is room, so that its usage can be requested. `needsModel`: every other body that
  * names the model is read too, and refused while there is no room.
  */
-export async function askedBody(
+export async function readCallBody(
   { request, route }: ModelCall,
   held: HeldBytes,
   { maxBytes, needsModel }: { readonly maxBytes: number; readonly needsModel: boolean },
-): Promise<AskedBody> {
+): Promise<CallBody> {
   if (!hasBody(request)) {
     return NOTHING;
   }
   const body = bodyOf(request, maxBytes);
   const known = route.model === undefined ? {} : { model: route.model };
-  const isRead = route.tellsUsageOnDemand || (needsModel && route.model === undefined);
+  const isRead = route.reportsUsageOnRequest || (needsModel && route.model === undefined);
   if (!isRead) {
     return { ...NOTHING, body, ...known };
   }
@@ -60,8 +60,8 @@ export async function askedBody(
     return { ...NOTHING, body: passing, release };
   }
   try {
-    const { bytes, ...asked } = route.tellsUsageOnDemand ? askingForUsage(whole) : unchanged(whole);
-    return { body: bytes, release, ...asked };
+    const { bytes, ...usage } = route.reportsUsageOnRequest ? requestingUsage(whole) : unchanged(whole);
+    return { body: bytes, release, ...usage };
   } catch {
     release();
     // Deeply nested JSON can be read but not written.
@@ -69,8 +69,8 @@ export async function askedBody(
   }
 }
 
-/** Removes whatever the client sent as a key, and adds the real key. */
-export function questionOf(call: ModelCall, body: AskedBody["body"]): Question {
+/** Removes every key that the client sent, and adds the real key. */
+export function upstreamRequestOf(call: ModelCall, body: CallBody["body"]): UpstreamRequest {
   const { dialect, request, server, signal } = call;
   const length = Buffer.isBuffer(body) ? ["content-length"] : [];
   const headers = {
@@ -79,8 +79,8 @@ export function questionOf(call: ModelCall, body: AskedBody["body"]): Question {
     "accept-encoding": "identity",
     ...(server.key === undefined ? {} : dialect.keyHeaders(server.key)),
   };
-  const question = { url: urlOf(call), method: request.method ?? "GET", headers, signal };
-  return body === undefined ? question : { ...question, body };
+  const upstreamRequest = { url: urlOf(call), method: request.method ?? "GET", headers, signal };
+  return body === undefined ? upstreamRequest : { ...upstreamRequest, body };
 }
 
 function urlOf({ path, query, server }: ModelCall): URL {

@@ -6,9 +6,9 @@ const MESSAGE_CHARS = 500;
 
 const word = z.union([z.string(), z.int()]).optional().catch(undefined);
 const errorBody = z.object({ message: z.string(), type: word, code: word, status: word });
-/** All dialects are alike, except that some send a plain string. */
+/** An error in any dialect. Some send a plain string. */
 const withError = z.object({ error: z.union([errorBody, z.string().transform((message) => ({ message }))]) });
-/** Of the responses API: https://platform.openai.com/docs/api-reference/responses-streaming */
+/** An error of the responses API: https://platform.openai.com/docs/api-reference/responses-streaming */
 const failedResponse = z.object({ type: z.literal("response.failed"), response: withError });
 const errorEvent = errorBody.extend({ type: z.literal("error") });
 const withMessage = z.union([

@@ -2,13 +2,13 @@ import type { ModelProviders } from "../../config/models.ts";
 import type { Call, CallHandler } from "../call.ts";
 import type { GatewayLimits } from "../gateway-options.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
-import type { Answer, Upstream } from "../upstream.ts";
+import type { Upstream, UpstreamResponse } from "../upstream.ts";
 import { DIALECTS, type Dialect, type Provider } from "./dialects.ts";
-import { ModelAnswers, type ModelAnswersOptions } from "./model-answers.ts";
-import { type AskedBody, askedBody, type ModelCall, questionOf } from "./model-call.ts";
+import { type CallBody, type ModelCall, readCallBody, upstreamRequestOf } from "./model-call.ts";
+import { ModelResponses, type ModelResponsesOptions } from "./model-responses.ts";
 import { isPriced } from "./prices.ts";
 
-export interface ModelGatewayOptions extends ModelAnswersOptions {
+export interface ModelGatewayOptions extends ModelResponsesOptions {
   readonly models: ModelProviders;
   readonly upstream: Upstream;
   readonly limits: Pick<GatewayLimits, "modelCalls" | "bodyBytes">;
@@ -22,19 +22,19 @@ const JSON_TYPE = { "content-type": "application/json" };
 /** `/models/<provider>/…`: adds the operator's key, and counts the usage that the models report. */
 export class ModelGateway {
   readonly #options: ModelGatewayOptions;
-  readonly #answers: ModelAnswers;
+  readonly #responses: ModelResponses;
   readonly #shutting = new AbortController();
   #calls = 0;
 
   constructor(options: ModelGatewayOptions) {
     this.#options = options;
-    this.#answers = new ModelAnswers(options);
+    this.#responses = new ModelResponses(options);
   }
 
   readonly serve: CallHandler = async (call) => {
     const { provider = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
     if (!isProvider(provider)) {
-      throw new Refusal(404, "There are /models/openai, /anthropic and /gemini.");
+      throw new Refusal(404, "The providers are /models/openai, /models/anthropic and /models/gemini.");
     }
     const dialect = DIALECTS[provider];
     try {
@@ -62,7 +62,7 @@ export class ModelGateway {
     }
     const route = dialect.routeOf(call.request.method ?? "", call.path);
     if (route === undefined) {
-      throw new Refusal(404, "This address of the model's server is not for agents.");
+      throw new Refusal(404, "Agents may not use this address of the model's server.");
     }
     const server = this.#options.models[provider];
     const missing = `No ${dialect.title} model is configured here: ${dialect.variables} is missing.`;
@@ -70,10 +70,10 @@ export class ModelGateway {
       throw new Refusal(403, missing);
     }
     const signal = AbortSignal.any([call.signal, this.#shutting.signal]);
-    await this.#oneOfMany(() => this.#pass({ ...call, signal, provider, dialect, server, route }));
+    await this.#withinCallLimit(() => this.#pass({ ...call, signal, provider, dialect, server, route }));
   }
 
-  async #oneOfMany(work: () => Promise<void>): Promise<void> {
+  async #withinCallLimit(work: () => Promise<void>): Promise<void> {
     if (this.#calls >= this.#options.limits.modelCalls) {
       throw new Refusal(429, "Too many model calls at a time.", { "retry-after": "2" });
     }
@@ -89,14 +89,14 @@ export class ModelGateway {
     const { held, limits, limitsCost } = this.#options;
     const needsPrice = limitsCost && call.request.method === "POST";
     const needs = { maxBytes: limits.bodyBytes, needsModel: needsPrice };
-    const { body, release, ...asked } = await askedBody(call, held, needs);
+    const { body, release, ...usage } = await readCallBody(call, held, needs);
     try {
       if (needsPrice) {
-        this.#requirePrice(call, asked.model);
+        this.#requirePrice(call, usage.model);
       }
-      const answer = await this.#ask(call, body);
+      const upstreamResponse = await this.#send(call, body);
       release();
-      await this.#answers.send(call, answer, asked);
+      await this.#responses.send(call, upstreamResponse, usage);
     } finally {
       release();
     }
@@ -109,18 +109,18 @@ export class ModelGateway {
     }
     const name = model === undefined ? "A call without a model" : `The model ${model.slice(0, 100)}`;
     const message = `${name} has no known price, and this run has a budget in dollars.`;
-    this.#answers.noteFailure(call, { status: 403, message, isUnpriced: true });
+    this.#responses.noteFailure(call, { status: 403, message, isUnpriced: true });
     throw new Refusal(403, message);
   }
 
-  async #ask(call: ModelCall, body: AskedBody["body"]): Promise<Answer> {
+  async #send(call: ModelCall, body: CallBody["body"]): Promise<UpstreamResponse> {
     try {
-      return await this.#options.upstream.ask(questionOf(call, body));
+      return await this.#options.upstream.send(upstreamRequestOf(call, body));
     } catch (error) {
       // Other refusals are caused by the sandbox, for example a body that is too large.
-      const isAway = error instanceof Refusal && error.status >= 500;
-      if (isAway) {
-        this.#answers.noteFailure(call, { message: error.message });
+      const isUnavailable = error instanceof Refusal && error.status >= 500;
+      if (isUnavailable) {
+        this.#responses.noteFailure(call, { message: error.message });
       }
       throw error;
     }

@@ -33,7 +33,7 @@ const openaiUsage = z.object({
   total_tokens: count,
 });
 const openaiPart = z.object({ model: name, usage: openaiUsage.optional().catch(undefined) });
-const openaiAnswer = openaiPart.extend({ response: openaiPart.optional().catch(undefined) });
+const openaiResponse = openaiPart.extend({ response: openaiPart.optional().catch(undefined) });
 
 /** https://docs.anthropic.com/en/api/messages-streaming */
 const anthropicUsage = z.object({
@@ -43,10 +43,10 @@ const anthropicUsage = z.object({
   output_tokens: count,
 });
 const anthropicPart = z.object({ model: name, usage: anthropicUsage.optional().catch(undefined) });
-const anthropicAnswer = anthropicPart.extend({ message: anthropicPart.optional().catch(undefined) });
+const anthropicResponse = anthropicPart.extend({ message: anthropicPart.optional().catch(undefined) });
 
 /** https://ai.google.dev/api/generate-content#UsageMetadata */
-const geminiAnswer = z.object({
+const geminiResponse = z.object({
   modelVersion: name,
   usageMetadata: z.object({
     promptTokenCount: count,
@@ -61,8 +61,8 @@ const geminiAnswer = z.object({
 /** The usage in a response or in one of its events. Later events repeat everything. */
 export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsage | undefined>> = {
   openai(value) {
-    const answer = openaiAnswer.safeParse(value).data;
-    const part = answer?.usage === undefined ? answer?.response : answer;
+    const response = openaiResponse.safeParse(value).data;
+    const part = response?.usage === undefined ? response?.response : response;
     if (part?.usage === undefined) {
       return undefined;
     }
@@ -74,8 +74,8 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
     return usageOf({ input, cachedInput, output, total: usage.total_tokens ?? input + output }, part.model);
   },
   anthropic(value) {
-    const answer = anthropicAnswer.safeParse(value).data;
-    const part = answer?.usage === undefined ? answer?.message : answer;
+    const response = anthropicResponse.safeParse(value).data;
+    const part = response?.usage === undefined ? response?.message : response;
     if (part?.usage === undefined) {
       return undefined;
     }
@@ -84,16 +84,16 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
     return usageOf({ input, cachedInput, output, total: input + output }, part.model);
   },
   gemini(value) {
-    const answer = geminiAnswer.safeParse(value).data;
-    if (answer === undefined) {
+    const response = geminiResponse.safeParse(value).data;
+    if (response === undefined) {
       return undefined;
     }
-    const usage = answer.usageMetadata;
+    const usage = response.usageMetadata;
     const input = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);
     const output = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0);
     const total = usage.totalTokenCount ?? input + output;
     const cachedInput = usage.cachedContentTokenCount ?? 0;
-    return usageOf({ input, cachedInput, output, total }, answer.modelVersion);
+    return usageOf({ input, cachedInput, output, total }, response.modelVersion);
   },
 };
 

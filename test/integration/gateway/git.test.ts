@@ -322,11 +322,11 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   });
 
   test.each([
-    [401, "acme/site is not there, or Errand may not read or change it."],
-    [403, "The git server refuses this of acme/site to Errand."],
-    [404, "acme/site is not there, or Errand may not read or change it."],
+    [401, "acme/site does not exist, or Errand may not read or change it."],
+    [403, "The git server does not allow Errand to do this in acme/site."],
+    [404, "acme/site does not exist, or Errand may not read or change it."],
     [301, "acme/site is at another address now."],
-    [503, "The git server failed at acme/site (HTTP 503)."],
+    [503, "The git server failed for acme/site (HTTP 503)."],
     [200, "The server of acme/site does not speak git's smart protocol."],
   ])("the host's status %i is explained in git's output", async (status, message) => {
     server.intercept = (_, response) => {

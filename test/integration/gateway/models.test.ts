@@ -538,7 +538,7 @@ describe("model failures", () => {
   });
 
   test.each([
-    ["never begins to answer", { answerMs: 300 }, 504],
+    ["never begins to answer", { responseMs: 300 }, 504],
     ["stops in its answer", { idleMs: 300 }, 200],
   ])("a model server that %s is a model failure", async (_, limits, status) => {
     const hasty = await openHarness({ limits });

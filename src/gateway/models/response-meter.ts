@@ -17,10 +17,10 @@ export interface MeterOptions {
 }
 
 /** Most events contain a few words of text and none of these. */
-const TELLING = /"(usage|usageMetadata|error)"|"type"\s*:\s*"error"/;
+const USAGE_OR_ERROR = /"(usage|usageMetadata|error)"|"type"\s*:\s*"error"/;
 
 /** Records the usage that one response of a model reports, as soon as it is reported. */
-export class AnswerMeter {
+export class ResponseMeter {
   readonly #options: MeterOptions;
   #tokens = NO_TOKENS;
   #costUsd = 0;
@@ -33,7 +33,7 @@ export class AnswerMeter {
 
   /** A whole response, or one event of it. Text that is not JSON is ignored. */
   read(text: string): void {
-    if (!TELLING.test(text)) {
+    if (!USAGE_OR_ERROR.test(text)) {
       return;
     }
     const value = parseJson(text);

@@ -13,34 +13,34 @@ const chat = z.looseObject({
 export interface ChatBody {
   readonly bytes: Buffer;
   readonly model?: string;
-  /** Whether only the gateway asked for the usage, so that the client does not expect it. */
-  readonly isAskedByUs: boolean;
+  /** The gateway has added the request for the usage, so the client does not expect it. */
+  readonly isUsageAdded: boolean;
 }
 
 /** Any request that names its model. */
 export function unchanged(bytes: Buffer): ChatBody {
   const { model } = named.safeParse(parseJson(bytes.toString())).data ?? {};
-  return { bytes, ...(model === undefined ? {} : { model }), isAskedByUs: false };
+  return { bytes, ...(model === undefined ? {} : { model }), isUsageAdded: false };
 }
 
 /** Makes a streaming chat report its usage, which it does only on request. */
-export function askingForUsage(bytes: Buffer): ChatBody {
+export function requestingUsage(bytes: Buffer): ChatBody {
   const body = chat.safeParse(parseJson(bytes.toString())).data;
   if (body === undefined) {
-    return { bytes, isAskedByUs: false };
+    return { bytes, isUsageAdded: false };
   }
   const model = body.model === undefined ? {} : { model: body.model };
-  const isTold = body.stream !== true || body.stream_options?.include_usage === true;
-  if (isTold) {
-    return { bytes, ...model, isAskedByUs: false };
+  const isAlreadyRequested = body.stream !== true || body.stream_options?.include_usage === true;
+  if (isAlreadyRequested) {
+    return { bytes, ...model, isUsageAdded: false };
   }
-  const asking = { ...body, stream_options: { ...body.stream_options, include_usage: true } };
-  return { bytes: Buffer.from(JSON.stringify(asking)), ...model, isAskedByUs: true };
+  const requesting = { ...body, stream_options: { ...body.stream_options, include_usage: true } };
+  return { bytes: Buffer.from(JSON.stringify(requesting)), ...model, isUsageAdded: true };
 }
 
-const usageAlone = z.object({ choices: z.array(z.unknown()).length(0), usage: z.looseObject({}) });
+const usageOnly = z.object({ choices: z.array(z.unknown()).length(0), usage: z.looseObject({}) });
 
 /** The event that only exists because the usage was requested. */
-export function isUsageAlone({ data }: SseEvent): boolean {
-  return data.includes('"usage"') && usageAlone.safeParse(parseJson(data)).success;
+export function isUsageOnly({ data }: SseEvent): boolean {
+  return data.includes('"usage"') && usageOnly.safeParse(parseJson(data)).success;
 }
