@@ -5,7 +5,7 @@ import type { RunCard } from "../core/threads/notice.ts";
 const MAX_PLAN_STEPS = 12;
 const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "✓", in_progress: "▸" };
 
-/** Stands above words of the agent, and above ours on an end without any. */
+/** The headings above the agent's words, and above Errand's own when a run ended without any. */
 export const HEADINGS = {
   answer: "The agent's answer",
   outcome: "How it ended",

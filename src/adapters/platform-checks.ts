@@ -49,7 +49,7 @@ export interface EventsCheckOptions {
   readonly setting: string;
 }
 
-/** Whether events come, and with the right signature. */
+/** Whether events arrive, and with the right signature. */
 export function eventsCheck(
   { name, path, platform, secret, setting }: EventsCheckOptions,
   arrivals: WebhookArrivals,

@@ -126,7 +126,7 @@ function usable(
   }
   const model = modelRequest === undefined ? undefined : modelFor(agent, modelRequest.id, servers);
   if (modelRequest !== undefined && typeof model === "string") {
-    throw refused(model, modelRequest.path, "cannot be had by this agent here", about);
+    throw refused(model, modelRequest.path, "is not available to this agent here", about);
   }
   return agent;
 }
@@ -145,7 +145,7 @@ function providerOf(
 
 function unknownModel({ id, path }: ModelRequest): AppError {
   const variables = Object.values(PROVIDER_VARIABLES).join(", ");
-  return refused(`Nobody here is known to have a model "${id}".`, path, "is not known", {
+  return refused(`The model "${id}" is not known here.`, path, "is not known", {
     remedy: `Name one of GET /agent/models, or have OPENAI_BASE_URL set to a server that has it (${variables}).`,
   });
 }

@@ -10,7 +10,7 @@ import { searchChoices } from "../core/inbox/ask-where.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
 import { PrivateCommands } from "../core/inbox/private-commands.ts";
 import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
-import { InstallationWatch } from "../core/people/installation-watch.ts";
+import { InstallationHealth } from "../core/people/installation-health.ts";
 import type { SignInProvider } from "../core/people/sign-in-provider.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -155,12 +155,12 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     log,
     ...rules,
   });
-  const watch = new InstallationWatch({ installations: storage.installations, clock, log });
+  const installationHealth = new InstallationHealth({ installations: storage.installations, clock, log });
   const pullRequestReader = new PullRequestReader({ pullRequests, runs, clock, log });
   const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
   const inboxProcessor = new InboxProcessor({
     requestDefaults,
-    watch,
+    installationHealth,
     storage,
     runs,
     policies: rules.policies,
@@ -174,7 +174,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     outbox: storage.outbox,
     adapters: threadAdapters,
     runs,
-    watch,
+    installationHealth,
     log,
   });
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);

@@ -7,8 +7,8 @@ export const systemClock: Clock = {
     const timer = setInterval(tick, ms);
     return () => clearInterval(timer);
   },
-  after(ms, ring) {
-    const timer = setTimeout(ring, ms);
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);
   },
 };

@@ -4,7 +4,7 @@ export const TEXT_LENGTH_MAX = 128_000;
 const DEPTH_MAX = 100;
 const CUT = "… [cut]";
 
-/** Redacts secrets and removes what the database refuses: NUL, half a surrogate pair, very long texts. */
+/** Redacts secrets and removes what the database refuses (NUL, half a surrogate pair), and cuts very long texts. */
 export function cleaned<T>(value: T, redact: (text: string) => string): T {
   return clean(value, redact) as T;
 }

@@ -10,8 +10,8 @@ export interface TimeoutOptions<Late> {
 }
 
 const PROCESS_TIMER: Timer = {
-  after(ms, ring) {
-    const timer = setTimeout(ring, ms);
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);
   },
 };

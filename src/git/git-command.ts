@@ -117,7 +117,7 @@ async function outcome(child: Child, { input, maxOutputBytes, signal }: GitCall)
   // Git may end before it has read everything.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
-  const [output, complaint, code] = await Promise.all([
+  const [output, errorText, code] = await Promise.all([
     collect(child, maxOutputBytes),
     text(child.stderr).then((said) => said.slice(-STDERR_CHARS).trim()),
     exit,
@@ -131,17 +131,17 @@ async function outcome(child: Child, { input, maxOutputBytes, signal }: GitCall)
   if (code === 0) {
     return output;
   }
-  throw failureOf(code, complaint);
+  throw failureOf(code, errorText);
 }
 
-function failureOf(code: number | undefined, complaint: string): GitFailure {
+function failureOf(code: number | undefined, errorText: string): GitFailure {
   if (code === undefined || code === NOT_FOUND_BY_SHELL) {
     return new GitFailure("missing", "there is no git");
   }
-  if (LIMIT_MET.test(complaint) && !BROKEN_OFF.test(complaint)) {
-    return new GitFailure("too-large", complaint);
+  if (LIMIT_MET.test(errorText) && !BROKEN_OFF.test(errorText)) {
+    return new GitFailure("too-large", errorText);
   }
-  return new GitFailure("failed", complaint === "" ? `git ended with ${code}` : complaint);
+  return new GitFailure("failed", errorText === "" ? `git ended with ${code}` : errorText);
 }
 
 /** Undefined: it could not be started. */

@@ -16,7 +16,7 @@ const WANTS_KEY =
   /could not read (username|password)|authentication failed|requested URL returned error: 401/i;
 const FORBIDDEN = /requested URL returned error: 403/i;
 /**
- * Git's complaints, and what they mean for people. The complaint itself contains addresses, so it goes only to the
+ * Git's errors, and what they mean for people. The text of the error contains addresses, so it goes only to the
  * log.
  */
 const NETWORK: readonly (readonly [RegExp, string])[] = [

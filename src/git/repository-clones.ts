@@ -84,7 +84,7 @@ export class RepositoryClones {
   async find(repository: TeamRepository, ref: string | undefined, signal: AbortSignal): Promise<FoundCommit> {
     const name = nameOf(repository);
     if (ref !== undefined && !isCommitId(ref) && !isRefName(ref)) {
-      throw unclonable(name, `"${ref}" is no name of a branch or tag`);
+      throw unclonable(name, `"${ref}" is not the name of a branch or tag`);
     }
     const { program = "git" } = this.#options;
     const { commits, defaultBranch } = await this.#talk(repository, signal, (transport, limited) =>

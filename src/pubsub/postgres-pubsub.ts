@@ -34,10 +34,10 @@ export class PostgresPubSub implements PubSub {
   #client: pg.Client | undefined;
   /** The process id of our server session, by which our own notifications are recognised. */
   #backend: number | undefined;
-  #isTelling = false;
+  #isFlushing = false;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #checkTimer: NodeJS.Timeout | undefined;
-  #asked: Promise<void> = Promise.resolve();
+  #queries: Promise<void> = Promise.resolve();
   #failures = 0;
   #stopped = false;
 
@@ -62,10 +62,10 @@ export class PostgresPubSub implements PubSub {
     for (const channel of channels) {
       this.#waiting.add(channel);
     }
-    if (this.#stopped || this.#isTelling) {
+    if (this.#stopped || this.#isFlushing) {
       return;
     }
-    this.#isTelling = true;
+    this.#isFlushing = true;
     setImmediate(() => this.#flush());
   }
 
@@ -75,8 +75,8 @@ export class PostgresPubSub implements PubSub {
 
   /** Notifies subscribers of this process at once, and others through the database. */
   #flush(): void {
-    this.#isTelling = !this.#stopped && this.#waiting.size > 0;
-    if (!this.#isTelling) {
+    this.#isFlushing = !this.#stopped && this.#waiting.size > 0;
+    if (!this.#isFlushing) {
       return;
     }
     setTimeout(() => this.#flush(), COALESCE_MS);
@@ -101,7 +101,7 @@ export class PostgresPubSub implements PubSub {
     client.on("end", () => this.#lost(client, new Error("connection ended")));
     client.on("notification", ({ payload, processId }) => {
       if (processId !== this.#backend) {
-        this.#listeners.call(topicsIn(payload));
+        this.#listeners.call(channelsIn(payload));
       }
     });
     this.#client = client;
@@ -123,7 +123,7 @@ export class PostgresPubSub implements PubSub {
     if (client === undefined) {
       return;
     }
-    this.#asked = this.#asked
+    this.#queries = this.#queries
       .then(() => client.query(text, values))
       .then(
         () => undefined,
@@ -148,7 +148,7 @@ export class PostgresPubSub implements PubSub {
 }
 
 /** Anyone with access to the database may notify. A payload that is not our list is ignored. */
-function topicsIn(payload: string | undefined): readonly string[] {
+function channelsIn(payload: string | undefined): readonly string[] {
   const channels = parseJson(payload ?? "");
   return Array.isArray(channels) ? channels.filter((channel) => typeof channel === "string") : [];
 }

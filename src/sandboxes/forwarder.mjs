@@ -17,7 +17,7 @@ const NOT_STARTED = 127;
 const SIGNALLED = 128;
 
 /** The sandbox takes a line with this beginning on stderr for the reason why nothing was started. */
-const COMPLAINT = "errand: ";
+const ERROR_PREFIX = "errand: ";
 
 /** Variables that could steer Node arrive with this prefix and get their own names for the command. */
 const HELD_BACK = "ERRAND_HELD_BACK_";
@@ -92,7 +92,7 @@ function start({ argv: [program, ...args], env }) {
 }
 
 function fail(error) {
-  writeSync(2, `${COMPLAINT}${error.message}\n`);
+  writeSync(2, `${ERROR_PREFIX}${error.message}\n`);
   process.exit(NOT_STARTED);
 }
 

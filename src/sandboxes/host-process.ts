@@ -7,7 +7,7 @@ import { StderrHead } from "./stderr-head.ts";
 
 /**
  * Starts a command as the user of this process, for sandboxes without a process namespace. `hasForwarder`: the program
- * is the forwarder, whose complaint explains why it did not start the command.
+ * is the forwarder, whose error explains why it did not start the command.
  */
 export function startHostProcess(
   command: SandboxCommand,
@@ -18,25 +18,25 @@ export function startHostProcess(
   const env = { ...command.env, [MARKER]: marker };
   // Its own process group, so that it can be killed as one.
   const child = withPipes(spawn(program, args, { cwd: command.cwd, env, detached: true, stdio: "pipe" }));
-  const words = new StderrHead(child.stderr);
+  const stderrHead = new StderrHead(child.stderr);
   return {
     stdin: child.stdin,
     stdout: child.stdout,
-    stderr: words.stderr,
-    exited: watchExit(child, hasForwarder ? words : undefined),
+    stderr: stderrHead.stderr,
+    exited: watchExit(child, hasForwarder ? stderrHead : undefined),
     kill: () => kill(child, marker),
   };
 }
 
 async function watchExit(
   child: ChildProcessWithoutNullStreams,
-  words: StderrHead | undefined,
+  stderrHead: StderrHead | undefined,
 ): Promise<SandboxExit> {
   const { promise, resolve } = Promise.withResolvers<SandboxExit>();
   child.once("error", (error) => resolve({ code: 127, signal: null, reason: error.message }));
   child.once("exit", (code, signal) => resolve({ code, signal }));
   const exit = await promise;
-  const reason = exit.code === 127 ? await words?.forwarderComplaint() : undefined;
+  const reason = exit.code === 127 ? await stderrHead?.forwarderError() : undefined;
   return reason === undefined ? exit : { ...exit, reason };
 }
 

@@ -4,7 +4,7 @@ import { withTimeout } from "../core/with-timeout.ts";
 const MAX_CHARS = 500;
 
 /** As in forwarder.mjs: its message when it could not start the command. */
-const FORWARDER_COMPLAINT = /^errand: (.*)/s;
+const FORWARDER_ERROR = /^errand: (.*)/s;
 
 /** The command may have left a child that keeps its stderr open. */
 const DRAIN_MS = 500;
@@ -33,7 +33,7 @@ export class StderrHead {
   }
 
   /** Why the forwarder did not start the command; undefined when it did. */
-  async forwarderComplaint(): Promise<string | undefined> {
-    return FORWARDER_COMPLAINT.exec(await this.text())?.[1];
+  async forwarderError(): Promise<string | undefined> {
+    return FORWARDER_ERROR.exec(await this.text())?.[1];
   }
 }

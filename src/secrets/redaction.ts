@@ -13,15 +13,16 @@ export interface KnownSecrets extends RunRedactors {
  */
 export function createKnownSecrets(platform: readonly string[]): KnownSecrets {
   const own = createRedactor(platform);
-  const lent = new Set<Redactor>();
+  const active = new Set<Redactor>();
   return {
-    redact: (text) => Array.from(lent).reduce((clean, redactor) => redactor.redact(clean), own.redact(text)),
-    lend(secrets, paths) {
+    redact: (text) =>
+      Array.from(active).reduce((clean, redactor) => redactor.redact(clean), own.redact(text)),
+    create(secrets, paths) {
       const all = [...platform, ...secrets.flatMap(formsOf)];
       const [redactor, inLog] = [createRedactor(all, paths), createRedactor(all)];
       // An operator needs the real paths.
-      lent.add(inLog);
-      return { ...redactor, release: () => void lent.delete(inLog) };
+      active.add(inLog);
+      return { ...redactor, release: () => void active.delete(inLog) };
     },
   };
 }
@@ -78,8 +79,8 @@ function withoutSecret(text: string, pattern: Pattern): string {
   const { secret } = pattern;
   const clean = text.replaceAll(secret, REDACTED);
   const tail = tailOf(clean, pattern);
-  const isTelling = tail >= LENGTH_MIN && tail * 2 > secret.length;
-  return isTelling ? `${clean.slice(0, -tail)}${REDACTED}` : clean;
+  const isRevealing = tail >= LENGTH_MIN && tail * 2 > secret.length;
+  return isRevealing ? `${clean.slice(0, -tail)}${REDACTED}` : clean;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Artifact } from "../core/artifacts/artifact.ts";
 import type { FileStore } from "../core/artifacts/file-store.ts";
 import type { RunId } from "../core/ids.ts";
-import type { InputKind, RunInput } from "../core/inputs/run-input.ts";
+import type { InputFile, InputKind } from "../core/input-files/input-file.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { RepositoryChanges } from "../core/workspaces/repository-changes.ts";
 import type { Statements, Tx } from "./database.ts";
@@ -28,7 +28,7 @@ export class PrismaFileStore implements FileStore {
     this.#database = database;
   }
 
-  async inputsOf(runId: RunId): Promise<readonly RunInput[]> {
+  async inputsOf(runId: RunId): Promise<readonly InputFile[]> {
     const rows = await this.#database.query((client) =>
       client.runInput.findMany({ where: { runId, followUpId: null }, orderBy: { position: "asc" } }),
     );
@@ -114,7 +114,7 @@ export async function addFollowUpFiles(
   });
 }
 
-function inputOf({ kind, fileName, mimeType, sizeBytes, blobId }: InputRow): RunInput {
+function inputOf({ kind, fileName, mimeType, sizeBytes, blobId }: InputRow): InputFile {
   return { kind: kind as InputKind, fileName, mimeType, sizeBytes, blobId };
 }
 

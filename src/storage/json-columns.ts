@@ -5,7 +5,7 @@ import { ACTOR_TYPES, type AuditActor } from "../core/audit/audit-log.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/environments/environment.ts";
 import { ERROR_CODES } from "../core/errors.ts";
 import type { PrincipalId, RunId } from "../core/ids.ts";
-import { type FollowUpFile, INPUT_KINDS } from "../core/inputs/run-input.ts";
+import { type FollowUpFile, INPUT_KINDS } from "../core/input-files/input-file.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/people/share-link.ts";
 import {

@@ -17,7 +17,7 @@ import { closePaces, lockPaces, prunePaces, storePaces } from "./paces.ts";
 import { parseJsonColumn } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
-/** Edits and signs that wait do not hold a message back. More of them than these do. */
+/** Edits and reactions that wait do not hold a message back. More of them than these do. */
 const WAITING_MAX = 20;
 
 /** A waiting delivery with its thread, and the receipt of its message key. */
@@ -161,7 +161,7 @@ export class PrismaOutboxStore implements OutboxStore {
 }
 
 /**
- * Only the newest card of a run and the newest sign on a message are shown. The newest one takes the time for which an
+ * Only the newest card of a run and the newest reaction to a message are shown. The newest one takes the time for which an
  * older one waited. One that was tried stays, because its message may have to be edited.
  */
 async function replaceOld(tx: Tx, threadId: string): Promise<void> {

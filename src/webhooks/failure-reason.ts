@@ -23,7 +23,7 @@ export function reasonOf(error: unknown): string {
   }
   const code = codeOf(error);
   const reason =
-    REASONS[code] ?? (CERTIFICATE.test(code) ? "The certificate does not hold" : "The connection failed");
+    REASONS[code] ?? (CERTIFICATE.test(code) ? "The certificate is not valid" : "The connection failed");
   return `${reason} (${code}).`;
 }
 

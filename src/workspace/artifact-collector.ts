@@ -3,7 +3,7 @@ import { lstat, opendir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Collected, CollectedFile } from "../core/workspaces/workspace.ts";
-import { NotTaken, readInside } from "./safe-read.ts";
+import { NotCollected, readInside } from "./safe-read.ts";
 
 const DIRECTORY = "artifacts";
 const FILE_BYTES_MAX = 10 * 2 ** 20;
@@ -63,7 +63,7 @@ class Collection implements Collected {
     try {
       await this.#take(path, cleanPath(path));
     } catch (error) {
-      if (!(error instanceof NotTaken)) {
+      if (!(error instanceof NotCollected)) {
         throw error;
       }
       this.#leave(path, error.message);
@@ -72,12 +72,12 @@ class Collection implements Collected {
 
   async #take(path: string, name: string): Promise<void> {
     if (this.#takenNames.has(name)) {
-      throw new NotTaken("has the name of another file");
+      throw new NotCollected("has the name of another file");
     }
     this.#takenNames.add(name);
     const isNew = !this.#known.has(name);
     if (isNew && this.#known.size + this.#added() >= FILES_MAX) {
-      throw new NotTaken(`is one more than ${FILES_MAX}`);
+      throw new NotCollected(`is one more than ${FILES_MAX}`);
     }
     const bytes = await readInside(this.#root, path, FILE_BYTES_MAX);
     const hash = createHash("sha256").update(bytes).digest("hex");
@@ -85,7 +85,7 @@ class Collection implements Collected {
       return;
     }
     if (this.#bytes + bytes.length > TOTAL_BYTES_MAX) {
-      throw new NotTaken("is too much for one turn");
+      throw new NotCollected("is too much for one turn");
     }
     this.#bytes += bytes.length;
     const blobId = await this.#blobs.put(bytes);
@@ -131,7 +131,7 @@ class Collection implements Collected {
 function cleanPath(path: string): string {
   const clean = plain(path);
   if (clean.length > PATH_LENGTH_MAX) {
-    throw new NotTaken("has too long a path");
+    throw new NotCollected("has too long a path");
   }
   return clean;
 }

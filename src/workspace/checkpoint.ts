@@ -29,7 +29,7 @@ const LEAN = "lean.json";
 const lean = z.object({
   base: workspaceBase,
   gone: z.array(z.string()),
-  /** The whole would perhaps have been small enough. */
+  /** The whole run directory might have been small enough. */
   isQuick: z.boolean().optional(),
 });
 type Lean = z.infer<typeof lean>;

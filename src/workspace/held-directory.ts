@@ -7,7 +7,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const HELD = process.platform === "linux" ? "/proc/self/fd" : undefined;
 /** The entry is gone, or is another kind of file by now. */
 const GONE = ["ENOENT", "ELOOP", "ENOTDIR", "ENXIO", "EINVAL"];
-/** The entry is there and its content cannot be had. */
+/** The entry exists, but its content cannot be read. */
 const REFUSED = ["EACCES", "EPERM", "EIO"];
 
 /** The reason why an entry cannot be stored, for people. */
@@ -109,8 +109,8 @@ function openNow(place: string, flags = 0): Promise<FileHandle | Unstorable | un
 }
 
 /**
- * A file that became a regular one since it was listed is gone as what it was. Pipes and sockets count as gone, because they
- * mean nothing without the process that made them.
+ * An entry that has become a regular file since it was listed counts as gone. So do pipes and sockets, because they mean
+ * nothing without the process that made them.
  */
 function unstorableKind(stat: Stats): Unstorable | undefined {
   if (stat.isFile()) {

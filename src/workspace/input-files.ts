@@ -92,7 +92,7 @@ function unlessThere(error: unknown): void {
 function placeOf(path: string): Place {
   const [directory = "", name = "", ...rest] = path.split("/");
   if (rest.length > 0 || !isName(directory) || !isName(name)) {
-    throw new Error(`A given file has no place of its own: ${path}`);
+    throw new Error(`An input file has no path of its own: ${path}`);
   }
   return { directory, name };
 }

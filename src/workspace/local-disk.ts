@@ -77,7 +77,7 @@ export class LocalDisk {
     return { freeBytes, takesRuns, used: this.#use, orphans: this.#orphans };
   }
 
-  /** Prunes, and logs what that gave. Never rejects. */
+  /** Prunes, and logs the result. Never rejects. */
   async tidy(): Promise<void> {
     const { log } = this.#options;
     try {

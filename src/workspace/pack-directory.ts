@@ -32,9 +32,9 @@ const READ_BYTES = 2 ** 20;
 
 /**
  * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Devices and files that
- * cannot be read are left out and reported. Sockets and pipes, and files that disappear or are replaced meanwhile, are left
- * out without a report: an agent may change files at any time, and a hostile one could redirect paths to our own files. For that reason the tar library,
- * which opens files by path, does not collect them.
+ * cannot be read are left out and reported. Sockets, pipes, and files that disappear or are replaced meanwhile are left
+ * out without a report. The tar library does not collect the files, because it opens them by path: an agent may change
+ * files at any time, and a hostile one could redirect paths to our own files.
  */
 export async function packDirectory(
   directory: string,

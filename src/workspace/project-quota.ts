@@ -13,7 +13,7 @@ const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const PROJECT_QUOTA = /(^|,)(prjquota|pquota)(,|$)/;
 /** Operators and Docker number their projects from 1. */
 const FIRST_PROJECT = 2 ** 30;
-/** The limit ends the run, with a reason, when its workspace is measured. It must be able to exceed the limit until then. */
+/** The quota is larger than the limit, so that a measurement can find a workspace above the limit and end the run. */
 const MARGIN = 1.1;
 
 /** Limits what a directory may contain, if the file system can do that. */

@@ -10,7 +10,7 @@ export function foldersFor(repositories: readonly RepositoryName[]): readonly st
   const names = repositories.map(({ name }) => name.toLowerCase());
   return repositories.map(({ name, owner }, index) => {
     if (![owner, name].every(isPlain)) {
-      throw new AppError("environment_setup_failed", `${owner}/${name} is no name of a repository.`);
+      throw new AppError("environment_setup_failed", `${owner}/${name} is not the name of a repository.`);
     }
     const own = name.toLowerCase();
     const isAlone = names.every((other, at) => at === index || other !== own);

@@ -3,8 +3,8 @@ import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Why a file is left out, in words for people. */
-export class NotTaken extends Error {
-  override readonly name = "NotTaken";
+export class NotCollected extends Error {
+  override readonly name = "NotCollected";
 }
 
 /**
@@ -18,14 +18,14 @@ export async function readInside(root: string, path: string, maxBytes: number): 
     const { dev, ino, size } = await regular(file);
     const place = join(root, path);
     if ((await realpath(place)) !== place) {
-      throw new NotTaken("is reached by a link");
+      throw new NotCollected("is reached by a link");
     }
     const there = await lstat(place);
     if (there.dev !== dev || there.ino !== ino) {
-      throw new NotTaken("was being replaced");
+      throw new NotCollected("was being replaced");
     }
     if (size > maxBytes) {
-      throw new NotTaken(`is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`);
+      throw new NotCollected(`is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`);
     }
     return await readAll(file, size);
   } finally {
@@ -38,14 +38,14 @@ async function openFile(path: string): Promise<FileHandle> {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     const isLink = cause instanceof Error && "code" in cause && cause.code === "ELOOP";
-    throw new NotTaken(isLink ? "is a link" : "cannot be read", { cause });
+    throw new NotCollected(isLink ? "is a link" : "cannot be read", { cause });
   }
 }
 
 async function regular(file: FileHandle): Promise<{ dev: number; ino: number; size: number }> {
   const stat = await file.stat();
   if (!stat.isFile()) {
-    throw new NotTaken("is no file");
+    throw new NotCollected("is no file");
   }
   return stat;
 }

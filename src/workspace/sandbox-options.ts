@@ -1,4 +1,4 @@
-import { wayTo } from "../core/agents/gateway.ts";
+import { gatewayConnection } from "../core/agents/gateway.ts";
 import type { RunWorkspace } from "../core/workspaces/workspace.ts";
 import type { SandboxCommand } from "../sandboxes/sandbox.ts";
 
@@ -17,7 +17,7 @@ export function sandboxOptionsOf({
 }: Omit<RunWorkspace, "workspace">): Pick<SandboxCommand, "hostPort" | "portForward" | "image" | "label"> {
   return {
     label: runId,
-    ...wayTo(gateway),
+    ...gatewayConnection(gateway),
     ...(image === undefined ? {} : { image }),
   };
 }

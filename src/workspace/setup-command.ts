@@ -17,7 +17,7 @@ export interface SetupCommand {
 /** How a command ended. `undefined`: successfully. */
 export type SetupProblem = "time-out" | "stopped" | SandboxExit | undefined;
 
-const LAST_WORDS_MS = 2_000;
+const DRAIN_MS = 2_000;
 /**
  * Users write for bash, which small images lack. The system profile of a login shell resets PATH, so the folders of
  * the image are added again.
@@ -37,7 +37,7 @@ export async function runSetupCommand(command: SetupCommand): Promise<SetupProbl
   }
   const inside = sandbox.spawn({ ...options, argv: ["/bin/sh", "-c", SHELL, "sh", command.command] });
   inside.stdin.on("error", () => undefined).end();
-  const heard = [inside.stdout, inside.stderr].map((stream) => listen(stream, command.say));
+  const drained = [inside.stdout, inside.stderr].map((stream) => listen(stream, command.say));
   const broken = brokenOff(signal, timeoutMs);
   try {
     const end = await Promise.race([inside.exited, broken.promise]);
@@ -45,7 +45,7 @@ export async function runSetupCommand(command: SetupCommand): Promise<SetupProbl
   } finally {
     broken.release();
     await inside.kill();
-    await withTimeout(Promise.all(heard), LAST_WORDS_MS);
+    await withTimeout(Promise.all(drained), DRAIN_MS);
   }
 }
 

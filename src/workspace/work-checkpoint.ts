@@ -184,7 +184,7 @@ function isSuccess({ exit }: ScriptEnd): boolean {
   return typeof exit === "object" && exit.code === 0;
 }
 
-function wordsOf({ complaint, exit }: ScriptEnd): string {
+function wordsOf({ errorText, exit }: ScriptEnd): string {
   const reason = typeof exit === "object" ? (exit.reason ?? "") : exit;
-  return `${reason} ${complaint}`.trim();
+  return `${reason} ${errorText}`.trim();
 }

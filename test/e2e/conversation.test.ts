@@ -83,7 +83,7 @@ describe("the card", () => {
 });
 
 describe("a message that its author changes", () => {
-  test("an edit after the agent has it becomes a follow-up, and a deletion cannot unsay it", async () => {
+  test("an edit of a message that the agent has becomes a follow-up, and a deletion cannot take the message back", async () => {
     const thread = await SlackThread.open(fixture, "say hello", ["appMention", "message"]);
     await thread.untilAnswers(1);
     const { slack } = fixture;
@@ -97,7 +97,7 @@ describe("a message that its author changes", () => {
     const reply = await thread.reply("say more");
     await thread.untilAnswers(3);
     await thread.deliver(await slack.deleteAs(reply));
-    expect(await thread.untilReply(/cannot be unsaid/)).toBeTruthy();
+    expect(await thread.untilReply(/cannot be taken back/)).toBeTruthy();
     expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
   });
 });

@@ -58,7 +58,7 @@ describe("programs that write to each other", () => {
 });
 
 describe("permissions that change", () => {
-  test("who lost write access between the comment and its processing starts nothing, and is told so once", async () => {
+  test("an author who lost write access between the comment and its processing starts nothing, and is told so once", async () => {
     const { github } = fixture;
     const issue = await GithubIssue.open(fixture);
     const first = await github.commentAs("wendy", issue.number, "@errand say hi");
@@ -74,7 +74,7 @@ describe("permissions that change", () => {
     expect(issue.replies).toHaveLength(1);
   });
 
-  test("who lost write access after the start no longer steers the run", async () => {
+  test("an author who lost write access after the start no longer steers the run", async () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand say ready");
     await issue.untilAnswers(1);

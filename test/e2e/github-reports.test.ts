@@ -71,7 +71,7 @@ test("failing checks and commit statuses of a run's pull request are one follow-
   expect(issue.answers).toHaveLength(1);
 });
 
-test("a merge conflict of a run's pull request is a follow-up, and after two attempts a question to who asked", async () => {
+test("a merge conflict of a run's pull request is a follow-up, and after two attempts a question to the requester", async () => {
   const { issue, pull } = await pullOfARun();
   const { github } = fixture;
   const attempts = async () =>

@@ -224,7 +224,7 @@ describe("a comment on GitHub (step 2)", () => {
     expect(answers.at(-1)).toContain("first words");
     expect(answers.at(0)).not.toContain("first words");
     expect([issue.cards.length, issue.comments.length]).toEqual([1, 3]);
-    // The sign of the end takes the place of the first one if that still waits for the pace of GitHub.
+    // The reaction of the end takes the place of the first one if that still waits for the pace of GitHub.
     await issue.untilReaction(second, "rocket");
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
@@ -266,8 +266,8 @@ describe("a mention in Slack (step 3)", () => {
       expect(thread.cards[0]?.edited).toBe(true);
       expectSteps(thread.history, SLACK_WORDS);
       expect(thread.history).toContain("Working");
-      await waitFor(() => signsOn(thread)[0] === "white_check_mark", { what: "the sign of the end" });
-      expect(signsOn(thread)).toEqual(["white_check_mark"]);
+      await waitFor(() => reactionsTo(thread)[0] === "white_check_mark", { what: "the reaction of the end" });
+      expect(reactionsTo(thread)).toEqual(["white_check_mark"]);
       expect(await fixture.runsFrom(thread)).toEqual([thread.runId]);
       expect(await fixture.followUpsOf(thread.runId)).toEqual([]);
       const run = await fixture.api.getRun(thread.runId);
@@ -416,7 +416,7 @@ function untilFree(runId: string): Promise<RunItem> {
   return waitFor(isFree, { what: "its processes to be gone", timeoutMs: WAIT_LIMIT_MS });
 }
 
-function signsOn(thread: SlackThread): readonly string[] {
+function reactionsTo(thread: SlackThread): readonly string[] {
   const { channel, ts } = thread.root;
   const [root] = fixture.slack.threadMessages(channel.id, ts);
   return root?.reactions.map(({ name }) => name) ?? [];

@@ -4,7 +4,7 @@ import { EnvironmentService } from "../../src/core/environments/environment-serv
 import type { RunId } from "../../src/core/ids.ts";
 import { InboxProcessor } from "../../src/core/inbox/inbox-processor.ts";
 import { OutboxDispatcher } from "../../src/core/outbox/outbox-dispatcher.ts";
-import { InstallationWatch } from "../../src/core/people/installation-watch.ts";
+import { InstallationHealth } from "../../src/core/people/installation-health.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
 import type { Log } from "../../src/core/ports/log.ts";
@@ -70,7 +70,7 @@ export class CoreHarness {
   readonly logged: { readonly message: string; readonly facts: Record<string, unknown> | undefined }[] = [];
   readonly runs: RunService;
   readonly requestDefaults: RequestDefaultsService;
-  readonly watch: InstallationWatch;
+  readonly installationHealth: InstallationHealth;
   readonly inboxProcessor: InboxProcessor;
   readonly outboxDispatcher: OutboxDispatcher;
   readonly #workerDeps: RunWorkerDeps;
@@ -102,8 +102,8 @@ export class CoreHarness {
       ...rules,
     });
     this.requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
-    this.watch = new InstallationWatch({ installations: storage.installations, clock, log });
-    const { watch } = this;
+    this.installationHealth = new InstallationHealth({ installations: storage.installations, clock, log });
+    const { installationHealth } = this;
     this.inboxProcessor = new InboxProcessor({
       storage,
       runs: this.runs,
@@ -112,7 +112,7 @@ export class CoreHarness {
       adapters,
       blobs: this.blobs,
       requestDefaults: this.requestDefaults,
-      watch,
+      installationHealth,
       clock,
       log,
     });
@@ -120,7 +120,7 @@ export class CoreHarness {
       outbox: storage.outbox,
       adapters,
       runs: this.runs,
-      watch,
+      installationHealth,
       log,
     });
     const { secretBox } = this;
@@ -216,8 +216,8 @@ export class CoreHarness {
 
 /** Also redacts a short secret, so that tests are easy to read. */
 const REDACTORS: RunRedactors = {
-  lend(secrets, paths) {
-    const known = createKnownSecrets([]).lend(secrets, paths);
+  create(secrets, paths) {
+    const known = createKnownSecrets([]).create(secrets, paths);
     return { ...known, redact: (text) => known.redact(text).replaceAll("s3cret", "[redacted]") };
   },
 };

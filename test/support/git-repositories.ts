@@ -95,13 +95,13 @@ async function runGit(gitDir: string, args: readonly string[], input = ""): Prom
   // Git may end before it has read everything.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
-  const [output, complaint, [code]] = await Promise.all([
+  const [output, errorText, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     once(child, "exit"),
   ]);
   if (code !== 0) {
-    throw new Error(`git ${args.join(" ")}: ${complaint}`);
+    throw new Error(`git ${args.join(" ")}: ${errorText}`);
   }
   return output;
 }

@@ -1,7 +1,7 @@
 import type { Clock, Stop } from "../../src/core/ports/clock.ts";
 
 interface Timer {
-  readonly ring: () => void;
+  readonly callback: () => void;
   readonly everyMs?: number;
   dueAt: number;
 }
@@ -29,12 +29,12 @@ export class ManualClock implements Clock {
     this.#startMs += ms;
   }
 
-  every(ms: number, ring: () => void): Stop {
-    return this.#add({ ring, dueAt: this.#elapsedMs + ms, everyMs: ms });
+  every(ms: number, callback: () => void): Stop {
+    return this.#add({ callback, dueAt: this.#elapsedMs + ms, everyMs: ms });
   }
 
-  after(ms: number, ring: () => void): Stop {
-    return this.#add({ ring, dueAt: this.#elapsedMs + ms });
+  after(ms: number, callback: () => void): Stop {
+    return this.#add({ callback, dueAt: this.#elapsedMs + ms });
   }
 
   /** The number of timers that have not fired. A test should leave none behind. */
@@ -53,7 +53,7 @@ export class ManualClock implements Clock {
       } else {
         timer.dueAt += timer.everyMs;
       }
-      timer.ring();
+      timer.callback();
       await quiet();
     }
     this.#elapsedMs = target;

@@ -34,7 +34,7 @@ type Permission = z.infer<typeof permissionAnswer>;
 const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
 /** Base permissions that include reading only. On a public repository every account has `read`. */
 const READERS: ReadonlySet<string> = new Set(["triage", "read"]);
-/** Words in refusals that no retry changes. */
+/** Words in refusals that a retry would get as well. */
 const FOR_GOOD = /suspended|archived/i;
 const MISSING_PERMISSION = /not accessible by integration/i;
 

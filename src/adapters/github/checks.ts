@@ -10,7 +10,7 @@ import type { GithubConfig } from "./config.ts";
 
 /** Below the time that the doctor waits for a check. */
 const ANSWER_LIMIT_MS = 4_000;
-/** How many installations are asked for their rest of the rate limit. */
+/** How many installations are asked for what is left of their rate limit. */
 const BUDGETS_MAX = 5;
 const LOW_SHARE = 0.1;
 const DELIVERIES = 30;

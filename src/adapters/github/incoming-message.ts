@@ -14,8 +14,8 @@ export interface IncomingMessage {
   /** The texts that an edit replaced. */
   readonly before?: { readonly title?: string; readonly body?: string };
   /**
-   * When the text was last changed. GitHub does not say it of an edited review, so that is when the edit was
-   * delivered.
+   * When the text was last changed. GitHub does not say it for an edited review, so that it is when the
+   * edit was delivered.
    */
   readonly updatedAt?: string;
   readonly writer?: Account;
@@ -31,7 +31,7 @@ export interface IncomingMessage {
   readonly codeLocation?: { readonly path: string; readonly line?: number; readonly diffHunk: string };
   /** Head of the pull request, if the event has it. */
   readonly commit?: string;
-  /** It is a review that requests changes. Then the login of the account that opened the pull request. */
+  /** Set for a review that requests changes: the login of the account that opened the pull request. */
   readonly changesRequestedOf?: string;
 }
 
@@ -124,7 +124,7 @@ export function readIncomingMessage(
 const id = z.int();
 const accountSchema = z.object({ id, login: z.string(), type: z.string().optional() }).optional();
 const beforeSchema = z.object({ title: z.string().optional(), body: z.string().optional() });
-/** The members that an event could spoil. The others are ours. */
+/** The members that come from the event. The others are set by this code. */
 const readableSchema = z.object({
   id,
   permalink: z.string(),

@@ -1,6 +1,6 @@
 import type { PaceLimit } from "../../core/threads/pace-limit.ts";
 
-const CONTENT = ["post", "edit", "sign"] as const;
+const CONTENT = ["post", "edit", "reaction"] as const;
 
 /**
  * GitHub takes 80 writes of content a minute and 500 an hour from an installation. The rest is left to pull requests,

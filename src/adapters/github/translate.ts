@@ -168,7 +168,7 @@ function messageOf(
     },
     text: textOf(incoming, addressee.name),
     context: contextOf(incoming),
-    subject: oneLine(subject.title, MAX_SUBJECT),
+    title: oneLine(subject.title, MAX_SUBJECT),
     messageRef: messageRefOf({ kind, id, root: reviewCommentId }),
     ...(action === "created" && PARTS.has(kind) ? { collectMs: COLLECT_MS } : {}),
     ...(version === undefined ? {} : { revision: { messageId, version, isEdit: action === "edited" } }),

@@ -108,7 +108,7 @@ export function readEvent({
   if (!isStored(name, action)) {
     return { kind: "unused" };
   }
-  // What people write does not wait for GitHub's answer about a merge.
+  // Messages of people do not wait for GitHub's answer about a merge.
   const order = name === "pull_request" && isChangedState(action) ? `${orderingKey}/reports` : orderingKey;
   return { kind: "event", event: { adapter: "github", orderingKey: order, deliveryId, name, body } };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MENTION_START } from "./mention.ts";
 import { isDirect } from "./thread-key.ts";
-import { STOP_SIGN } from "./translate.ts";
+import { STOP_REACTION } from "./translate.ts";
 
 const unthreadedSchema = z.object({
   subtype: z.enum(["file_share", "me_message"]).optional(),
@@ -26,7 +26,7 @@ export function concernsNobody(event: { readonly type: string; readonly subtype?
       return event.subtype === "message_changed" ? isUnwritten(event) : isUnthreaded(event);
     case "reaction_added": {
       const { reaction } = reactionSchema.safeParse(event).data ?? {};
-      return reaction !== undefined && reaction !== STOP_SIGN;
+      return reaction !== undefined && reaction !== STOP_REACTION;
     }
     default:
       return false;

@@ -56,12 +56,12 @@ async function react(
 ): Promise<Shown> {
   const { channel } = parseThreadKey(thread.key);
   await callSlack("reactions.add", client.reactions.add({ channel, timestamp: ts, name }))
-    .catch(ignoreRefusals("already", "gone", "sign"))
+    .catch(ignoreRefusals("already", "gone", "reaction"))
     .catch(ignoreCode("missing_scope"));
   const before = shownAt === undefined ? undefined : parseReceipt(shownAt).reaction;
   if (before !== undefined && before !== name) {
     await callSlack("reactions.remove", client.reactions.remove({ channel, timestamp: ts, name: before }))
-      .catch(ignoreRefusals("already", "gone", "sign"))
+      .catch(ignoreRefusals("already", "gone", "reaction"))
       .catch(ignoreCode("missing_scope"));
   }
   return { channel, ts, reaction: name };

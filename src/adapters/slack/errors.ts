@@ -4,10 +4,18 @@ import { AppError, type ErrorCode, Misconfigured } from "../../core/errors.ts";
 const MS_PER_SECOND = 1_000;
 
 /**
- * What follows from a refusal: `retry` later; an operator must repair the `configuration`; the `channel` takes no message
- * of the bot; the `content` must be another; it is `already` so; the message is `gone`; there can be no `sign`.
+ * What follows from a refusal. `retry`: try later. `configuration`: an operator must repair it. `channel`: the channel
+ * accepts no message of the bot. `content`: the content must change. `already`: nothing has to change. `gone`: the message
+ * no longer exists. `reaction`: the message accepts no reaction.
  */
-export type RefusalClass = "retry" | "configuration" | "channel" | "content" | "already" | "gone" | "sign";
+export type RefusalClass =
+  | "retry"
+  | "configuration"
+  | "channel"
+  | "content"
+  | "already"
+  | "gone"
+  | "reaction";
 
 /** The errors of the methods that the adapter calls: https://docs.slack.dev/reference/methods */
 const CLASSES: Readonly<Record<RefusalClass, string>> = {
@@ -26,7 +34,7 @@ const CLASSES: Readonly<Record<RefusalClass, string>> = {
     markdown_text_conflict view_too_large block_mismatch`,
   already: "already_reacted no_reaction already_archived",
   gone: "message_not_found cant_update_message edit_window_closed",
-  sign: `thread_locked too_many_emoji too_many_reactions not_reactable invalid_name bad_timestamp no_access
+  reaction: `thread_locked too_many_emoji too_many_reactions not_reactable invalid_name bad_timestamp no_access
     no_item_specified`,
 };
 
@@ -43,7 +51,7 @@ const CODE_OF_CLASS: Readonly<Record<RefusalClass, ErrorCode>> = {
   content: "invalid_request",
   already: "invalid_request",
   gone: "resource_not_found",
-  sign: "invalid_request",
+  reaction: "invalid_request",
 };
 
 const TOKEN_REFUSED = "account_inactive invalid_auth not_authed token_expired token_revoked".split(" ");

@@ -18,5 +18,5 @@ export const PACE: readonly PaceLimit[] = [
     reserve: 5,
     closes: true,
   },
-  { name: "signs", counts: ["sign"], per: "installation", everyMs: 3_000, burst: 10, closes: true },
+  { name: "reactions", counts: ["reaction"], per: "installation", everyMs: 3_000, burst: 10, closes: true },
 ];

@@ -11,7 +11,7 @@ const NAME_LENGTH_MAX = 255;
 /** What Slack sends, whether by HTTP or by Socket Mode. */
 export type SlackPayload =
   | { readonly kind: "malformed" }
-  /** It concerns no bot. */
+  /** It is not for a bot. */
   | { readonly kind: "unused" }
   | { readonly kind: "challenge"; readonly challenge: string }
   | { readonly kind: "command"; readonly command: SlashCommand }

@@ -5,7 +5,7 @@ import type { Receipt } from "../../core/threads/thread-adapter.ts";
 export interface Shown {
   readonly channel: string;
   readonly ts: string;
-  /** The name of the reaction, if it is a sign on a message of a user. */
+  /** The name of the reaction, if the notice is shown as one. */
   readonly reaction?: string | undefined;
   /** The fingerprint of what a card shows. */
   readonly hash?: string | undefined;

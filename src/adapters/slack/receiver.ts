@@ -73,7 +73,7 @@ export class Receiver {
         return await inTime(this.#deps.answer(name, command));
       }
       await this.#store(commandEvent(command));
-      return "I take it up, and answer in our direct conversation.";
+      return "I will do it, and answer in our direct conversation.";
     } catch (error) {
       this.#deps.log.warn("slack.command.failed", { error });
       return "That did not work just now. Try it again in a moment.";

@@ -13,8 +13,8 @@ import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "
 
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
 const REACTION: types.SlackEvent["type"] = "reaction_added";
-/** ❌ on a request stops its run. */
-export const STOP_SIGN = "x";
+/** The reaction ❌ to a request stops its run. */
+export const STOP_REACTION = "x";
 const APP_UNINSTALLED: types.SlackEvent["type"] = "app_uninstalled";
 const TOKENS_REVOKED: types.SlackEvent["type"] = "tokens_revoked";
 const BUTTON: BlockAction["type"] = "block_actions";
@@ -163,7 +163,7 @@ function translateMessage(event: unknown, bot: Bot, eventId: string | undefined)
 
 function translateReaction(event: unknown, bot: Bot): Translation {
   const parsed = reactionSchema.safeParse(event);
-  if (!parsed.success || parsed.data.reaction !== STOP_SIGN || parsed.data.user === bot.userId) {
+  if (!parsed.success || parsed.data.reaction !== STOP_REACTION || parsed.data.user === bot.userId) {
     return ignored("A reaction that asks for nothing.");
   }
   const { item, user } = parsed.data;

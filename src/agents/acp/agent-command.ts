@@ -1,5 +1,5 @@
 import type { AgentStart } from "../../core/agents/agent-runner.ts";
-import { wayTo } from "../../core/agents/gateway.ts";
+import { gatewayConnection } from "../../core/agents/gateway.ts";
 import { pathsInside, workspaceAccess } from "../../core/workspaces/workspace.ts";
 import type { SandboxCommand } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
@@ -33,7 +33,7 @@ export function agentCommand(
     readable: launch.readable,
     label: runId,
     isBuiltIn: agent.isDemo,
-    ...wayTo(gateway),
+    ...gatewayConnection(gateway),
     ...(image === undefined ? {} : { image }),
   };
 }

@@ -62,8 +62,8 @@ export class AgentProcess {
       this.#note(stderr);
     }
     // The output of an agent that was killed does not say why, and may be pages of debugging.
-    const words = exit === undefined || isKilled(exit) ? "" : stderr;
-    const message = words === "" ? reason : `${reason} Its last words: ${words}`;
+    const lastOutput = exit === undefined || isKilled(exit) ? "" : stderr;
+    const message = lastOutput === "" ? reason : `${reason} Its last output: ${lastOutput}`;
     return new AppError("internal_error", bounded(message), { cause, reason: "agent_process_failed" });
   }
 
@@ -95,7 +95,7 @@ const KILLING_SIGNALS: ReadonlySet<string> = new Set(["SIGINT", "SIGKILL", "SIGT
 /** The same signals as bubblewrap, docker and shells report them: 128 plus the number. */
 const KILLED_CODES: ReadonlySet<number> = new Set([130, 137, 143]);
 
-/** Whether something outside of the agent ended it. An agent that crashes has something to say about it. */
+/** Whether something outside of the agent ended it. The stderr of an agent that crashes tells why. */
 function isKilled({ code, reason, signal }: SandboxExit): boolean {
   const isLimit = reason !== undefined && code !== 127;
   return isLimit || KILLING_SIGNALS.has(signal ?? "") || KILLED_CODES.has(code ?? 0);
@@ -111,5 +111,5 @@ function describeExit({ code, signal, reason }: SandboxExit): string {
 }
 
 function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : "The agent stopped speaking.";
+  return cause instanceof Error ? cause.message : "The agent closed its output.";
 }

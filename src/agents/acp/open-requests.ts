@@ -24,7 +24,7 @@ export class OpenRequests {
     this.#open.set(key, [...(this.#open.get(key) ?? []), bytes]);
     this.#bytes += bytes;
     if (this.#bytes > MAX_OPEN_BYTES) {
-      throw new Error("The agent asks more than it waits for answers to.");
+      throw new Error("The agent sends more requests than it reads answers.");
     }
   }
 

@@ -45,7 +45,7 @@ export interface SessionTerms
   readonly acceptsMcpServers: boolean;
 }
 
-/** Initialises a new agent until it accepts prompts. Rejects with the agent's answer. */
+/** Initializes a new agent until it accepts prompts. Rejects with the agent's error. */
 export async function openSession(
   agent: ClientContext,
   start: AgentStart,
@@ -56,7 +56,7 @@ export async function openSession(
   if (terms.authenticate !== undefined) {
     await agent.request("authenticate", { methodId: terms.authenticate });
   }
-  const basePrompt = toldOnOpening(start, terms);
+  const basePrompt = basePromptAtStart(start, terms);
   const { previousSession } = start;
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);
   const offered = supportedMcpServers(start, initialized, terms.acceptsMcpServers);
@@ -93,7 +93,10 @@ export async function openSession(
   };
 }
 
-function toldOnOpening({ basePrompt }: AgentStart, { instructions, passesBasePrompt }: SessionTerms): string {
+function basePromptAtStart(
+  { basePrompt }: AgentStart,
+  { instructions, passesBasePrompt }: SessionTerms,
+): string {
   const parts = passesBasePrompt ? [instructions] : [basePrompt, instructions];
   return parts.filter(Boolean).join("\n\n");
 }

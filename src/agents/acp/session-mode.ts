@@ -28,28 +28,28 @@ export class SessionMode {
   readonly #sessionId: string;
   readonly #offer: Offer | undefined;
   /** The agent's own mode. */
-  readonly #home: string | undefined;
-  #isHome: boolean;
+  readonly #ownMode: string | undefined;
+  #isOwnMode: boolean;
 
   constructor(agent: ClientContext, sessionId: string, opened: OpenedModes) {
     this.#agent = agent;
     this.#sessionId = sessionId;
     this.#offer = offerOf(opened);
     const isOurs = (id: string) => OURS.some((name) => isNamed(id, name));
-    this.#isHome = this.#offer === undefined || !isOurs(this.#offer.current);
-    this.#home = this.#isHome ? this.#offer?.current : this.#offer?.ids.find((id) => !isOurs(id));
+    this.#isOwnMode = this.#offer === undefined || !isOurs(this.#offer.current);
+    this.#ownMode = this.#isOwnMode ? this.#offer?.current : this.#offer?.ids.find((id) => !isOurs(id));
   }
 
   /** Whether the agent works in that mode now. An agent without such a mode stays in its own. */
   async enter(name: string): Promise<boolean> {
     const wanted = name === NORMAL ? undefined : this.#offer?.ids.find((id) => isNamed(id, name));
-    const target = wanted ?? this.#home;
+    const target = wanted ?? this.#ownMode;
     // An agent may also leave such a mode by itself, so it is set again for each turn.
-    const isThere = wanted === undefined && this.#isHome;
+    const isThere = wanted === undefined && this.#isOwnMode;
     if (target !== undefined && !isThere && !(await this.#set(target))) {
       return name === NORMAL;
     }
-    this.#isHome = wanted === undefined;
+    this.#isOwnMode = wanted === undefined;
     return wanted !== undefined || name === NORMAL;
   }
 

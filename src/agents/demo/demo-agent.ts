@@ -112,7 +112,7 @@ class DemoSessions {
         await turn.say(`I was given ${images.length} to look at: ${images.join(", ")}.`);
       }
       const stopReason = await stepsOrCancelled(turn, prompt);
-      return { stopReason, usage: await tellUsage(turn, prompt) };
+      return { stopReason, usage: await reportUsage(turn, prompt) };
     } finally {
       await this.#remember(turn, prompt);
     }
@@ -137,7 +137,7 @@ async function stepsOrCancelled(turn: Turn, prompt: string): Promise<StopReason>
 }
 
 /** A rough count, so that every display of usage has something to show. */
-async function tellUsage(turn: Turn, prompt: string) {
+async function reportUsage(turn: Turn, prompt: string) {
   const inputTokens = tokens(prompt);
   const outputTokens = tokens(turn.answer);
   const earlier = turn.session.turns.map((past) => past.prompt + past.answer).join("");

@@ -13,9 +13,9 @@ const PLAN = [
 
 /** What the demo agent does for any request without script words: it inspects the workspace and reports. */
 export async function doOrdinaryRequest(turn: Turn, text: string): Promise<void> {
-  await tellProgress(turn, 0);
+  await reportProgress(turn, 0);
   const files = await lookAround(turn);
-  await tellProgress(turn, 1);
+  await reportProgress(turn, 1);
   if (turn.isPlanning) {
     await turn.say(
       `${seen(files)} My plan: I would write down what is there in ${REPORT}. I changed nothing.`,
@@ -23,13 +23,13 @@ export async function doOrdinaryRequest(turn: Turn, text: string): Promise<void>
     return;
   }
   const reported = await writeReport(turn, text, files);
-  await tellProgress(turn, 2);
+  await reportProgress(turn, 2);
   await turn.say(`${seen(files)} ${reported}${remembered(turn)}`);
-  await tellProgress(turn, 3);
+  await reportProgress(turn, 3);
 }
 
 /** Plan entries before `done` are completed, that one is in progress, the rest pending. */
-async function tellProgress(turn: Turn, done: number): Promise<void> {
+async function reportProgress(turn: Turn, done: number): Promise<void> {
   turn.signal.throwIfAborted();
   await turn.plan(PLAN.map((content, index) => [content, statusAt(index - done)]));
 }

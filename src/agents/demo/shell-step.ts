@@ -26,7 +26,7 @@ export async function runShell(turn: Turn, command: string): Promise<void> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = collectOutput(child);
-  const progress = setInterval(() => void tellProgress(tool, output), PROGRESS_EVERY_MS);
+  const progress = setInterval(() => void reportProgress(tool, output), PROGRESS_EVERY_MS);
   const stop = () => killGroup(child);
   turn.signal.addEventListener("abort", stop, { once: true });
   try {
@@ -63,7 +63,7 @@ function collectOutput(child: ChildProcess): Output {
   return output;
 }
 
-async function tellProgress(tool: ToolCall, output: Output): Promise<void> {
+async function reportProgress(tool: ToolCall, output: Output): Promise<void> {
   if (output.text !== output.printed) {
     output.printed = output.text;
     await tool.progress(textContent(output.text));

@@ -69,7 +69,7 @@ export class AgentInstaller implements AgentPrograms {
     }
     const directory = await this.#directoryOf(agent);
     if (await exists(directory)) {
-      // An agent that is not used for long is deleted.
+      // Agents that have not been used for a long time are deleted.
       const now = new Date();
       await utimes(directory, now, now).catch(() => undefined);
       return directory;
@@ -253,7 +253,7 @@ async function sizeOf(path: string): Promise<number> {
 
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new AppError("internal_error", "The agent is not wanted any more."));
+  const giveUp = () => reject(new AppError("internal_error", "The agent is no longer needed."));
   if (signal.aborted) {
     giveUp();
   }

@@ -79,6 +79,6 @@ async function beatOf(path: string): Promise<number> {
 
 async function touch(path: string): Promise<void> {
   const now = new Date();
-  // Another process may have taken the lock for stale and removed it. The work continues.
+  // Another process may have considered the lock stale and removed it. The work continues.
   await utimes(path, now, now).catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import type { NpmPackage } from "../agent-definition.ts";
 
 /** How much of the end of npm's output is kept. */
-const LAST_WORDS_CHARS = 1_000;
+const LAST_OUTPUT_CHARS = 1_000;
 
 export interface NpmInstall {
   readonly npmPackage: Pick<NpmPackage, "name" | "version">;
@@ -47,7 +47,7 @@ export async function npmInstall(install: NpmInstall): Promise<void> {
   for (const stream of [npm.stdout, npm.stderr]) {
     stream.setEncoding("utf8");
     stream.on("data", (text: string) => {
-      said = (said + text).slice(-4 * LAST_WORDS_CHARS);
+      said = (said + text).slice(-4 * LAST_OUTPUT_CHARS);
     });
   }
   const { promise: ended, resolve } = Promise.withResolvers<string | undefined>();
@@ -81,8 +81,8 @@ function reasonOf(error: Error, isStopped: boolean): string {
 }
 
 function lastWords(said: string, code: number | null): string {
-  const words = withoutCredentials(said).trim().slice(-LAST_WORDS_CHARS);
-  return words === "" ? `npm ended with exit code ${code}.` : `npm said: ${words}`;
+  const output = withoutCredentials(said).trim().slice(-LAST_OUTPUT_CHARS);
+  return output === "" ? `npm ended with exit code ${code}.` : `npm reported: ${output}`;
 }
 
 /** The address of a registry may contain a name and a password, and npm prints settings in its errors. */

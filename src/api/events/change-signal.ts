@@ -1,23 +1,23 @@
 /** A signal that is remembered until the next wait, so that it is not missed. */
 export class ChangeSignal {
-  #rung = false;
+  #isNotified = false;
   #wake: (() => void) | undefined;
 
   notify(): void {
-    this.#rung = true;
+    this.#isNotified = true;
     this.#wake?.();
   }
 
-  /** Resolves when a ring arrives or has arrived since the last wait, or after `ms`. */
+  /** Resolves at the next notification, at once if one has arrived since the last wait, and after `ms` at the latest. */
   async wait(ms: number): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#isNotified) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, ms);
       this.#wake = resolve;
       await promise;
       clearTimeout(timer);
     }
-    this.#rung = false;
+    this.#isNotified = false;
     this.#wake = undefined;
   }
 }

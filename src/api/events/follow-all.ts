@@ -22,9 +22,9 @@ export async function* followAll(
   { after, pollMs, signal, viewer }: FollowingAll,
 ): AsyncGenerator<string> {
   const changes = new ChangeSignal();
-  const ring = (): void => changes.notify();
-  const unsubscribe = pubsub.subscribe(CHANNELS.log, ring);
-  signal.addEventListener("abort", ring);
+  const notify = (): void => changes.notify();
+  const unsubscribe = pubsub.subscribe(CHANNELS.log, notify);
+  signal.addEventListener("abort", notify);
   let position = after;
   try {
     while (!signal.aborted) {
@@ -38,7 +38,7 @@ export async function* followAll(
       }
     }
   } finally {
-    signal.removeEventListener("abort", ring);
+    signal.removeEventListener("abort", notify);
     unsubscribe();
   }
 }

@@ -1,5 +1,5 @@
 import { invalidMember } from "../../core/errors.ts";
-import type { RequestFile } from "../../core/inputs/run-input.ts";
+import type { RequestFile } from "../../core/input-files/input-file.ts";
 import type { ApiLimits } from "../api-deps.ts";
 import type { RunAgentRequest } from "../schemas/run-requests.ts";
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { PrincipalId } from "../../core/ids.ts";
-import { storeInputs } from "../../core/inputs/run-input.ts";
+import { storeInputFiles } from "../../core/input-files/input-file.ts";
 import { requireOnBehalfOf } from "../../core/people/on-behalf-of.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import type { NewRun } from "../../core/runs/new-run.ts";
@@ -62,7 +62,7 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             // Only now, because a refused request must not leave files.
             const withFiles = await deps.runs.preparer.withFiles(
               prepared,
-              await storeInputs(deps.blobs, files),
+              await storeInputFiles(deps.blobs, files),
             );
             const endpoint = webhook && runWebhook(webhook, prepared.definition, deps.secrets);
             const sharing = new RunSharing(deps, holderOf(request), prepared);

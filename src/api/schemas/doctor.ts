@@ -4,7 +4,7 @@ import { CHECK_STATUSES, type NamedFinding, statusOf } from "../../core/doctor/c
 const EXAMPLE = {
   name: "workers",
   status: "fail",
-  message: "No worker lives: no run is worked on.",
+  message: "No worker is alive, so no run is worked on.",
   remedy: "Start a process with ERRAND_ROLE=worker or all.",
 } as const;
 

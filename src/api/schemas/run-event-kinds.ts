@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PERMISSION_KINDS, TOOL_STATUSES } from "../../core/agents/agent-runner.ts";
 import { ERROR_CODES } from "../../core/errors.ts";
-import { INPUT_KINDS } from "../../core/inputs/run-input.ts";
+import { INPUT_KINDS } from "../../core/input-files/input-file.ts";
 import type { RunEventBody, RunEventKind } from "../../core/runs/events.ts";
 import { RUN_MODES } from "../../core/runs/run.ts";
 import type { ApiName } from "./event-names.ts";

@@ -28,7 +28,7 @@ export interface RepositoryGrant extends RepositoryName {
 export interface RemoteMcpServer {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The secrets in the address. An answer that repeats one is masked, as it is for the values of headers. */
+  /** The secrets in the address. A response that repeats one is masked, as it is for the values of headers. */
   readonly urlSecrets?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export interface Gateway {
 }
 
 /** How processes of a sandbox reach the gateway, depending on whether they have a loopback of their own. */
-export function wayTo({
+export function gatewayConnection({
   address,
   portForward,
 }: Pick<Gateway, "address" | "portForward">): { portForward: PortForward } | { hostPort: number } {

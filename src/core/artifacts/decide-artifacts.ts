@@ -4,7 +4,7 @@ import type { Artifact, ArtifactBody } from "./artifact.ts";
 import { mimeTypeOf } from "./mime-types.ts";
 
 /** The log names only this many files that were left out. */
-const LEFT_OUT_TOLD_MAX = 20;
+const LEFT_OUT_NAMED_MAX = 20;
 
 /** Adds the collected files to the run. A file at the path of a `known` artifact becomes its next version. */
 export function decideArtifacts(
@@ -19,7 +19,7 @@ export function decideArtifacts(
   if (leftOut.length === 0) {
     return;
   }
-  edit.record({ kind: "artifact.left_out", files: leftOut.slice(0, LEFT_OUT_TOLD_MAX) });
+  edit.record({ kind: "artifact.left_out", files: leftOut.slice(0, LEFT_OUT_NAMED_MAX) });
 }
 
 /** The hashes of the known files, by path. */

@@ -1,12 +1,12 @@
 import type { RunId } from "../ids.ts";
-import type { RunInput } from "../inputs/run-input.ts";
+import type { InputFile } from "../input-files/input-file.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { Artifact } from "./artifact.ts";
 
 /** The inputs, the artifacts and the changes of runs. Changes of the run store them; their bytes are blobs. */
 export interface FileStore {
   /** The files of the request, in its order. */
-  inputsOf(runId: RunId): Promise<readonly RunInput[]>;
+  inputsOf(runId: RunId): Promise<readonly InputFile[]>;
   /** The artifacts of several runs, oldest first; those of the same time by their key. */
   artifactsOf(runIds: readonly RunId[]): Promise<readonly Artifact[]>;
   findArtifact(id: string): Promise<Artifact | undefined>;

@@ -114,9 +114,9 @@ export class Attempt {
     const { abort, clean, lease, deps } = this.#services;
     const { clock, run, storage } = deps;
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
-    const gone = budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
-    if (gone !== undefined) {
-      return abort.abort({ kind: "failed", failure: gone });
+    const exhausted = budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
+    if (exhausted !== undefined) {
+      return abort.abort({ kind: "failed", failure: exhausted });
     }
     const secrets = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
     await this.#warnOfMissing(secrets);

@@ -79,8 +79,8 @@ export function capped(text: string): string {
 }
 
 /**
- * What `after` adds to `before`, if it repeats it: from its beginning, or from somewhere later, after a mark that
- * something is missing. Undefined: it does not repeat it.
+ * The text that `after` adds to `before`. `after` repeats `before` from its beginning, or from a later place after a mark
+ * such as "...". Undefined: it does not repeat it.
  */
 export function addedText(before: string, after: string): string | undefined {
   if (after.startsWith(before)) {

@@ -71,7 +71,7 @@ export function decideReady(
   edit.record({ kind: "workspace.ready", restored: edit.run.checkpoint !== undefined, ...lost });
   if (missing !== undefined) {
     edit.notices.postNote(missing);
-    // It is told once. What is stored from now on lacks nothing that still exists.
+    // The user is told once. Later checkpoints contain everything that still exists.
     edit.set({ checkpointGaps: undefined });
   }
   return lost;
@@ -148,7 +148,7 @@ export function decideTurnEnd(
     if (edit.run.state === "BLOCKED") {
       edit.moveTo("INPROGRESS");
     }
-    edit.notices.postSigns("done");
+    edit.notices.postReactions("done");
     edit.notices.postAnswer();
     return true;
   }
@@ -213,7 +213,7 @@ function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {
         errorCode: "invalid_request",
       };
     case "refusal":
-      return { message: "The agent refused to go on.", errorCode: "invalid_request" };
+      return { message: "The agent refused to continue.", errorCode: "invalid_request" };
     case "cancelled":
       return runFailureOf(
         new AppError("internal_error", "The agent ended its turn as cancelled.", { reason: "agent_error" }),

@@ -100,7 +100,7 @@ export class RunWorker {
     await queue.ensure({ ...runJob(run), afterMs: PREFER_MS });
     await queue.ensure({ kind: "run", key: run.id, disk });
     pubsub.publish([CHANNELS.jobs("run")]);
-    log.info("run.left_to_its_files", { runId: run.id, disk });
+    log.info("run.left_to_other_worker", { runId: run.id, disk });
     return true;
   }
 

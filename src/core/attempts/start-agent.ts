@@ -45,11 +45,11 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const { abort, meter, deps } = services;
   const { before, attemptContext, run, work, workedMs } = needs;
   const observer = new SessionObserver(services.recorder);
-  sayNewPath(services, needs);
+  reportNewPath(services, needs);
   const session = await deps.agents.start(agentStartOf(services, needs), observer);
   needs.started(session);
   meter.resume(await priorCostUsd(deps, session, run, before));
-  const started = await sayStarted(services, session, attemptContext.workspace);
+  const started = await recordStart(services, session, attemptContext.workspace);
   const { clock } = deps;
   const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
   const knows = knowsConversation(run, session, before);
@@ -147,14 +147,14 @@ function isAtSamePath(previous: Run | undefined, { inside }: Workspace): boolean
   return previous?.agentWorkspace === inside?.directory;
 }
 
-function sayNewPath({ recorder }: AttemptServices, { attemptContext, before, run }: AgentNeeds): void {
+function reportNewPath({ recorder }: AttemptServices, { attemptContext, before, run }: AgentNeeds): void {
   const previous = runToResume(run, before);
   if (previous !== undefined && !isAtSamePath(previous, attemptContext.workspace)) {
     recorder.add({ kind: "agent.notice", severity: "info", text: NEW_PATH });
   }
 }
 
-async function sayStarted(
+async function recordStart(
   { clean, lease }: AttemptServices,
   session: AgentSession,
   { inside }: Workspace,

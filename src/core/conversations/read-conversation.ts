@@ -71,9 +71,9 @@ export async function readConversation(
     throw unknownStep();
   }
   const steps: Step[] = [];
-  const talk = new Talk();
+  const outputLimit = new OutputLimit();
   for (const part of parts) {
-    steps.push(...(await stepsOf(deps, part, talk)));
+    steps.push(...(await stepsOf(deps, part, outputLimit)));
   }
   return { id, steps, hasMoreBefore };
 }
@@ -116,7 +116,7 @@ export async function newestRunOf(
 async function stepsOf(
   { log, positions }: ConversationDeps,
   { run, ...part }: StepsOfRun,
-  talk: Talk,
+  outputLimit: OutputLimit,
 ): Promise<readonly Step[]> {
   const { end, first, followUps } = part;
   const steps = new RunSteps(run, { ...part, followUps: first === 1 ? [] : followUps });
@@ -124,7 +124,7 @@ async function stepsOf(
   const after = first === 1 ? 0 : await positions.lastSeqBeforeTurn(run.id, first);
   for await (const page of eventPages(log, { id: run.id, lastSeq, after })) {
     for (const event of page) {
-      if (talk.hasRoomFor(event)) {
+      if (outputLimit.hasRoomFor(event)) {
         steps.onEvent(event);
       } else {
         steps.leaveOut(event);
@@ -134,8 +134,8 @@ async function stepsOf(
   return steps.list().slice(0, end - first);
 }
 
-/** Limits what agents and commands say. The beginning is always shown, and so is the outcome. */
-class Talk {
+/** Limits the output of agents and commands. Its beginning is always shown, and so is the outcome. */
+class OutputLimit {
   #remaining = CONVERSATION_LENGTH_MAX;
 
   hasRoomFor({ body }: RunEvent): boolean {

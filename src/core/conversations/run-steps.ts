@@ -1,5 +1,5 @@
 import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../agents/agent-runner.ts";
-import type { FileInWorkspace } from "../inputs/input-paths.ts";
+import type { FileInWorkspace } from "../input-files/input-paths.ts";
 import type { RunEvent, RunEventBody } from "../runs/events.ts";
 import type { FollowUp, ListedRun } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
@@ -14,7 +14,7 @@ export interface RunPart {
   readonly followUps: readonly FollowUp[];
 }
 
-interface Said {
+interface ReceivedMessage {
   readonly message: string;
   readonly at: Date;
 }
@@ -28,7 +28,7 @@ export class RunSteps {
   readonly #part: RunPart;
   readonly #steps = new Map<number, StepDraft>();
   /** Follow-ups that no turn has taken. */
-  readonly #waiting = new Map<string, Said>();
+  readonly #waiting = new Map<string, ReceivedMessage>();
   readonly #questions = new Map<string, PermissionRequest>();
   /** The output so far of the running preparation steps. */
   readonly #outputs = new Map<string, string>();
@@ -115,12 +115,12 @@ export class RunSteps {
         break;
       case "run.state":
         if (isEnded(body.to)) {
-          hearEnd(step, body, at);
+          addRunEnd(step, body, at);
         }
         break;
       case "run.created":
         if (body.files !== undefined) {
-          tellFiles(step, body.files, at);
+          addFiles(step, body.files, at);
         }
         break;
       case "artifact.added":
@@ -144,7 +144,7 @@ export class RunSteps {
       case "thread.bound":
         break;
       default:
-        hearAgent(step, body, { at, id: `${this.#run.id}:${seq}` });
+        addAgentUpdate(step, body, { at, id: `${this.#run.id}:${seq}` });
     }
   }
 
@@ -210,14 +210,14 @@ export class RunSteps {
 type Body<Kind extends RunEventBody["kind"]> = Extract<RunEventBody, { readonly kind: Kind }>;
 
 /** A successful run ends with its turn. For any other end the reason is shown. */
-function hearEnd(step: StepDraft, body: Body<"run.state">, at: Date): void {
+function addRunEnd(step: StepDraft, body: Body<"run.state">, at: Date): void {
   step.complete(at, "failed");
   if (body.to !== "SUCCEEDED") {
     addSystemEvent(step, body, at);
   }
 }
 
-function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date; id: string }): void {
+function addAgentUpdate(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date; id: string }): void {
   switch (update.kind) {
     case "agent.message":
       step.addText("message", update.messageId, update.text, at);
@@ -245,7 +245,7 @@ function hearAgent(step: StepDraft, update: AgentUpdate, { at, id }: { at: Date;
   }
 }
 
-function tellFiles(step: StepDraft, files: readonly FileInWorkspace[], at: Date): void {
+function addFiles(step: StepDraft, files: readonly FileInWorkspace[], at: Date): void {
   step.addMessage("user", { type: "event", name: "files", data: { files } }, at);
 }
 

@@ -36,7 +36,7 @@ export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, 
       const live = await workers.listLive();
       if (live.length === 0) {
         return fail(
-          "No worker lives: no run is worked on.",
+          "No worker is alive, so no run is worked on.",
           "Start a process with ERRAND_ROLE=worker or all.",
         );
       }
@@ -119,7 +119,7 @@ export function agentsCheck(catalogue: AgentCatalogueView): Check {
       }
       const needs = usual?.needs.join(" ") ?? "It is not in the catalogue.";
       return fail(
-        `The default agent, ${catalogue.defaultName}, does no runs. ${needs}`,
+        `The default agent, ${catalogue.defaultName}, cannot do runs. ${needs}`,
         "Give it what it needs, or choose another one by ERRAND_AGENT.",
       );
     },
@@ -135,7 +135,7 @@ export function adaptersCheck(
     name: "adapters",
     async run() {
       if (adapters.length === 0) {
-        return ok("None is switched on: runs come over the API alone.");
+        return ok("None is enabled: runs come only over the API.");
       }
       const ofTeams = (await teams.list()).map(({ id }) => installations.list(id));
       const all = (await Promise.all(ofTeams)).flat();
@@ -145,7 +145,7 @@ export function adaptersCheck(
           ({ enabled }) => (enabled ? "on" : "off"),
         );
         if (on.length + off.length === 0) {
-          return `${name} (not heard of yet)`;
+          return `${name} (no installation yet)`;
         }
         return `${name} (installations: ${on.length} on, ${off.length} off)`;
       });
@@ -212,10 +212,10 @@ export function publicUrlCheck(publicUrl: () => string, adapters: readonly strin
         return ok(`Links lead to ${url}.`);
       }
       if (adapters.length === 0) {
-        return ok(`Links lead to ${url}: they work on this machine alone.`);
+        return ok(`Links lead to ${url}: they work only on this machine.`);
       }
       return warn(
-        `Links that are posted lead to ${url}, where nobody else can follow them, and no webhook comes from outside.`,
+        `Posted links lead to ${url}, which only this machine can reach, and no webhook can arrive from outside.`,
         "Set ERRAND_PUBLIC_URL to the address by which others reach this server.",
       );
     },
@@ -229,7 +229,7 @@ export function secretKeyCheck(isGiven: boolean, countOthers?: () => Promise<num
     async run() {
       const others = await countOthers?.();
       if (others === 0) {
-        return ok("All encrypted values are under the present key. ERRAND_OLD_SECRET_KEYS may go.");
+        return ok("All encrypted values are under the present key. ERRAND_OLD_SECRET_KEYS can be removed.");
       }
       if (others !== undefined) {
         return warn(

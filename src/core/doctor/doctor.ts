@@ -4,7 +4,7 @@ import { withTimeout } from "../with-timeout.ts";
 import { type Check, type Finding, fail, type NamedFinding } from "./check.ts";
 
 /** A check that takes longer counts as failed. */
-const LOOK_MS = 5_000;
+const CHECK_LIMIT_MS = 5_000;
 
 export interface DoctorDeps {
   readonly checks: readonly Check[];
@@ -27,7 +27,7 @@ export class Doctor {
 
   async #perform(check: Check): Promise<NamedFinding> {
     const { clock } = this.#deps;
-    const finding = await withTimeout(this.#run(check), LOOK_MS, { clock, onTimeout: () => TOO_LATE });
+    const finding = await withTimeout(this.#run(check), CHECK_LIMIT_MS, { clock, onTimeout: () => TOO_LATE });
     return { name: check.name, ...finding };
   }
 
@@ -36,12 +36,12 @@ export class Doctor {
       return await check.run();
     } catch (error) {
       this.#deps.log.warn("doctor.check.failed", { check: check.name, error });
-      return fail("This could not be looked at.", "The log says why, under doctor.check.failed.");
+      return fail("The check failed.", "The log says why, under doctor.check.failed.");
     }
   }
 }
 
 const TOO_LATE = fail(
-  `There was no answer within ${LOOK_MS / 1_000} s.`,
-  "Look whether the database, or what else is asked here, is reached at all.",
+  `There was no answer within ${CHECK_LIMIT_MS / 1_000} s.`,
+  "See that this server reaches the database and the other systems that the check uses.",
 );

@@ -7,13 +7,13 @@ import type { Notice } from "../threads/notice.ts";
 import type { Deletion } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { MessageResult } from "./inbox-store.ts";
-import { type AuthorizedContext, type InboxDeps, resultOf, type TakenMessage } from "./message-context.ts";
+import { type AuthorizedContext, type InboxDeps, type MessageEffect, resultOf } from "./message-context.ts";
 import { completing, reply, replyNotice, replyWith } from "./message-results.ts";
 import { parseCommand } from "./parse-command.ts";
 import { parseOptions, type RequestOptions } from "./parse-options.ts";
 
-/** What became of a message, by the results of its events. Undefined: nothing that an edit could change. */
-export function takenMessage(results: readonly MessageResult[]): TakenMessage | undefined {
+/** What a message did, according to the results of its events. Undefined: nothing that an edit could change. */
+export function effectOf(results: readonly MessageResult[]): MessageEffect | undefined {
   const last = results.findLast(({ disposition }) => CHANGEABLE.has(disposition));
   if (last?.runId === undefined || last.disposition === "withdrawn") {
     return undefined;
@@ -27,10 +27,10 @@ export function takenMessage(results: readonly MessageResult[]): TakenMessage | 
 
 const CHANGEABLE: ReadonlySet<Disposition> = new Set(["run_created", "follow_up", "changed", "withdrawn"]);
 
-/** Gives the agent the new text of a message: instead of the old one if it has not got that, otherwise after it. */
+/** Gives the agent the new text of a message: in place of the old one if no turn has that, otherwise as a follow-up. */
 export async function changeMessage(
   context: AuthorizedContext,
-  taken: TakenMessage,
+  effect: MessageEffect,
   deps: InboxDeps,
 ): Promise<Disposition> {
   const { author, message } = context;
@@ -38,19 +38,19 @@ export async function changeMessage(
   const text = command.kind === "new" ? command.prompt : message.text;
   let request: RequestOptions = { config: {}, prompt: text };
   try {
-    if (taken.isRequest) {
+    if (effect.isRequest) {
       request = await parseOptions(text, author, deps.storage);
     }
   } catch (error) {
     return replyWith(error, context, deps);
   }
-  const run = await deps.storage.runs.find({ id: taken.runId });
+  const run = await deps.storage.runs.find({ id: effect.runId });
   if (run === undefined) {
     await deps.storage.inbox.complete({ ...resultOf(context), disposition: "ignored", reason: RUN_GONE });
     return "ignored";
   }
   const followUp = await deps.storage.followUps.findByMessage(run.id, message.messageRef);
-  const target = { run, followUp, isRequest: taken.isRequest };
+  const target = { run, followUp, isRequest: effect.isRequest };
   if (isKnown(target, request.prompt)) {
     const reason = "The edit does not change what the agent gets.";
     await deps.storage.inbox.complete({ ...resultOf(context), disposition: "ignored", reason });
@@ -72,7 +72,7 @@ function isKnown({ followUp, isRequest, run }: ChangeTarget, text: string): bool
   return latest === text || latest === changeText(isRequest, text);
 }
 
-/** Replaces what is still held. Throws a conflict if it is not. */
+/** Replaces the old text while no turn has it. Throws a conflict otherwise. */
 async function rewrite(
   context: AuthorizedContext,
   { followUp, isRequest, run }: ChangeTarget,
@@ -93,7 +93,7 @@ async function rewrite(
   }
 }
 
-/** The agent has the old text. A run that was stopped stays so. */
+/** Sends the change as a follow-up, because the agent has the old text. A stopped run stays stopped. */
 async function addChange(
   context: AuthorizedContext,
   { isRequest, run }: ChangeTarget,
@@ -121,7 +121,7 @@ const ADDED = "The agent already had this message. It gets your change as a foll
 const STOPPED = "The run was stopped, so your change starts nothing. Mention me to continue it.";
 const WITHDRAWN = "A message was withdrawn here before the agent got it.";
 const GIVEN =
-  "The agent already has a message that was withdrawn here: it cannot be unsaid. `stop` stops the run.";
+  "The agent already has a message that was withdrawn here, and it cannot be taken back. `stop` stops the run.";
 const RUN_GONE = "The run was deleted.";
 
 function withNote(context: AuthorizedContext, text: string, disposition: Disposition): TransactionExtras {
@@ -133,21 +133,21 @@ function withNote(context: AuthorizedContext, text: string, disposition: Disposi
 export interface WithdrawnMessage {
   readonly inboxId: string;
   readonly deletion: Deletion;
-  readonly taken: TakenMessage;
+  readonly effect: MessageEffect;
 }
 
 /**
- * Withdraws what a message asked for, in the name of its author, whether the message was deleted or became an aside. What
- * the agent has cannot be taken back, which is said in the thread.
+ * Withdraws what a message asked for, in the name of its author, after the message was deleted or became an aside. If the
+ * agent already has the text, the thread says that it cannot be taken back.
  */
 export async function withdrawMessage(
-  { deletion, inboxId, taken }: WithdrawnMessage,
+  { deletion, inboxId, effect }: WithdrawnMessage,
   deps: InboxDeps,
 ): Promise<Disposition> {
   const { adapter, installation, messageId, messageRef, version } = deletion;
   const { runs, storage } = deps;
   const revision = { messageId, version, isEdit: false };
-  const run = await storage.runs.find({ id: taken.runId });
+  const run = await storage.runs.find({ id: effect.runId });
   if (run === undefined) {
     await storage.inbox.complete({ inboxId, disposition: "ignored", reason: RUN_GONE, revision });
     return "ignored";
@@ -163,7 +163,7 @@ export async function withdrawMessage(
   const author = await authorOf(followUp?.authorId ?? run.requesterId ?? run.creatorId, deps);
   const given = { kind: "message", purpose: "reply", text: GIVEN, ...inReplyTo } as const;
   // A change of a message that the agent has is a follow-up of its own.
-  const isGivenToo = followUp?.message.startsWith(changeText(taken.isRequest, "")) === true;
+  const isGivenToo = followUp?.message.startsWith(changeText(effect.isRequest, "")) === true;
   const note: Notice = isGivenToo ? given : { ...given, text: WITHDRAWN };
   const extras: TransactionExtras = {
     from: { source: traits?.source ?? "API", integration: adapter, installation },
@@ -173,7 +173,7 @@ export async function withdrawMessage(
   const isWithdrawn = await unlessGiven(async () => {
     if (followUp !== undefined) {
       await runs.withdrawFollowUp({ runId: run.id, followUpId: followUp.id }, author, extras);
-    } else if (taken.isRequest) {
+    } else if (effect.isRequest) {
       await runs.withdrawRequest(run.id, author, extras);
     } else {
       throw new AppError("conflict", "The message was an answer, which the agent has.", { retryable: false });

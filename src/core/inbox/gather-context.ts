@@ -8,14 +8,14 @@ import { parseCommand } from "./parse-command.ts";
 /** The author waits meanwhile. */
 const GATHER_TIMEOUT_MS = 30_000;
 
-/** Asks the adapter for what stands around a message. A failure is named and stops nothing. */
+/** Lets the adapter read the text around a message. A failure is named in the thread and does not stop the work. */
 export async function gatherContext(
-  { adapter, inboxId, message, taken, thread }: MessageContext,
+  { adapter, inboxId, message, effect, thread }: MessageContext,
   { clock, log }: Pick<InboxDeps, "clock" | "log">,
 ): Promise<GatheredContext> {
   const command = parseCommand(message);
   const isWork = message.buttonAction === undefined && (command.kind === "new" || command.kind === "work");
-  if (adapter.gather === undefined || !isWork || taken !== undefined) {
+  if (adapter.gather === undefined || !isWork || effect !== undefined) {
     return {};
   }
   const isFollowUp = command.kind === "work" && thread.runId !== undefined;
@@ -27,7 +27,7 @@ export async function gatherContext(
   } catch (error) {
     log.warn("inbox.context_not_gathered", { inboxId, adapter: adapter.name, error });
     const why = error instanceof AppError ? ` ${error.message}` : "";
-    return { unread: [`I could not read what stands around this message.${why}`] };
+    return { unread: [`I could not read the text around this message.${why}`] };
   }
 }
 

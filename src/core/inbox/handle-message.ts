@@ -1,4 +1,4 @@
-import { storeInputs } from "../inputs/run-input.ts";
+import { storeInputFiles } from "../input-files/input-file.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
@@ -72,7 +72,7 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
   await rememberChoice(context, deps);
   const { defaults, hasEnvironments } = where;
   const found = hasEnvironments === undefined ? {} : { has_environments: hasEnvironments };
-  const inputs = await storeInputs(deps.blobs, context.gathered.files ?? []);
+  const inputs = await storeInputFiles(deps.blobs, context.gathered.files ?? []);
   await deps.runs.create(
     {
       ...request,
@@ -89,7 +89,7 @@ function requestOf(
   { adapter, author, choice, gathered, message, proven }: AuthorizedContext,
   { config, isWithoutEnvironment, prompt }: RequestOptions,
 ): NewRun {
-  const { permalink, subject } = message;
+  const { permalink, title } = message;
   const surroundings = contextText(message.context, gathered);
   const isEmpty =
     isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
@@ -107,7 +107,7 @@ function requestOf(
       ...(message.messageRef === "" ? {} : { message_ref: message.messageRef }),
     },
     ...(surroundings === undefined ? {} : { context: surroundings }),
-    ...(subject === undefined ? {} : { title: subject }),
+    ...(title === undefined ? {} : { title }),
     ...(permalink === undefined ? {} : { triggerUrl: permalink }),
   };
 }
@@ -126,7 +126,7 @@ async function refusedRepository(
     : `I work in ${repository} only for people who can write to it, and only where this App is installed by the same owner.`;
 }
 
-/** The thread's next run is the author's, and of the people whom the author mentions. */
+/** The participants of the thread's next run are the author and the people whom the author mentions. */
 function bindingOf({ message, thread }: AuthorizedContext): ThreadBinding {
   const participants = [...new Set([message.author.subject, ...(message.mentions ?? [])])];
   return { thread, participants, expected: thread.runId };
@@ -137,11 +137,11 @@ async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id
   const { adapter, author, message } = context;
   const run = await deps.runs.requireControl(runId, author, requestOriginOf(context));
   if (!isEnded(run.state)) {
-    return reply(context, deps, "The run is not over yet.");
+    return reply(context, deps, "The run has not ended yet.");
   }
   try {
     const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
-    // A button stands on a message of the bot's own, and a command on none: the signs stay on the request.
+    // The reactions stay on the request, because a button is on a message of the bot and a command is no message.
     const isWritten = message.buttonAction === undefined && message.messageRef !== "";
     const asked = isWritten ? { message_ref: message.messageRef } : {};
     const request = { ...again, provenance: { ...again.provenance, ...asked } };
@@ -168,7 +168,7 @@ async function mute(context: AuthorizedContext, deps: InboxDeps, isMuted: boolea
 const MUTED = "I take only messages that mention me now, and I show only questions and the end.";
 const UNMUTED = "I take replies in this thread again, and I show what the run does.";
 
-/** Whom the author of a run mentions may steer it as well. */
+/** The people whom the author of a run mentions may steer it as well. */
 async function invite(context: AuthorizedContext, { runs, storage }: InboxDeps): Promise<void> {
   const { author, message, thread } = context;
   const { mentions = [] } = message;
@@ -184,7 +184,7 @@ async function invite(context: AuthorizedContext, { runs, storage }: InboxDeps):
 async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
   const { author, gathered, message } = context;
   const surroundings = contextText(message.context, gathered);
-  const files = await storeInputs(deps.blobs, gathered.files ?? []);
+  const files = await storeInputFiles(deps.blobs, gathered.files ?? []);
   const input = {
     message: message.text,
     ...(message.messageRef === "" ? {} : { messageRef: message.messageRef }),
@@ -203,7 +203,7 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   return "follow_up";
 }
 
-/** The author of a text that is no answer must know that the run still waits. */
+/** Tells the author of a text that is not an answer that the run still waits for one. */
 const QUESTION_OPEN =
   "The agent gets this message with its next turn. Its question is still open: answer with yes, no or the name of " +
   "an option.";

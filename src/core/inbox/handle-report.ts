@@ -5,18 +5,18 @@ import type { InboundMessage, ThreadAdapter, Translation, WorkReport } from "../
 import type { ThreadNotices } from "./inbox-store.ts";
 import type { FoundMessage, InboxDeps, MessageContext } from "./message-context.ts";
 
-/** How often a run tries by itself what a person did not ask for. Then it asks. */
+/** How often a run repairs by itself what a platform reported. After that it asks a person. */
 const ATTEMPTS_MAX = 2;
 const REPORTS: ReadonlySet<InboundMessage["requestKind"]> = new Set(["failing_checks", "merge_conflict"]);
 
-/** Whether the platform reported it, and nobody wrote it. */
+/** Whether the platform reported it, so that no person wrote it. */
 export function isReport({ requestKind }: Pick<InboundMessage, "requestKind">): boolean {
   return REPORTS.has(requestKind);
 }
 
 /**
- * Reads what a report asks of the run of its thread: a message, or nothing. The card of the run shows what changed in any
- * case.
+ * Returns the message by which a report asks the run of its thread for work, or why it asks for nothing. The card of the
+ * run shows the change in both cases.
  */
 export async function readReport(
   report: WorkReport,
@@ -26,7 +26,7 @@ export async function readReport(
   const thread = await storage.threads.find(report);
   const run = thread?.runId && (await storage.runs.find({ id: thread.runId }));
   if (!thread || !run) {
-    return ignored("It is about no work of a run.");
+    return ignored("It is not about the work of a run.");
   }
   await pullRequests.reread(run);
   if (run.state === "CANCELLED") {
@@ -47,8 +47,8 @@ function ignored(reason: string): ReadReport {
 }
 
 /**
- * Asks who asked for the run what to do, instead of another attempt. Undefined: the run may try once more, or the
- * policies forbid it anyway. Asked once, until a person has made the run go on.
+ * Asks the person who requested the run what to do, instead of another attempt. Undefined: the run may try once more, or
+ * the policies forbid it anyway. The question is posted once, until a person continues the run.
  */
 export async function questionInsteadOf(
   { adapter, installation, message, reportedRun: run, thread }: MessageContext,

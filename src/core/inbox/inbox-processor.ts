@@ -7,7 +7,7 @@ import { type InboxDeps, type MessageContext, messageContextOf } from "./message
 import { isAnswered } from "./message-refusal.ts";
 import { complete, replyNotice } from "./message-results.ts";
 import { processDeletion, processMessage } from "./process-message.ts";
-import { stopBySign } from "./stop-by-sign.ts";
+import { stopByReaction } from "./stop-by-reaction.ts";
 
 const FAILURES_MAX = 10;
 
@@ -70,11 +70,11 @@ export class InboxProcessor {
         return processDeletion(event.id, translation.deletion, this.#deps);
       case "removal": {
         const { installation, reason } = translation;
-        await this.#deps.watch.removed(reason, event.adapter, installation);
+        await this.#deps.installationHealth.removed(reason, event.adapter, installation);
         return this.#ignore(event, reason);
       }
       case "stop":
-        return stopBySign({ inboxId: event.id, stop: translation.stop }, this.#deps);
+        return stopByReaction({ inboxId: event.id, stop: translation.stop }, this.#deps);
       default:
         return translation satisfies never;
     }
@@ -105,11 +105,11 @@ export class InboxProcessor {
     // Not counted either: the event waits for an operator, and the queue tries again with a growing pause.
     if (error instanceof Misconfigured) {
       this.#deps.log.error("inbox.misconfigured", facts);
-      await this.#deps.watch.failed(error, event.adapter, known?.message.installation);
+      await this.#deps.installationHealth.failed(error, event.adapter, known?.message.installation);
       await inbox.noteFailure(event.id, error.message);
       throw error;
     }
-    // Not counted: the platform takes no call now and says until when.
+    // Not counted: the platform accepts no call now, and says until when.
     if (error instanceof AppError && error.options.retryAfterMs !== undefined) {
       this.#deps.log.warn("inbox.retried", facts);
       await inbox.noteFailure(event.id, error.message);
@@ -122,13 +122,13 @@ export class InboxProcessor {
       throw error;
     }
     this.#deps.log.error("inbox.failed", facts);
-    const reason = error instanceof AppError ? error.message : "Something broke while this was handled.";
+    const reason = error instanceof AppError ? error.message : "Errand failed while it handled this.";
     const result = { inboxId: event.id, disposition: "failed", reason } as const;
     const context = known ?? (await this.#translateAgain(event));
     if (context === undefined) {
       return inbox.complete(result);
     }
-    await inbox.complete({ ...result, teamId: context.installation.teamId }, apologyIn(context, reason));
+    await inbox.complete({ ...result, teamId: context.installation.teamId }, failureNotices(context, reason));
   }
 
   /** If the translation itself failed, the team and the thread of the event may be unknown. */
@@ -151,13 +151,13 @@ export class InboxProcessor {
   }
 }
 
-/** Said once, although a platform may deliver a message as several events. */
-function apologyIn(context: MessageContext, reason: string) {
+/** Posted once, although a platform may deliver a message as several events. */
+function failureNotices(context: MessageContext, reason: string) {
   const { message, thread } = context;
   if (!isAnswered(context)) {
     return undefined;
   }
-  const text = `I could not take this up: ${reason}`;
+  const text = `I could not handle this: ${reason}`;
   const notices = [replyNotice(context, text)];
   return { thread, notices, once: `failed ${message.dedupeKey}` };
 }

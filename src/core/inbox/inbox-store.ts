@@ -25,9 +25,9 @@ export interface InboxStore {
    * not failed, or no longer has its body.
    */
   retry(id: string): Promise<boolean>;
-  /** Counts a failed try; how many there were. */
+  /** Counts a failed try, and returns how many there were. */
   countFailure(id: string, error: string): Promise<number>;
-  /** Says why an event waits, without counting it. */
+  /** Stores why an event waits, without counting a failed try. */
   noteFailure(id: string, error: string): Promise<void>;
   /**
    * Deletes bodies of events that have had their result for `keptMs`, a limited number at a time, and returns the
@@ -51,6 +51,6 @@ export interface MessageResult {
 export interface ThreadNotices {
   readonly thread: ThreadAddress & { readonly id: string };
   readonly notices: readonly Notice[];
-  /** Said unless something was said under this name before. */
+  /** A name for the notices. If notices with this name were stored before, these are not. */
   readonly once?: string;
 }

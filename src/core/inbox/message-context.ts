@@ -1,7 +1,7 @@
 import { cleaned } from "../clean-text.ts";
 import { newId, type RunId } from "../ids.ts";
 import type { Installation } from "../people/installation.ts";
-import type { InstallationWatch } from "../people/installation-watch.ts";
+import type { InstallationHealth } from "../people/installation-health.ts";
 import type { Principal } from "../people/principal.ts";
 import type { Policy, Role } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
@@ -9,7 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { PullRequestReader } from "../pull-requests/pull-request-reader.ts";
 import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
-import type { RuleBook } from "../rules/rule-book.ts";
+import type { RuleCache } from "../rules/rule-cache.ts";
 import type { RequestOrigin } from "../runs/request-origin.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunService } from "../runs/run-service.ts";
@@ -38,13 +38,13 @@ export interface InboxDeps {
     | "threads"
   >;
   readonly runs: RunService;
-  readonly policies: Pick<RuleBook<Policy>, "of">;
+  readonly policies: Pick<RuleCache<Policy>, "of">;
   readonly pullRequests: Pick<PullRequestReader, "reread">;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   /** Files of requests. */
   readonly blobs: Pick<BlobStore, "put">;
   readonly requestDefaults: RequestDefaultsService;
-  readonly watch: InstallationWatch;
+  readonly installationHealth: InstallationHealth;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,16 +57,16 @@ export interface MessageContext {
   readonly installation: Installation;
   /** Its row may not exist yet; then `id` is the id that the row will get. */
   readonly thread: Thread;
-  /** What became of an earlier version of the message. */
-  readonly taken?: TakenMessage;
+  /** What an earlier version of the message did. */
+  readonly effect?: MessageEffect;
   /** Set for a request that waited for a choice. */
   readonly choice?: ChosenWhere;
   /** Set for a report: the run that it is about. */
   readonly reportedRun?: Run;
 }
 
-/** What the agent got, or is to get, of a message. */
-export interface TakenMessage {
+/** What a message did: it started a run, or became a follow-up of it. */
+export interface MessageEffect {
   readonly runId: RunId;
   /** The run was started by the message. Otherwise it got a follow-up. */
   readonly isRequest: boolean;
@@ -85,7 +85,7 @@ export interface AuthorizedContext extends MessageContext {
 export interface ChosenWhere extends Omit<WhereChoice, "kind"> {
   readonly by: Principal;
   readonly environmentName?: string;
-  /** It was to be remembered for the place, which needs an administrator. */
+  /** The person asked to remember the choice for the place, which only administrators may do. */
   readonly isRefusedForPlace: boolean;
 }
 
@@ -96,7 +96,7 @@ export interface FoundMessage {
   readonly reportedRun?: Run;
 }
 
-/** Looks up the installation and the thread: the only time for this event, unless the thread is taken meanwhile. */
+/** Looks up the installation and the thread: once for this event, unless another event binds the thread meanwhile. */
 export async function messageContextOf(
   source: Pick<MessageContext, "adapter" | "inboxId">,
   { message: received, reportedRun, thread }: FoundMessage,

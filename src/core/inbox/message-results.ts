@@ -22,7 +22,7 @@ export async function complete(
   return result.disposition;
 }
 
-/** What the run's state does not allow is posted as a reply. Any other failure is thrown. */
+/** Posts as a reply that the state of the run does not allow it. Throws any other failure. */
 export async function replyWith(
   error: unknown,
   context: MessageContext,
@@ -84,7 +84,7 @@ export function replyNotice(
   };
 }
 
-/** A button stands on a message of the bot's own, which needs no 👀. */
+/** A button is on a message of the bot, which needs no 👀. */
 export function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
   return buttonAction === undefined && messageRef !== "" ? [{ kind: "seen", messageRef } as const] : [];
 }

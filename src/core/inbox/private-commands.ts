@@ -93,7 +93,7 @@ export class PrivateCommands {
   async #link(author: Principal, request: LinkRequest): Promise<string> {
     const link = await createSignInLink(this.#deps, author, request);
     if (link === undefined) {
-      return "This command has got its link already. Send it again for a new one.";
+      return "This command already got its link. Send it again for a new one.";
     }
     return (
       "This link signs you in. In a browser that is signed in already, it can join this account with that person. " +

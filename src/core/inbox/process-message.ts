@@ -4,7 +4,7 @@ import { UniqueConflict } from "../storage.ts";
 import type { Deletion, WhereChoice } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
 import { findChosen } from "./ask-where.ts";
-import { changeMessage, takenMessage, withdrawMessage } from "./change-message.ts";
+import { changeMessage, effectOf, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
 import { isReport, questionInsteadOf } from "./handle-report.ts";
@@ -22,14 +22,14 @@ import { refuse, refuseFor, refuseForbidden, replyRefused } from "./message-refu
 import { complete, replyNotice } from "./message-results.ts";
 import { parseCommand } from "./parse-command.ts";
 
-/** Another change can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
-const TAKEN_MAX = 5;
+/** Another event can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
+const BINDING_TRIES_MAX = 5;
 const SWITCHED_OFF = {
   allowed: false,
   reason: "This integration is not switched on here. An administrator of the server can do that.",
 } as const;
 
-/** Decides whether a message is for the bot and its author may ask for something. If so, `handleMessage` does it. */
+/** Decides whether a message is for the bot, and whether its author may use the bot. If so, `handleMessage` acts on it. */
 export async function processMessage(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
   const { message, reportedRun, thread } = context;
   const { buttonAction: action } = message;
@@ -46,20 +46,20 @@ export async function processMessage(context: MessageContext, deps: InboxDeps): 
   return once(context, deps, async () => (await processEdit(context, deps)) ?? processNew(context, deps));
 }
 
-/** What was never for the bot is deleted without a sign. */
+/** The deletion of a message that was not for the bot has no effect and no answer. */
 export async function processDeletion(
   inboxId: string,
   deletion: Deletion,
   deps: InboxDeps,
 ): Promise<Disposition> {
   const { messageId, version } = deletion;
-  const taken = takenMessage(await deps.storage.inbox.listResultsOf(messageId));
-  if (taken === undefined) {
-    const reason = "A deleted message that nothing was made of.";
+  const effect = effectOf(await deps.storage.inbox.listResultsOf(messageId));
+  if (effect === undefined) {
+    const reason = "A deleted message that had no effect.";
     const revision = { messageId, version, isEdit: false };
     return complete({ inboxId, disposition: "ignored", reason, revision }, deps);
   }
-  return once({ inboxId }, deps, () => withdrawMessage({ inboxId, deletion, taken }, deps));
+  return once({ inboxId }, deps, () => withdrawMessage({ inboxId, deletion, effect }, deps));
 }
 
 /** Of two events with the same content, the second has no effect. */
@@ -74,7 +74,7 @@ async function once(
     if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") {
       throw error;
     }
-    const reason = "The same thing came in another delivery.";
+    const reason = "Another delivery had the same content.";
     const ofTeam = installation === undefined ? {} : { teamId: installation.teamId };
     return complete({ inboxId, disposition: "duplicate", reason, ...ofTeam }, deps);
   }
@@ -93,8 +93,8 @@ async function processChoice(
 }
 
 /**
- * Processes a message as the edit of an earlier version of it. Undefined: as far as the agent is concerned, it is new. An
- * edit whose original never came, or had no effect, is one of these.
+ * Processes a message as the edit of an earlier version. Undefined: the message is processed as a new one. So is an edit
+ * whose original never arrived or had no effect.
  */
 async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Disposition | undefined> {
   const { inboxId, message } = context;
@@ -104,23 +104,23 @@ async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Di
   }
   const results = await deps.storage.inbox.listResultsOf(revision.messageId);
   if (results.some(({ version }) => version > revision.version)) {
-    return ignore(context, "A later version of the message came before.", deps);
+    return ignore(context, "A later version of the message was processed before.", deps);
   }
   if (!revision.isEdit || results.length === 0) {
     return undefined;
   }
   const { kind } = parseCommand(message);
-  const taken = takenMessage(results);
-  if (taken !== undefined && kind === "aside") {
-    return withdrawMessage({ inboxId, deletion: { ...message, ...revision }, taken }, deps);
+  const effect = effectOf(results);
+  if (effect !== undefined && kind === "aside") {
+    return withdrawMessage({ inboxId, deletion: { ...message, ...revision }, effect }, deps);
   }
-  if (taken !== undefined && (kind === "work" || kind === "new")) {
-    return authorizeAndDecide({ ...context, taken }, deps);
+  if (effect !== undefined && (kind === "work" || kind === "new")) {
+    return authorizeAndDecide({ ...context, effect }, deps);
   }
   if (results.some(({ disposition }) => disposition === "cancelled" || disposition === "answered")) {
     return ignore(context, "The message had its effect before this edit.", deps);
   }
-  if (taken === undefined && addressed === "reply") {
+  if (effect === undefined && addressed === "reply") {
     return ignore(context, "An edit of a message that was not for the bot.", deps);
   }
   return undefined;
@@ -147,8 +147,8 @@ function isByOther({ message, thread: { participants = [], runId } }: MessageCon
 }
 
 /**
- * A reply without a mention is for the bot only if nobody but the participants writes in the thread. Others never
- * become principals by it, and the platform is not asked about them.
+ * A reply without a mention is for the bot only if all who write in the thread are participants. A reply makes nobody
+ * else a principal, and the platform is not asked about its author.
  */
 async function ignoreReply(context: MessageContext, deps: InboxDeps): Promise<Disposition | undefined> {
   const { adapter, thread } = context;
@@ -186,7 +186,7 @@ async function authorizeAndDecide(context: MessageContext, deps: InboxDeps): Pro
   const { adapter, installation, message } = context;
   const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
   if (installation.enabled) {
-    await deps.watch.worked(message.adapter, message.installation);
+    await deps.installationHealth.worked(message.adapter, message.installation);
   }
   if (!authorization.allowed) {
     return refuse(context, authorization.reason, deps);
@@ -213,18 +213,20 @@ function rolesIn({ message, thread }: MessageContext, proven: readonly Role[] = 
   return isParticipant ? [...proven, "participant"] : proven;
 }
 
-/** Decides again with the thread as it is now if another change took the thread first. */
+/** Decides again with the thread as it is now if another event has bound the thread first. */
 async function decide(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
   let current = context;
   for (let tries = 1; ; tries += 1) {
     try {
-      const { taken } = current;
-      return await (taken === undefined ? handleMessage(current, deps) : changeMessage(current, taken, deps));
+      const { effect } = current;
+      return await (effect === undefined
+        ? handleMessage(current, deps)
+        : changeMessage(current, effect, deps));
     } catch (error) {
       if (isForbidden(error)) {
         return refuseForbidden(current, error, deps);
       }
-      if (tries === TAKEN_MAX) {
+      if (tries === BINDING_TRIES_MAX) {
         throw error;
       }
       const thread = await findThread(context.message, deps);

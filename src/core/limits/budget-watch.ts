@@ -39,8 +39,8 @@ export class BudgetWatch {
     this.#time?.pause();
   }
 
-  /** A failure when nothing of the budget is left for another turn. */
-  gone(run: Run): RunFailure | undefined {
+  /** The failure of a run whose budget has nothing left for another turn. */
+  exhausted(run: Run): RunFailure | undefined {
     const { workedMs } = this;
     return budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
   }

@@ -10,7 +10,7 @@ export interface Spent {
 
 const MINUTE_MS = 60_000;
 
-/** A failure when nothing of the budget is left for another turn. */
+/** The failure of a run whose budget has nothing left for another turn. */
 export function budgetUsedUp(
   { config, turn, turnOpen }: Pick<Run, "config" | "turn" | "turnOpen">,
   spent: Spent,
@@ -23,7 +23,7 @@ export function budgetUsedUp(
   return overdrawn(config.budget, spent, (used, max) => used >= max);
 }
 
-/** A failure when the run has used more than its budget. */
+/** The failure of a run that has used more than its budget. */
 export function budgetExceeded({ config }: Pick<Run, "config">, spent: Spent): RunFailure | undefined {
   return overdrawn(config.budget, spent, (used, max) => used > max);
 }

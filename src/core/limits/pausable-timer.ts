@@ -6,14 +6,14 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 /** Fires once, after it has been running for the given time. Pauses do not count. */
 export class PausableTimer {
   readonly #clock: Clock;
-  readonly #ring: () => void;
+  readonly #callback: () => void;
   #leftMs: number;
   #running: { readonly stop: Stop; readonly since: number } | undefined;
 
-  constructor(clock: Clock, ms: number, ring: () => void) {
+  constructor(clock: Clock, ms: number, callback: () => void) {
     this.#clock = clock;
     this.#leftMs = Math.min(ms, TIMER_MAX_MS);
-    this.#ring = ring;
+    this.#callback = callback;
   }
 
   /** The remaining time while the timer does not run. */
@@ -25,7 +25,7 @@ export class PausableTimer {
     if (this.#running !== undefined) {
       return;
     }
-    const stop = this.#clock.after(this.#leftMs, this.#ring);
+    const stop = this.#clock.after(this.#leftMs, this.#callback);
     this.#running = { stop, since: this.#clock.elapsedMs() };
   }
 

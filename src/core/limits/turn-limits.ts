@@ -33,7 +33,7 @@ export class TurnLimits {
   begin(): void {
     const { clock, settings } = this.#deps;
     this.#turn = new PausableTimer(clock, settings.turnMs, () =>
-      this.#end(`The turn took longer than ${minutes(settings.turnMs)}, the longest that is allowed here.`),
+      this.#end(`The turn took longer than ${minutes(settings.turnMs)}, which is the limit here.`),
     );
     this.#pauses = 0;
     this.#toolCalls.clear();
@@ -97,7 +97,7 @@ export class TurnLimits {
       this.onSignOfLife();
       return;
     }
-    this.#end(`The agent gave no sign of life for ${minutes(this.#deps.settings.inactivityMs)}.`);
+    this.#end(`The agent reported nothing for ${minutes(this.#deps.settings.inactivityMs)}.`);
   }
 
   #end(message: string): void {
@@ -111,7 +111,7 @@ export function limitAttempt(
   { attemptMs }: Pick<RunSettings, "attemptMs">,
   abort: AttemptAbort,
 ): Stop {
-  const message = `The run was worked on for ${minutes(attemptMs)} at a stretch, the longest that is allowed here.`;
+  const message = `The run was worked on for ${minutes(attemptMs)} without a break, which is the limit here.`;
   return clock.after(attemptMs, () => abort.abort({ kind: "failed", failure: timedOut(message) }));
 }
 

@@ -1,5 +1,5 @@
 import { AppError, messageWithRemedy } from "../errors.ts";
-import type { InstallationWatch } from "../people/installation-watch.ts";
+import type { InstallationHealth } from "../people/installation-health.ts";
 import type { Log } from "../ports/log.ts";
 import type { RunService } from "../runs/run-service.ts";
 import type { Receipt, ThreadAdapter } from "../threads/thread-adapter.ts";
@@ -10,7 +10,7 @@ export interface OutboxDispatcherDeps {
   readonly outbox: OutboxStore;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   readonly runs: Pick<RunService, "recordDeadNotice">;
-  readonly watch: Pick<InstallationWatch, "failed" | "worked">;
+  readonly installationHealth: Pick<InstallationHealth, "failed" | "worked">;
   readonly log: Log;
 }
 
@@ -51,10 +51,10 @@ export class OutboxDispatcher {
       adapter = this.#adapterOf(delivery);
       receipt = await adapter.deliver(delivery);
     } catch (error) {
-      await this.#deps.watch.failed(error, delivery.adapter, delivery.thread.installation);
+      await this.#deps.installationHealth.failed(error, delivery.adapter, delivery.thread.installation);
       return this.#failed(delivery, error);
     }
-    await this.#deps.watch.worked(delivery.adapter, delivery.thread.installation);
+    await this.#deps.installationHealth.worked(delivery.adapter, delivery.thread.installation);
     const permalink = adapter.permalinkOf && (await this.#permalinkOf(adapter, delivery, receipt));
     await outbox.sent(delivery.id, receipt, permalink);
     return true;
@@ -98,7 +98,7 @@ export class OutboxDispatcher {
       return;
     }
     const reason =
-      error instanceof AppError ? messageWithRemedy(error) : "Something broke while it was posted.";
+      error instanceof AppError ? messageWithRemedy(error) : "Errand failed while it posted this.";
     try {
       await runs.recordDeadNotice(runId, { adapter, threadId: thread.id, noticeId, reason });
     } catch (failure) {

@@ -5,9 +5,9 @@ import type { KeyedLimit, LimitsOf } from "./pace.ts";
 /** The deliveries to threads. A notice is stored with the change that causes it, and is delivered in order. */
 export interface OutboxStore {
   /**
-   * Returns the first delivery of the thread that may be sent, and marks it as being tried. Drops cards and signs that
-   * have a newer one with the same message key behind them. A delivery that a limit holds back gets a time and a job of
-   * its own. New messages keep their order. What waits for an edit or a sign is not held back by it.
+   * Returns the first delivery of the thread that may be sent, and marks it as being tried. Drops cards and reactions
+   * that are followed by a newer one with the same message key. A delivery that a limit holds back gets a time and a job
+   * of its own. New messages keep their order, and waiting edits and reactions do not hold them back.
    */
   take(threadId: string, limitsOf?: LimitsOf): Promise<TakenDelivery | undefined>;
   /** Has no effect on a delivery that was deleted meanwhile. */

@@ -36,7 +36,7 @@ export const UNUSED: PaceState = { usedUntil: 0, tentativeUntil: 0, closedUntil:
 
 export function writeKindOf({ notice, shownAt }: Pick<Delivery, "notice" | "shownAt">): WriteKind {
   if (notice.kind === "seen" || notice.kind === "ended") {
-    return "sign";
+    return "reaction";
   }
   return shownAt === undefined ? "post" : "edit";
 }
@@ -44,7 +44,7 @@ export function writeKindOf({ notice, shownAt }: Pick<Delivery, "notice" | "show
 /** Progress gives way to questions, approvals, answers and ends. A new message is never progress. */
 export function isProgress(delivery: Pick<Delivery, "notice" | "shownAt">): boolean {
   const kind = writeKindOf(delivery);
-  return kind === "sign" || (kind === "edit" && isProgressCard(delivery.notice));
+  return kind === "reaction" || (kind === "edit" && isProgressCard(delivery.notice));
 }
 
 function isProgressCard(notice: Notice): boolean {

@@ -72,7 +72,7 @@ export class IdentityService {
 
 function requireForeign(subject: string): void {
   if (subject.startsWith(OWN_SUBJECTS)) {
-    throw invalidMember("subject", "is none of an account outside");
+    throw invalidMember("subject", "is not that of an outside account");
   }
 }
 

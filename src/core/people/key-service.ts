@@ -262,7 +262,9 @@ export class KeyService {
     if (revokedAt === undefined && (expiresAt === undefined || expiresAt > this.#deps.clock.now())) {
       return;
     }
-    throw new AppError("invalid_request", "This key is over.", { remedy: "Make a new one." });
+    throw new AppError("invalid_request", "This key was revoked or has expired.", {
+      remedy: "Create a new one.",
+    });
   }
 }
 

@@ -22,7 +22,7 @@ export async function requireTeam(
   }
   // Refused before the look-up, because only operators may learn which teams exist.
   if (!isOperator(viewer)) {
-    throw new AppError("not_authorized", "Only an operator may name another team than the own one.", {
+    throw new AppError("not_authorized", "Only an operator may name a team other than their own.", {
       remedy: "Leave team_uid out, or ask an administrator of the installation's first team.",
     });
   }

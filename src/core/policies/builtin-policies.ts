@@ -33,7 +33,7 @@ export const BUILTIN_POLICIES: readonly Policy[] = [
       "Only the person who asked, the people whom that person mentioned with me in this thread, and administrators may stop, retry or answer a run here.",
   }),
   builtin(1, {
-    name: "Built in: everything but approving is allowed",
+    name: "Built in: everything except approving is allowed",
     effect: "allow",
     match: { actions: POLICY_ACTIONS.filter((action) => action !== "approve") },
     reason: "No policy matches, so it is allowed.",

@@ -5,8 +5,8 @@ export interface Clock {
   elapsedMs(): number;
   /** Calls `tick` every `ms` until stopped. */
   every(ms: number, tick: () => void): Stop;
-  /** Calls `ring` once after `ms`, unless stopped before. */
-  after(ms: number, ring: () => void): Stop;
+  /** Calls `callback` once after `ms`, unless it is stopped before. */
+  after(ms: number, callback: () => void): Stop;
 }
 
 export type Stop = () => void;

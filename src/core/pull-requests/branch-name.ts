@@ -14,7 +14,7 @@ export function branchOf({ id, title }: Pick<Run, "id" | "title">): string {
   return `${BRANCH_PREFIX}${id.slice(id.lastIndexOf("-") + 1)}${slug === "" ? "" : `-${slug}`}`;
 }
 
-/** Whole words, as many as have room. */
+/** As many whole words as fit. */
 function slugOf(title: string): string {
   const words = title
     .normalize("NFKD")

@@ -23,7 +23,7 @@ export interface PullRequestStatus {
 
 export const CHECKS_MAX = 50;
 
-/** What counts of the checks. */
+/** How many checks there are, without those that decided nothing. */
 export interface CheckCounts {
   readonly total: number;
   readonly passed: number;

@@ -3,12 +3,12 @@ import type { Clock } from "../ports/clock.ts";
 import { CHANNELS, type PubSub } from "../ports/pubsub.ts";
 import type { RoutingRule } from "../routing/routing-rule.ts";
 import type { Storage } from "../storage.ts";
-import { RuleBook } from "./rule-book.ts";
+import { RuleCache } from "./rule-cache.ts";
 
 /** The rules for creating and changing runs. */
 export interface RunRules {
-  readonly policies: Pick<RuleBook<Policy>, "of">;
-  readonly routing: Pick<RuleBook<RoutingRule>, "of">;
+  readonly policies: Pick<RuleCache<Policy>, "of">;
+  readonly routing: Pick<RuleCache<RoutingRule>, "of">;
 }
 
 export interface RunRulesDeps {
@@ -19,7 +19,7 @@ export interface RunRulesDeps {
 
 export function runRules({ storage, pubsub, clock }: RunRulesDeps): RunRules {
   return {
-    policies: new RuleBook({ records: storage.policies, channel: CHANNELS.policies, pubsub, clock }),
-    routing: new RuleBook({ records: storage.routingRules, channel: CHANNELS.routingRules, pubsub, clock }),
+    policies: new RuleCache({ records: storage.policies, channel: CHANNELS.policies, pubsub, clock }),
+    routing: new RuleCache({ records: storage.routingRules, channel: CHANNELS.routingRules, pubsub, clock }),
   };
 }

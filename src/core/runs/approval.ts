@@ -1,5 +1,5 @@
 import type { PrincipalId } from "../ids.ts";
-import type { FollowUpFile, RunInput } from "../inputs/run-input.ts";
+import type { FollowUpFile, InputFile } from "../input-files/input-file.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Verdict } from "../policies/evaluate-policies.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
@@ -10,7 +10,7 @@ import type { Approval, ApprovalInput, FollowUp, Run, RunDefinition, StatusMessa
 /** The policy that wants an approval, and why. */
 export type RequiredApproval = Pick<Approval, "policyId" | "reason">;
 
-/** Who asked, and what the hash is made with. */
+/** The authors of the words, and the hash function. */
 export interface ApprovalTools {
   readonly digest: Digest;
   /** The principals whose words are to be approved. They do not approve them. */
@@ -47,7 +47,7 @@ export function hashed(
 /** The words that a new run gives to its agent, with the digests of its files. */
 export async function inputsOfRequest(
   run: RunDefinition,
-  files: readonly RunInput[],
+  files: readonly InputFile[],
   { blobs, digest }: { readonly blobs: Pick<BlobStore, "get">; readonly digest: Digest },
 ): Promise<readonly ApprovalInput[]> {
   const attachments: { name: string; sha256: string }[] = [];
@@ -103,7 +103,7 @@ export function objectionTo(
   }
   const authors = isRequest ? [creatorId, executorId, requesterId, ...authorIds] : authorIds;
   return !administrator && authors.includes(id)
-    ? "Nobody but an administrator approves their own words."
+    ? "Only administrators may approve their own words."
     : undefined;
 }
 

@@ -35,7 +35,7 @@ export function requireApprovalAgain(edit: RunEdit, tools: ApprovalTools): void 
   edit.requestApproval(newApproval(edit.newId(), approval, inputsNow(edit, approval), tools));
 }
 
-/** Gives the open approval of the run the inputs that there are after a change. */
+/** Updates the inputs of the run's open approval after a change. */
 export function updateApproval(edit: RunEdit, { authorIds, digest }: ApprovalTools): void {
   const { approval, state } = edit.run;
   if (state !== "BLOCKED" || approval === undefined || approval.approved !== undefined) {
@@ -75,7 +75,7 @@ export function findApproval({ run, subject }: RunEdit, inputsHash: string): App
     (run.state === "BLOCKED" && needsApproval(run) && run.permission === undefined) ||
     run.waitingFollowUp !== undefined;
   throw isOpen
-    ? conflict("What waits for approval has changed. It is not what you have seen.", LOOK_AGAIN)
+    ? conflict("What waits for approval has changed since you read it.", LOOK_AGAIN)
     : conflict("Nothing waits for approval here any more, or it has changed.");
 }
 
@@ -93,7 +93,7 @@ export function decideApproval(
     return;
   }
   if (approval.approved !== undefined) {
-    throw conflict("It was decided otherwise already.");
+    throw conflict("The opposite was already decided.");
   }
   const decided = { ...approval, approved: approve, decidedBy, decidedAt: edit.now };
   const said = comment === undefined ? {} : { comment };

@@ -1,8 +1,8 @@
 import type { PermissionOption } from "../agents/agent-runner.ts";
 import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
-import { filesOfFollowUp } from "../inputs/input-paths.ts";
-import type { FollowUpFile, RunInput } from "../inputs/run-input.ts";
+import type { FollowUpFile, InputFile } from "../input-files/input-file.ts";
+import { filesOfFollowUp } from "../input-files/input-paths.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
@@ -40,7 +40,7 @@ export interface FollowUpInput {
 
 /** A follow-up whose files are stored. */
 export interface ReceivedFollowUp extends Omit<FollowUpInput, "files"> {
-  readonly files?: readonly RunInput[];
+  readonly files?: readonly InputFile[];
 }
 
 /** What a follow-up did: it became a follow-up that is held, or it answered the open question. */
@@ -63,7 +63,7 @@ export async function withDigests(
   { files = [], ...input }: ReceivedFollowUp,
   { blobs, digest }: { readonly blobs: Pick<BlobStore, "get">; readonly digest: Digest },
 ): Promise<FollowUpInput> {
-  const digested: (RunInput & { readonly sha256: string })[] = [];
+  const digested: (InputFile & { readonly sha256: string })[] = [];
   for (const file of files) {
     digested.push({ ...file, sha256: digest(await blobs.get(file.blobId)) });
   }
@@ -80,7 +80,7 @@ export function requireAgent({ preparesOnly }: Run): void {
 }
 
 /**
- * What a follow-up does depends on the state of its run. Queued or moving: it is held for the next turn. Blocked by a
+ * What a follow-up does depends on the state of its run. Queued, or a worker has it: it is held for the next turn. Blocked by a
  * question: it answers the question if it is plainly an answer, without files and not of a guest, otherwise it is held
  * and the question stays open. Blocked by an approval: it is held and never approves. Ended: the run is queued again.
  * A follow-up that waits for an approval of its own changes no state.

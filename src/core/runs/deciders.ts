@@ -1,6 +1,6 @@
 import type { TeamId } from "../ids.ts";
 import type { Principal, Viewer } from "../people/principal.ts";
-import { type RunJudgeDeps, runJudges } from "../policies/run-judge.ts";
+import { type PolicyEvaluatorDeps, policyEvaluators } from "../policies/policy-evaluator.ts";
 import { objectionTo } from "./approval.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import type { ListedRun } from "./run.ts";
@@ -19,7 +19,7 @@ export type ListMembers = (teamId: TeamId) => Promise<readonly Principal[]>;
 
 export type DecidersOf = (run: ListedRun) => Promise<Deciders>;
 
-export interface DecidersDeps extends RunJudgeDeps {
+export interface DecidersDeps extends PolicyEvaluatorDeps {
   readonly members: ListMembers;
 }
 
@@ -34,10 +34,10 @@ export async function decidersFor(
   viewer: Viewer,
   from: RequestOrigin,
 ): Promise<DecidersOf> {
-  const judgeOf = await runJudges(deps, viewer.teamId, from);
+  const evaluatorOf = await policyEvaluators(deps, viewer.teamId, from);
   const mayDecide = (one: Viewer, run: ListedRun, decision: Decision) =>
     isVisible(run, one) &&
-    judgeOf(one)(decision.action, run).effect !== "deny" &&
+    evaluatorOf(one)(decision.action, run).effect !== "deny" &&
     (decision.words === undefined || objectionTo(one, run, decision.words) === undefined);
   return async (run) => {
     const decision = decisionOf(run);

@@ -1,7 +1,7 @@
 import type { AgentUpdate, PermissionRequest, TokenUsage } from "../agents/agent-runner.ts";
 import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { RunId } from "../ids.ts";
-import type { FileInWorkspace } from "../inputs/input-paths.ts";
+import type { FileInWorkspace } from "../input-files/input-paths.ts";
 import type { WorkspaceStep } from "../workspaces/workspace.ts";
 import type { ChangedDetails, RunMode, StatusMessage } from "./run.ts";
 import type { RunState } from "./states.ts";

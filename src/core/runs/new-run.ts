@@ -1,5 +1,5 @@
 import { newId, type PrincipalId, type RunId } from "../ids.ts";
-import type { RunInput } from "../inputs/run-input.ts";
+import type { InputFile } from "../input-files/input-file.ts";
 import type { NamedAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { ConfigDefault } from "../routing/routed-config.ts";
@@ -38,7 +38,7 @@ export interface NewRun {
   /** Someone other than the creator wrote the prompt. */
   readonly othersWrote?: boolean;
   /** Their bytes are already stored. */
-  readonly inputs?: readonly RunInput[];
+  readonly inputs?: readonly InputFile[];
   readonly source: RunSource;
   readonly creator: Requester;
   /** The principal that requests the run in the name of `creator`. */

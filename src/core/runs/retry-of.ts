@@ -27,7 +27,7 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
   };
 }
 
-/** The repository of the request and the reasons for the configuration are kept, unlike the author. */
+/** The members of the provenance that a retry keeps. The author is not among them. */
 const KEPT: ReadonlySet<string> = new Set(["repository", "head", "routing", "config_layers", "message_ref"]);
 
 function provenanceOf({ provenance }: Run): Provenance {

@@ -3,7 +3,7 @@ import type { AuditContext } from "../audit/audit-log.ts";
 import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
 import type { LeaseToken } from "../ids.ts";
 import type { InboxResult } from "../inbox/inbox-result.ts";
-import type { RunInput } from "../inputs/run-input.ts";
+import type { InputFile } from "../input-files/input-file.ts";
 import type { Job } from "../ports/queue.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
@@ -38,7 +38,7 @@ export interface RunChange extends ChangeExtras {
 /** What the transaction of a change also stores, and what it depends on. */
 export interface ChangeExtras {
   /** The files of a new run in their order. Their bytes are already stored. */
-  readonly inputs?: readonly RunInput[];
+  readonly inputs?: readonly InputFile[];
   /** Messages about a new run are also sent to this address of its own. */
   readonly webhook?: WebhookEndpoint | undefined;
   readonly inboxResult?: InboxResult | undefined;

@@ -1,6 +1,6 @@
 import type { RunId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
-import { type RunJudge, runJudge } from "../policies/run-judge.ts";
+import { type PolicyEvaluator, policyEvaluator } from "../policies/policy-evaluator.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Digest } from "../ports/digest.ts";
 import type { Log } from "../ports/log.ts";
@@ -35,9 +35,12 @@ export class RunChanger {
   }
 
   /** Reads the team's policies, and says what they decide about the actions of the viewer. */
-  judge(viewer: Parameters<typeof runJudge>[1], from: RequestOrigin = OVER_THE_API): Promise<RunJudge> {
+  evaluator(
+    viewer: Parameters<typeof policyEvaluator>[1],
+    from: RequestOrigin = OVER_THE_API,
+  ): Promise<PolicyEvaluator> {
     const { policies, storage } = this.#deps;
-    return runJudge({ policies, environments: storage.environments }, viewer, from);
+    return policyEvaluator({ policies, environments: storage.environments }, viewer, from);
   }
 
   /** A guest's words are also those of the member who invited the guest. */
@@ -65,7 +68,7 @@ export class RunChanger {
     return run;
   }
 
-  /** The same without a viewer, for what the server itself has to say about a run. */
+  /** The same without a viewer, for changes that the server itself makes. */
   async changeForSystem(id: RunId, decide: (edit: RunEdit) => void): Promise<void> {
     await this.#deps.storage.runs.change(id, (subject) => {
       const edit = this.edit(subject);

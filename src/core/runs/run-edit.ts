@@ -1,7 +1,7 @@
 import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
 import { newId, type PrincipalId } from "../ids.ts";
-import { fileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
-import type { RunInput } from "../inputs/run-input.ts";
+import type { InputFile } from "../input-files/input-file.ts";
+import { fileInWorkspace, filesInWorkspace } from "../input-files/input-paths.ts";
 import type { Job } from "../ports/queue.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { TurnOutcome } from "../threads/notice.ts";
@@ -96,7 +96,7 @@ export class RunEdit {
     }
     this.notices.changeCard();
     if (isEnded(to)) {
-      this.notices.postSigns(OUTCOMES[to] ?? "failed");
+      this.notices.postReactions(OUTCOMES[to] ?? "failed");
       this.notices.postOutcome();
     }
   }
@@ -139,7 +139,7 @@ export class RunEdit {
   }
 
   /** Records the first event of a new run, instead of a transition. */
-  begin(inputs: readonly RunInput[] = []): void {
+  begin(inputs: readonly InputFile[] = []): void {
     const files = inputs.length === 0 ? {} : { files: filesInWorkspace(inputs) };
     const { approval, state } = this.#progress;
     this.record({ kind: "run.created", state, ...files });
@@ -150,7 +150,7 @@ export class RunEdit {
     this.notices.changeCard();
   }
 
-  /** Changes the details that are given and differ. */
+  /** Changes those of the details that differ. */
   changeDetails(details: Partial<RunDetails>): void {
     const changed = changedDetails(this.run, details);
     const members = (["title", "metadata"] as const).filter((member) => changed[member] !== undefined);

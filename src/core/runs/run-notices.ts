@@ -82,7 +82,7 @@ export class RunNotices {
    * Shows on the messages that led to the turn how it ended. A run that never began has only its request. It came from
    * the first thread of its platform, because a run gets its other threads later.
    */
-  postSigns(end: TurnOutcome): void {
+  postReactions(end: TurnOutcome): void {
     for (const { messageRef, thread } of this.#requests()) {
       if (messageRef !== undefined && thread !== undefined) {
         this.#notices.push({ threadId: thread.id, notice: { kind: "ended", messageRef, end } });
@@ -130,8 +130,8 @@ export class RunNotices {
   }
 
   /**
-   * Posts what the turn says to those who asked: in the threads of their messages, at the places of these, and in the
-   * threads of other platforms. If a message came another way, such as the API, every thread gets it.
+   * Posts a message to the people who asked: in the threads of their messages, at the places of these, and in the threads
+   * of other platforms. If one of them asked another way, such as over the API, every thread gets it.
    */
   #postToRequesters(message: Message): void {
     const requests = this.#requests();

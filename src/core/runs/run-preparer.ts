@@ -1,7 +1,7 @@
 import type { Environment } from "../environments/environment.ts";
 import { requireRunEnvironment } from "../environments/environment-service.ts";
 import { newId, type TeamId } from "../ids.ts";
-import type { RunInput } from "../inputs/run-input.ts";
+import type { InputFile } from "../input-files/input-file.ts";
 import { requireTeamMcpServers } from "../mcp-servers/mcp-server.ts";
 import { requireMcpServers } from "../mcp-servers/require-mcp-servers.ts";
 import { type KeptValues, withSealedValues } from "../mcp-servers/sealed-values.ts";
@@ -9,7 +9,7 @@ import { agentConfig, findExecutingAgent } from "../people/named-agent.ts";
 import type { Viewer } from "../people/principal.ts";
 import { allowsSharing, type ShareAccess } from "../people/share-link.ts";
 import { requireAllowed, stricter, type Verdict } from "../policies/evaluate-policies.ts";
-import { runJudge } from "../policies/run-judge.ts";
+import { policyEvaluator } from "../policies/policy-evaluator.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Digest } from "../ports/digest.ts";
@@ -85,7 +85,7 @@ export class RunPreparer {
     // The skills are read before anything is stored, because it may take a while and without them there is no run.
     const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
     await requireSandbox(storage.workers, agents, origin, environment?.config.image);
-    const verdict = await this.#judge(origin, routed, from);
+    const verdict = await this.#evaluate(origin, routed, from);
     requireAllowed(verdict);
     const required = requiredApproval(verdict);
     const { inputs = [] } = request;
@@ -98,7 +98,7 @@ export class RunPreparer {
   }
 
   /** The same run with these files. An approval covers their contents, which are read here. */
-  async withFiles(prepared: PreparedRun, inputs: readonly RunInput[]): Promise<PreparedRun> {
+  async withFiles(prepared: PreparedRun, inputs: readonly InputFile[]): Promise<PreparedRun> {
     const { approval, definition } = prepared;
     if (approval === undefined) {
       return { ...prepared, inputs };
@@ -194,12 +194,15 @@ export class RunPreparer {
   }
 
   /** The policies apply to everybody who takes part in the request. Nobody uses a right to administer here. */
-  async #judge(origin: RunDefinition, request: NewRun, from: RequestOrigin): Promise<Verdict> {
+  async #evaluate(origin: RunDefinition, request: NewRun, from: RequestOrigin): Promise<Verdict> {
     const { policies, storage } = this.#deps;
     const { creator, namedAgent, requester = creator } = request;
     const verdictOn = async (one: Pick<Viewer, "id" | "type">) => {
       const who = { ...one, teamId: creator.teamId, administrator: false };
-      return (await runJudge({ policies, environments: storage.environments }, who, from))("create", origin);
+      return (await policyEvaluator({ policies, environments: storage.environments }, who, from))(
+        "create",
+        origin,
+      );
     };
     let verdict = await verdictOn(creator);
     if (requester.id !== creator.id) {

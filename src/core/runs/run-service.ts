@@ -106,18 +106,18 @@ export class RunService {
     let effect: FollowUpEffect = {};
     const { from = OVER_THE_API } = extras;
     const followUp = await withDigests(input, this.#deps);
-    const judges = [await this.#changer.judge(viewer, from)];
+    const evaluators = [await this.#changer.evaluator(viewer, from)];
     if (invitation !== undefined) {
       // A guest may do no more than the creator of the link as an ordinary member.
-      judges.push(await this.#changer.judge({ ...invitation.by, administrator: false }, from));
+      evaluators.push(await this.#changer.evaluator({ ...invitation.by, administrator: false }, from));
     }
     const run = await this.#changer.change(id, viewer, (edit) => {
       if (invitation !== undefined) {
         edit.attach({ shareLinkId: viewer.id });
       }
       requireAgent(edit.run);
-      const verdict = judges
-        .map((judge) => judge(actionOf(edit.run, followUp), edit.run))
+      const verdict = evaluators
+        .map((evaluate) => evaluate(actionOf(edit.run, followUp), edit.run))
         .reduce((one, other) => stricter(one, other));
       requireAllowed(verdict);
       const rules = { ...this.#changer.approvalTools(viewer), required: requiredApproval(verdict) };
@@ -148,11 +148,11 @@ export class RunService {
     extras: TransactionExtras = {},
   ): Promise<FollowUpResult> {
     await this.authorOfFollowUp(target, viewer);
-    const judge = await this.#changer.judge(viewer, extras.from);
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
     let effect: Omit<FollowUpResult, "run"> = {};
     const run = await this.#changer.change(target.runId, viewer, (edit) => {
       const before = edit.waiting.find(({ id }) => id === target.followUpId);
-      const verdict = judge(actionOfDelivery(before?.delivery), edit.run);
+      const verdict = evaluate(actionOfDelivery(before?.delivery), edit.run);
       requireAllowed(verdict);
       const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
       const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#changer.approvalTools(viewer));
@@ -199,9 +199,9 @@ export class RunService {
   }
 
   async cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
-    const judge = await this.#changer.judge(viewer, extras.from);
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
     return this.#changer.change(id, viewer, (edit) => {
-      requireAllowed(judge("cancel", edit.run));
+      requireAllowed(evaluate("cancel", edit.run));
       decideCancel(edit, viewer.displayName);
       addExtras(edit, extras);
     });
@@ -233,7 +233,7 @@ export class RunService {
   /** Throws `not_authorized` unless the policies let the viewer stop the run, which is what steering it needs. */
   async requireControl(id: RunId, viewer: Viewer, from?: RequestOrigin): Promise<Run> {
     const run = await this.get({ id }, viewer);
-    requireAllowed((await this.#changer.judge(viewer, from))("cancel", run));
+    requireAllowed((await this.#changer.evaluator(viewer, from))("cancel", run));
     return run;
   }
 
@@ -272,9 +272,9 @@ export class RunService {
     choice: { readonly permissionId: string; readonly optionId: string },
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const judge = await this.#changer.judge(viewer, extras.from);
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
     return this.#changer.change(id, viewer, (edit) => {
-      requireAllowed(judge("answer", edit.run));
+      requireAllowed(evaluate("answer", edit.run));
       const { permission, state } = edit.run;
       if (state !== "BLOCKED" || permission?.permissionId !== choice.permissionId) {
         throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
@@ -294,9 +294,9 @@ export class RunService {
     decision: Pick<ApprovalDecision, "approve" | "comment" | "inputsHash">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const judge = await this.#changer.judge(viewer, extras.from);
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
     return this.#changer.change(id, viewer, (edit) => {
-      requireAllowed(judge("approve", edit.run));
+      requireAllowed(evaluate("approve", edit.run));
       const target = findApproval(edit, decision.inputsHash);
       requireOthersWords(edit.run, target, viewer);
       edit.attach({ author: extras.author ?? auditContextOf(viewer) });
@@ -371,10 +371,10 @@ export class RunService {
 
   async #tryCancel(id: RunId, viewer: Viewer): Promise<CancelStatus> {
     let isChanged = false;
-    const judge = await this.#changer.judge(viewer);
+    const evaluate = await this.#changer.evaluator(viewer);
     try {
       await this.#changer.change(id, viewer, (edit) => {
-        requireAllowed(judge("cancel", edit.run));
+        requireAllowed(evaluate("cancel", edit.run));
         isChanged = decideCancel(edit, viewer.displayName);
       });
     } catch (error) {

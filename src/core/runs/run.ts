@@ -2,7 +2,7 @@ import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { ArtifactType } from "../artifacts/artifact.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../ids.ts";
-import type { FollowUpFile } from "../inputs/run-input.ts";
+import type { FollowUpFile } from "../input-files/input-file.ts";
 import type { ShareAccess } from "../people/share-link.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { Skill } from "../skills/skill.ts";

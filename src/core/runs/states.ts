@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-/** The states of a run. A moving state needs a live lease. Only a follow-up takes a run out of an ended state. */
+/** The states of a run. A worker has the run while it is PENDING, CLAIMED or INPROGRESS, and then needs a live lease. */
 export const RUN_STATES = [
   "QUEUED",
   "PENDING",

@@ -9,8 +9,8 @@ export interface Redactor {
 
 /**
  * Creates redactors for runs. Until they are released, the secrets of the run are also removed from the process log.
- * The worker's own paths are replaced in what is recorded, by those that the reader knows.
+ * A redactor also replaces the worker's own paths by those that the reader knows.
  */
 export interface RunRedactors {
-  lend(secrets: readonly string[], paths: readonly ShownPath[]): Redactor & { release(): void };
+  create(secrets: readonly string[], paths: readonly ShownPath[]): Redactor & { release(): void };
 }

@@ -70,17 +70,17 @@ const TOTAL_BYTES_MAX = 2 ** 20;
  */
 export class RunSecrets implements Redactor {
   readonly #deps: RunSecretsDeps;
-  #redactor: ReturnType<RunRedactors["lend"]>;
+  #redactor: ReturnType<RunRedactors["create"]>;
   #opened: readonly string[] = [];
 
   constructor(deps: RunSecretsDeps) {
     this.#deps = deps;
-    this.#redactor = deps.redactors.lend([], deps.paths);
+    this.#redactor = deps.redactors.create([], deps.paths);
   }
 
   /**
    * Returns the team's secrets, or those among them that the run may have, and the personal secrets of the run's
-   * creator, which win. Personal secrets are left out if another principal executes the run or chooses its secrets, or
+   * creator, which take precedence. Personal secrets are left out if another principal executes the run or chooses its secrets, or
    * wrote a part of what the agent is given. A disabled creator's secrets are left out too, because the people who
    * continue the run would receive them. A run in the pull request of a fork gets none, because programs of the fork
    * run in it. The token for repositories stays outside of the sandbox.
@@ -182,7 +182,7 @@ export class RunSecrets implements Redactor {
 
   #redactToo(values: readonly string[]): void {
     this.#opened = [...this.#opened, ...values];
-    const redactor = this.#deps.redactors.lend(this.#opened, this.#deps.paths);
+    const redactor = this.#deps.redactors.create(this.#opened, this.#deps.paths);
     this.release();
     this.#redactor = redactor;
   }

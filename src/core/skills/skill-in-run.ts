@@ -1,4 +1,4 @@
-import { pathToFiles } from "../inputs/input-paths.ts";
+import { pathToFiles } from "../input-files/input-paths.ts";
 import type { Run } from "../runs/run.ts";
 import type { Workspace } from "../workspaces/workspace.ts";
 import { type Skill, type SkillPlace, skillId } from "./skill.ts";

@@ -4,11 +4,11 @@ import type { CheckCounts, PullRequestState } from "../pull-requests/pull-reques
 import type { PlanStep } from "../runs/run.ts";
 import type { RunState } from "../runs/states.ts";
 
-/** What is to be said in a thread. Adapters render it; all text in it is untrusted and must be defused. */
+/** Something to show in a thread. Adapters render it. All text in it is untrusted, so they must defuse it. */
 export type Notice =
-  /** A sign on the message that asked: it was seen. */
+  /** A reaction to the message that asked: the bot has seen it. */
   | { readonly kind: "seen"; readonly messageRef: string }
-  /** A sign on the message in place of that one: the turn that it led to is over. */
+  /** Another reaction in place of that one: the turn that the message led to has ended. */
   | { readonly kind: "ended"; readonly messageRef: string; readonly end: TurnOutcome }
   /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
@@ -111,8 +111,8 @@ export interface CardApproval {
 }
 
 /**
- * Notices with the same message key are shown once: all cards of a run have one key, all signs on a message, and the
- * files of a turn.
+ * Notices with the same message key are shown once: the cards of a run, the reactions to a message, and the files of a
+ * turn. Rows of earlier versions have `sign` in the keys of reactions.
  */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
   if (notice.kind === "card") {

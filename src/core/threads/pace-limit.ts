@@ -1,5 +1,5 @@
-/** What a delivery does on its platform: it posts a message, edits one, or puts a sign on one. */
-export type WriteKind = "post" | "edit" | "sign";
+/** What a delivery does on its platform: it posts a message, edits one, or reacts to one. */
+export type WriteKind = "post" | "edit" | "reaction";
 
 /**
  * A rate that a platform allows, as data of an adapter. `burst` writes may come at once, and then one in `everyMs`. So

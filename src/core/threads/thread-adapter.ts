@@ -1,5 +1,5 @@
 import type { RunId, ThreadKey } from "../ids.ts";
-import type { RequestFile } from "../inputs/run-input.ts";
+import type { RequestFile } from "../input-files/input-file.ts";
 import type { RequestKind, Role } from "../policies/policy.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunSource } from "../runs/sources.ts";
@@ -85,7 +85,7 @@ export type ReceivedEvent = Omit<InboxEvent, "id" | "receivedAt">;
 export type Translation =
   | { readonly kind: "message"; readonly message: InboundMessage }
   | { readonly kind: "deletion"; readonly deletion: Deletion }
-  | { readonly kind: "stop"; readonly stop: StopSign }
+  | { readonly kind: "stop"; readonly stop: StopReaction }
   | { readonly kind: "report"; readonly report: WorkReport }
   /** The event is about several threads, and becomes an event for each of them. */
   | { readonly kind: "several"; readonly events: readonly ReceivedEvent[] }
@@ -116,8 +116,8 @@ export interface Deletion extends Omit<MessageRevision, "isEdit"> {
   readonly messageRef: string;
 }
 
-/** A sign that a user put on a message. The author of a request stops its run by it. */
-export interface StopSign {
+/** The reaction by which the author of a request stops its run. */
+export interface StopReaction {
   readonly adapter: string;
   readonly installation: string;
   /** As in `MessageRevision`. */
@@ -141,10 +141,10 @@ export interface InboundMessage extends ThreadAddress {
   /** Text around the message, such as an issue's title and body. It is untrusted. */
   readonly context?: string;
   /** A title for a run that this message starts, if the thread has one (an issue's title). */
-  readonly subject?: string;
+  readonly title?: string;
   /** Files that the author attached. `gather` reads them. */
   readonly files?: readonly MessageFile[];
-  /** Empty: the request is no message, on which a sign could stand. */
+  /** Empty: the request is not a message, so that the bot cannot react to it. */
   readonly messageRef: string;
   /** More messages that belong to this one may come within this time. The work on it begins afterwards. */
   readonly collectMs?: number;

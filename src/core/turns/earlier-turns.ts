@@ -3,7 +3,7 @@ import { readLog } from "../attempts/read-log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import { needsApproval } from "../runs/approval.ts";
 import type { Run } from "../runs/run.ts";
-import { Digest } from "./digest.ts";
+import { TurnSummary } from "./turn-summary.ts";
 
 type EventLogDeps = Pick<AttemptDeps, "clock" | "storage">;
 
@@ -16,7 +16,7 @@ const KINDS = [
   "turn.started",
   "turn.ended",
 ] as const;
-const DIGEST_LENGTH = 16_000;
+const SUMMARY_LENGTH = 16_000;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -28,8 +28,8 @@ export async function earlierTurns(
   run: Run,
   now: ReadonlySet<string>,
 ): Promise<string | undefined> {
-  let digest = run.turn > 1 ? await digestOf(deps, run, run.turn, now) : undefined;
-  for (let id = run.continuesId; id !== undefined && (digest?.length ?? 0) < DIGEST_LENGTH; ) {
+  let summary = run.turn > 1 ? await summaryOf(deps, run, run.turn, now) : undefined;
+  for (let id = run.continuesId; id !== undefined && (summary?.length ?? 0) < SUMMARY_LENGTH; ) {
     const key = { id };
     const before = await retry(deps.clock, WHILE_UNAVAILABLE, () => deps.storage.runs.find(key));
     if (before === undefined) {
@@ -37,26 +37,26 @@ export async function earlierTurns(
     }
     // Nobody has approved the request of such a run.
     if (!needsApproval(before)) {
-      const earlier = await digestOf(deps, before, Infinity, NONE);
-      digest = digest === undefined ? earlier : `${earlier}\n${digest}`;
+      const earlier = await summaryOf(deps, before, Infinity, NONE);
+      summary = summary === undefined ? earlier : `${earlier}\n${summary}`;
     }
     id = before.continuesId;
   }
-  return digest?.slice(-DIGEST_LENGTH).toWellFormed();
+  return summary?.slice(-SUMMARY_LENGTH).toWellFormed();
 }
 
 /** The end of what the log tells about the turns before `before`, line by line. */
-async function digestOf(
+async function summaryOf(
   deps: EventLogDeps,
   { id, lastSeq, prompt }: Run,
   before: number,
   now: ReadonlySet<string>,
 ): Promise<string> {
-  const digest = new Digest(before, now);
+  const summary = new TurnSummary(before, now);
   const after = Math.max(0, lastSeq - EVENTS_MAX);
   for await (const event of readLog(deps, { id, lastSeq, after, kinds: KINDS })) {
-    digest.onEvent(event);
-    digest.shorten(DIGEST_LENGTH);
+    summary.onEvent(event);
+    summary.shorten(SUMMARY_LENGTH);
   }
-  return [`Request: ${prompt}`, ...digest.lines].join("\n").slice(-DIGEST_LENGTH);
+  return [`Request: ${prompt}`, ...summary.lines].join("\n").slice(-SUMMARY_LENGTH);
 }

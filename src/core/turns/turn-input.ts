@@ -1,5 +1,5 @@
-import type { FileInWorkspace } from "../inputs/input-paths.ts";
-import { pathToFiles } from "../inputs/input-paths.ts";
+import type { FileInWorkspace } from "../input-files/input-paths.ts";
+import { pathToFiles } from "../input-files/input-paths.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
 import { requestOf } from "../skills/skill-in-run.ts";
 import type { Workspace } from "../workspaces/workspace.ts";

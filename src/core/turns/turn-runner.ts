@@ -62,20 +62,20 @@ export class TurnRunner {
   #missing: string | undefined;
   #isInterrupted = false;
 
-  constructor(services: AttemptServices, on: TurnRunnerDeps) {
+  constructor(services: AttemptServices, turnDeps: TurnRunnerDeps) {
     const { abort, lease, deps, recorder } = services;
     const { clock, log, run } = deps;
     this.#services = services;
-    this.#deps = on;
-    this.#run = on.run;
-    this.#knows = on.knows;
-    this.#missing = on.missing;
+    this.#deps = turnDeps;
+    this.#run = turnDeps.run;
+    this.#knows = turnDeps.knows;
+    this.#missing = turnDeps.missing;
     this.#permissions = new PermissionBroker(lease, clock, idleMs(run), () =>
       abort.abort({ kind: "unanswered" }),
     );
     this.#limits = new TurnLimits({ ...deps, abort, isHeldBack: () => recorder.room() !== undefined });
     this.#steering = new Steering({ lease, log, run, taken: this.#taken });
-    this.#unwatch = on.attemptContext.gateway.watch(() => {
+    this.#unwatch = turnDeps.attemptContext.gateway.watch(() => {
       this.#limits.onSignOfLife();
       this.checkBudget();
     });
@@ -84,9 +84,9 @@ export class TurnRunner {
   /** Runs one turn. True when another turn follows. */
   async next(): Promise<boolean> {
     const { abort } = this.#services;
-    const gone = this.#deps.budget.gone(this.#run);
-    if (gone !== undefined) {
-      abort.abort({ kind: "failed", failure: gone });
+    const exhausted = this.#deps.budget.exhausted(this.#run);
+    if (exhausted !== undefined) {
+      abort.abort({ kind: "failed", failure: exhausted });
       return false;
     }
     const begun = await this.#begin();
@@ -176,10 +176,10 @@ export class TurnRunner {
     this.#isInterrupted = false;
     this.#answer.clear();
     saver.touch(this.#deps.attemptContext);
-    return this.#wordsOf(value);
+    return this.#promptOf(value);
   }
 
-  async #wordsOf(start: TurnStart): Promise<{ text: string; extras: PromptExtras }> {
+  async #promptOf(start: TurnStart): Promise<{ text: string; extras: PromptExtras }> {
     const { inputFiles, deps } = this.#services;
     const run = this.#run;
     const { workspace } = this.#deps.attemptContext;
@@ -214,7 +214,7 @@ export class TurnRunner {
     try {
       const first = await Promise.race([prompted, this.#services.abort.aborted]);
       if (!("stopReason" in first)) {
-        return await this.#breakOff(first, prompted);
+        return await this.#stopTurn(first, prompted);
       }
       await this.#withGrace(STEER_GRACE_MS, this.#steering.end());
       return first;
@@ -226,7 +226,7 @@ export class TurnRunner {
     }
   }
 
-  async #breakOff({ kind }: AbortReason, prompted: Promise<TurnEnd>): Promise<undefined> {
+  async #stopTurn({ kind }: AbortReason, prompted: Promise<TurnEnd>): Promise<undefined> {
     if (kind === "lost") {
       return undefined;
     }

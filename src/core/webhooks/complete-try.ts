@@ -13,7 +13,7 @@ export async function completeTry(
   answer: WebhookAnswer,
   now: Date,
 ): Promise<Outcome | undefined> {
-  const endpoint = await storage.webhooks.outbox.hold(taken.endpoint.id);
+  const endpoint = await storage.webhooks.outbox.lock(taken.endpoint.id);
   if (endpoint === undefined) {
     return undefined;
   }

@@ -13,13 +13,13 @@ export async function getEndpoint(
 }
 
 /** Like `getEndpoint`, and locked until the transaction ends. */
-export async function holdEndpoint(
+export async function lockEndpoint(
   storage: Pick<Storage, "webhooks">,
   teamId: TeamId,
   id: string,
 ): Promise<WebhookEndpoint> {
   await getEndpoint(storage, teamId, id);
-  return (await storage.webhooks.outbox.hold(id)) ?? missing("webhook");
+  return (await storage.webhooks.outbox.lock(id)) ?? missing("webhook");
 }
 
 export function missing(what: "webhook" | "delivery"): never {

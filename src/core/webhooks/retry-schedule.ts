@@ -18,7 +18,7 @@ export const RETRY_PAUSES_MS = [
 /** The random spread, so that messages that failed together are not tried again together. */
 const SPREAD = 0.1;
 /** The longest pause that a receiver may request. */
-const PATIENCE_MAX_MS = 24 * HOUR_MS;
+const PAUSE_MAX_MS = 24 * HOUR_MS;
 
 /** The pause after try `step`, extended to the requested `requestedMs`; undefined: that was the last try. */
 export function pauseAfter(step: number, requestedMs = 0): number | undefined {
@@ -26,5 +26,5 @@ export function pauseAfter(step: number, requestedMs = 0): number | undefined {
   if (pauseMs === undefined) {
     return undefined;
   }
-  return Math.round(Math.max(pauseMs, Math.min(requestedMs, PATIENCE_MAX_MS)) * (1 + Math.random() * SPREAD));
+  return Math.round(Math.max(pauseMs, Math.min(requestedMs, PAUSE_MAX_MS)) * (1 + Math.random() * SPREAD));
 }

@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 import { newId, type RunId, type TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../storage.ts";
-import { getEndpoint, holdEndpoint, missing } from "./find-endpoint.ts";
+import { getEndpoint, lockEndpoint, missing } from "./find-endpoint.ts";
 import type { WebhookDelivery } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
 import { testMessage } from "./webhook-message.ts";
@@ -39,7 +39,7 @@ export class WebhookDeliveries {
   /** Sends a test message. */
   async test(teamId: TeamId, endpointId: string): Promise<WebhookDelivery> {
     const { clock, storage } = this.#deps;
-    const endpoint = await holdEndpoint(storage, teamId, endpointId);
+    const endpoint = await lockEndpoint(storage, teamId, endpointId);
     requireEnabled(endpoint);
     const now = clock.now();
     const delivery = { id: newId(now), endpointId, ...testMessage(endpoint, now) };
@@ -69,7 +69,7 @@ export class WebhookDeliveries {
   async replayOfRun(runId: RunId, id: string): Promise<WebhookDelivery> {
     const { webhooks } = this.#deps.storage;
     const [endpoint] = await webhooks.runEndpoints.list([runId]);
-    const held = (endpoint && (await webhooks.outbox.hold(endpoint.id))) ?? missing("delivery");
+    const held = (endpoint && (await webhooks.outbox.lock(endpoint.id))) ?? missing("delivery");
     if ((await webhooks.history.replay(held.id, { id }, 1)) === 0) {
       missing("delivery");
     }
@@ -83,7 +83,7 @@ export class WebhookDeliveries {
   /** Returns how many are sent again. If there are very many, only the oldest ones: call it again for the rest. */
   async replayMany(teamId: TeamId, endpointId: string, which: ReplayedDeliveries): Promise<number> {
     const { storage } = this.#deps;
-    requireEnabled(await holdEndpoint(storage, teamId, endpointId));
+    requireEnabled(await lockEndpoint(storage, teamId, endpointId));
     return storage.webhooks.history.replay(endpointId, which, REPLAYED_AT_ONCE);
   }
 }

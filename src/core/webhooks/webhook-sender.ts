@@ -23,7 +23,7 @@ export interface WebhookSenderDeps {
 const POSTS_MAX = 8;
 const POSTS_PER_ENDPOINT = 2;
 /** A receiver that requests a pause gets nothing during it, but is tried again after this time at the latest. */
-const PATIENCE_MAX_MS = 300_000;
+const PAUSE_MAX_MS = 300_000;
 const GRACE_MS = 1_000;
 
 /** Sends due messages. Several processes may do this at once. */
@@ -34,7 +34,7 @@ export class WebhookSender {
   readonly #running = new Set<Promise<void>>();
   readonly #posts = new Map<string, number>();
   /** Endpoints that requested a pause, and its end. */
-  readonly #patience = new Map<string, number>();
+  readonly #pausedUntil = new Map<string, number>();
 
   constructor(deps: WebhookSenderDeps) {
     this.#deps = deps;
@@ -80,7 +80,7 @@ export class WebhookSender {
     const answer = await this.#post(taken);
     const pauseMs = requestedPauseMs(answer) ?? 0;
     if (pauseMs > 0) {
-      this.#patience.set(taken.endpoint.id, clock.now().getTime() + Math.min(pauseMs, PATIENCE_MAX_MS));
+      this.#pausedUntil.set(taken.endpoint.id, clock.now().getTime() + Math.min(pauseMs, PAUSE_MAX_MS));
     }
     const outcome = await storage.atomically((storage) => completeTry(storage, taken, answer, clock.now()));
     if (outcome !== undefined) {
@@ -104,13 +104,13 @@ export class WebhookSender {
   /** Endpoints that receive nothing now. */
   #busy(): readonly string[] {
     const now = this.#deps.clock.now().getTime();
-    for (const [endpointId, until] of this.#patience) {
+    for (const [endpointId, until] of this.#pausedUntil) {
       if (until <= now) {
-        this.#patience.delete(endpointId);
+        this.#pausedUntil.delete(endpointId);
       }
     }
     const posts = [...this.#posts].filter(([, count]) => count >= POSTS_PER_ENDPOINT);
-    return [...posts.map(([endpointId]) => endpointId), ...this.#patience.keys()];
+    return [...posts.map(([endpointId]) => endpointId), ...this.#pausedUntil.keys()];
   }
 
   #count(endpointId: string, by: number): void {

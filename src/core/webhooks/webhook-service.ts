@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { Storage } from "../storage.ts";
 import type { WebhookEventType } from "./event-types.ts";
-import { holdEndpoint } from "./find-endpoint.ts";
+import { lockEndpoint } from "./find-endpoint.ts";
 import type { WebhookClient } from "./webhook-client.ts";
 import { newWebhookSecret, secretOwner, type WebhookEndpoint } from "./webhook-endpoint.ts";
 
@@ -75,7 +75,7 @@ export class WebhookService {
     if (changes.url !== undefined) {
       this.#requireUrl(changes.url);
     }
-    const { disabledReason, failingSince, ...kept } = await holdEndpoint(storage, teamId, id);
+    const { disabledReason, failingSince, ...kept } = await lockEndpoint(storage, teamId, id);
     const isNewChance = changes.enabled !== undefined || changes.url !== undefined;
     const health = { ...(disabledReason && { disabledReason }), ...(failingSince && { failingSince }) };
     const changed = {
@@ -93,14 +93,14 @@ export class WebhookService {
 
   async remove(teamId: TeamId, id: string): Promise<void> {
     const { storage } = this.#deps;
-    await holdEndpoint(storage, teamId, id);
+    await lockEndpoint(storage, teamId, id);
     await storage.webhooks.history.forget(id);
   }
 
   /** The previous secret remains valid beside the new one for the overlap. An older secret expires now. */
   async rotateSecret(teamId: TeamId, id: string, overlapSeconds: number): Promise<RevealedWebhook> {
     const { clock, storage } = this.#deps;
-    const held = await holdEndpoint(storage, teamId, id);
+    const held = await lockEndpoint(storage, teamId, id);
     const now = clock.now();
     const { sealed, secret } = this.#newSecret(id);
     const expiresAt = new Date(now.getTime() + overlapSeconds * 1_000);

@@ -49,7 +49,7 @@ export interface WebhookOutbox {
    */
   take(busy: readonly string[]): Promise<TakenWebhook | undefined>;
   /** The endpoint, locked for the transaction. */
-  hold(endpointId: string): Promise<WebhookEndpoint | undefined>;
+  lock(endpointId: string): Promise<WebhookEndpoint | undefined>;
   /** Stores the result of a try. False when the delivery was completed, taken again or deleted meanwhile. */
   complete(taken: TakenWebhook, completed: CompletedTry): Promise<boolean>;
   /** Gives up what waits for an endpoint. If there is very much, `tidy` completes it. */

@@ -66,7 +66,7 @@ export class Maintenance {
     }
     this.#isBusy = true;
     try {
-      for (const look of [this.#idleRuns, this.#openLanes, this.#dueThreads, this.#unanswered]) {
+      for (const look of [this.#idleRuns, this.#openInboxKeys, this.#dueThreads, this.#unanswered]) {
         await look().catch((error) => this.#deps.log.warn("maintenance.query.failed", { error }));
       }
     } finally {
@@ -170,7 +170,7 @@ export class Maintenance {
     }
   };
 
-  #openLanes = async (): Promise<void> =>
+  #openInboxKeys = async (): Promise<void> =>
     this.#ensure("inbox", await this.#deps.storage.inbox.listOpenOrderingKeys(ROUND_MAX));
 
   #dueThreads = async (): Promise<void> =>

@@ -5,7 +5,7 @@ import type { GoneFiles, LeftOutFile, PreparedWorkspace } from "./workspace.ts";
 /** How many files a text names. */
 const NAMED_MAX = 20;
 
-/** What a run loses when it continues without the files of its last worker. The user is told it in these words. */
+/** Texts for users about what a run loses when it continues without the files of its last worker. */
 
 export function notStoredText(turn: number, reason: string): string {
   return `The files of turn ${turn} could not be stored: ${reason}`;
@@ -21,9 +21,9 @@ export function leftOutText(files: readonly LeftOutFile[], count = files.length)
   return `Some files could not be stored with the workspace: ${listText(names, count)}`;
 }
 
-/** Keeps what the newest checkpoint lacks, and tells it in the threads of the run unless they know it (`told`). */
-export function decideGaps(edit: RunEdit, gaps: string | undefined, told: string | undefined): void {
-  if (gaps !== undefined && gaps !== told) {
+/** Stores what the newest checkpoint lacks. Posts it in the threads of the run unless that was done (`announced`). */
+export function decideGaps(edit: RunEdit, gaps: string | undefined, announced: string | undefined): void {
+  if (gaps !== undefined && gaps !== announced) {
     const text = `${gaps}\nThey stay on their worker. If the run continues on another one, they will be missing.`;
     edit.notices.postNote(text);
   }

@@ -1,7 +1,7 @@
 import type { PromptImage } from "../agents/agent-runner.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
-import { type FileInWorkspace, fileInWorkspace, filesInWorkspace } from "../inputs/input-paths.ts";
-import type { FollowUpFile, RunInput } from "../inputs/run-input.ts";
+import type { FollowUpFile, InputFile } from "../input-files/input-file.ts";
+import { type FileInWorkspace, fileInWorkspace, filesInWorkspace } from "../input-files/input-paths.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { InitialContents } from "./workspace.ts";
 
@@ -19,7 +19,7 @@ export interface TurnFiles {
  */
 export class InputFiles {
   readonly #deps: InputFilesDeps;
-  #inputs: Promise<readonly RunInput[]> | undefined;
+  #inputs: Promise<readonly InputFile[]> | undefined;
 
   constructor(deps: InputFilesDeps) {
     this.#deps = deps;
@@ -55,7 +55,7 @@ export class InputFiles {
     return files;
   }
 
-  async #imagesIn(inputs: readonly RunInput[]): Promise<readonly PromptImage[]> {
+  async #imagesIn(inputs: readonly InputFile[]): Promise<readonly PromptImage[]> {
     const images: PromptImage[] = [];
     for (const input of inputs) {
       if (input.kind === "image") {
@@ -65,13 +65,13 @@ export class InputFiles {
     return images;
   }
 
-  #read(): Promise<readonly RunInput[]> {
+  #read(): Promise<readonly InputFile[]> {
     const { clock, run, storage } = this.#deps;
     this.#inputs ??= retry(clock, WHILE_UNAVAILABLE, () => storage.files.inputsOf(run.id));
     return this.#inputs;
   }
 
-  #bytesOf({ blobId }: RunInput): Promise<Uint8Array> {
+  #bytesOf({ blobId }: InputFile): Promise<Uint8Array> {
     const { blobs, clock } = this.#deps;
     return retry(clock, WHILE_UNAVAILABLE, () => blobs.get(blobId));
   }

@@ -36,7 +36,7 @@ export class PatchFiles {
     const { changes, problem, runWorkspace } = this.#deps;
     await changes
       .takeSnapshot(runWorkspace)
-      .catch((error) => problem("What this turn changes cannot be told apart", error));
+      .catch((error) => problem("The changes of this turn cannot be told from earlier ones", error));
   }
 
   /** The changes of this turn. Undefined: they are unknown. */

@@ -27,7 +27,7 @@ export async function prepareWorkspace(
   const { clock, log, run, storage, workspaces } = deps;
   const { environment, inputFiles, ...preparation } = request;
   const setup = new SetupRecord(storage, environment, run.preparesOnly);
-  const initialContents = setup.asideFrom(async () => {
+  const initialContents = setup.exempt(async () => {
     const stored = await findPreviousFiles(storage, run);
     const files = await inputFiles.withBytes();
     const skills = await runSkills(deps);

@@ -25,8 +25,8 @@ export class SetupRecord {
     };
   }
 
-  /** Runs work whose failure says nothing about the environment. */
-  asideFrom<T>(work: () => Promise<T>): () => Promise<T> {
+  /** Exempts work from the record, because its failure says nothing about the environment. */
+  exempt<T>(work: () => Promise<T>): () => Promise<T> {
     return async () => {
       try {
         return await work();

@@ -60,8 +60,8 @@ export class WorkspaceSaver {
   readonly #files: FileStore;
   readonly #redact: (text: string) => string;
   readonly #withinTurn: TurnCheckpoints;
-  /** What the threads of the run know about files that are not stored. */
-  #toldGaps: string | undefined;
+  /** What was posted in the threads of the run about files that are not stored. */
+  #announcedGaps: string | undefined;
   /** Where files may have changed since they were last stored. */
   #touched: RunWorkspace | undefined;
   #hasArtifacts: boolean;
@@ -77,7 +77,7 @@ export class WorkspaceSaver {
     this.#lease = lease;
     this.#run = run;
     this.#withinTurn = new TurnCheckpoints(deps, lease);
-    this.#toldGaps = run.checkpointGaps;
+    this.#announcedGaps = run.checkpointGaps;
   }
 
   /** Files may change from now on. */
@@ -116,11 +116,11 @@ export class WorkspaceSaver {
         edit.setChanges(stored.changes);
       }
       if (saved !== undefined) {
-        decideGaps(edit, recordSaved(edit, saved), this.#toldGaps);
+        decideGaps(edit, recordSaved(edit, saved), this.#announcedGaps);
       }
       return decide(edit);
     });
-    this.#toldGaps = written.run.checkpointGaps;
+    this.#announcedGaps = written.run.checkpointGaps;
     this.#touched = undefined;
     this.#hasArtifacts = written.run.artifactTypes !== undefined;
     const newest = saved && storedFilesOf(written.run);

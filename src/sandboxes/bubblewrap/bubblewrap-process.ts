@@ -37,7 +37,7 @@ export class BubblewrapProcess implements SandboxProcess {
   readonly #means: BubblewrapMeans;
   readonly #child: ChildProcess;
   readonly #status: BubblewrapStatus;
-  readonly #words: StderrHead;
+  readonly #stderrHead: StderrHead;
   /**
    * Undefined when the sandbox never started. If it rejects, the limits could not be set and the command was not
    * started.
@@ -50,11 +50,11 @@ export class BubblewrapProcess implements SandboxProcess {
     this.#means = means;
     this.#child = startBubblewrap(command, means);
     const [stdin, stdout, stderr] = this.#child.stdio as [Writable, Readable, Readable, unknown, unknown];
-    this.#words = new StderrHead(stderr);
+    this.#stderrHead = new StderrHead(stderr);
     this.#status = new BubblewrapStatus(this.#child.stdio[STATUS_FD] as Readable);
     this.stdin = stdin;
     this.stdout = stdout;
-    this.stderr = this.#words.stderr;
+    this.stderr = this.#stderrHead.stderr;
     this.#limited = this.#limit();
     // It may reject long before it is awaited.
     this.#limited.catch(() => undefined);
@@ -131,23 +131,23 @@ export class BubblewrapProcess implements SandboxProcess {
     }
     // bubblewrap's own error comes first: if it failed, there is nothing left to limit.
     const hasRun = (await this.#status.exitCode) !== undefined;
-    const stderr = hasRun ? "" : await this.#words.text();
+    const stderr = hasRun ? "" : await this.#stderrHead.text();
     const reason = stderr || problem || (hasRun ? undefined : "bubblewrap gave no reason");
     return reason === undefined ? await this.#explained(exit) : { code: 127, signal: null, reason };
   }
 
   async #explained(exit: SandboxExit): Promise<SandboxExit> {
-    const complaint = await this.#complaint(exit);
-    if (complaint !== undefined) {
-      return { ...exit, reason: complaint };
+    const errorText = await this.#forwarderError(exit);
+    if (errorText !== undefined) {
+      return { ...exit, reason: errorText };
     }
     const cgroup = await this.#limited;
     return withLimitNamed(exit, this.#means.limits, (await cgroup?.memoryKills()) ?? 0);
   }
 
-  async #complaint({ code }: SandboxExit): Promise<string | undefined> {
+  async #forwarderError({ code }: SandboxExit): Promise<string | undefined> {
     const mayBeForwarders = code === 127 && this.#command.portForward !== undefined;
-    return mayBeForwarders ? await this.#words.forwarderComplaint() : undefined;
+    return mayBeForwarders ? await this.#stderrHead.forwarderError() : undefined;
   }
 }
 

@@ -25,12 +25,12 @@ const KERNEL = "Allow user namespaces: sudo sysctl -w kernel.unprivileged_userns
 const NONE_LEFT = "Allow user namespaces: sudo sysctl -w user.max_user_namespaces=15000";
 const NAMESPACES = "Allow unprivileged user namespaces on this machine.";
 
-/** What the operator must do so that bubblewrap works, given its complaint. */
-export function bubblewrapRemedy(complaint: string, host: HostFacts): string {
-  if (/prlimit/.test(complaint)) {
+/** What the operator must do so that bubblewrap works, given the error that it reported. */
+export function bubblewrapRemedy(errorText: string, host: HostFacts): string {
+  if (/prlimit/.test(errorText)) {
     return PRLIMIT;
   }
-  if (/ENOENT|unknown option/i.test(complaint)) {
+  if (/ENOENT|unknown option/i.test(errorText)) {
     return INSTALL;
   }
   if (host.isContainer) {

@@ -60,7 +60,7 @@ class BubblewrapSandbox implements Sandbox {
     }
     const what = missing.map((controller) => LIMITED[controller]).join(", ");
     return [
-      `Nothing limits these of agents: ${what}. No cgroup can be made here: run the worker as a service of systemd ` +
+      `These are not limited for agents: ${what}. No cgroup can be made here: run the worker as a service of systemd ` +
         "with Delegate=yes and DelegateSubgroup=worker, or as root, or use docker.",
     ];
   }
@@ -97,12 +97,12 @@ class BubblewrapSandbox implements Sandbox {
     const inside = this.spawn({ argv, env: {}, cwd: "/tmp", writable: [], readable: [] });
     inside.stdin.on("error", () => {}).end();
     inside.stdout.resume();
-    const [exit, complaint] = await Promise.all([inside.exited, text(inside.stderr)]);
+    const [exit, errorText] = await Promise.all([inside.exited, text(inside.stderr)]);
     await inside.kill();
     if (exit.code === 0) {
       return undefined;
     }
-    const reason = (exit.reason ?? complaint).trim().replace(/\.$/, "");
+    const reason = (exit.reason ?? errorText).trim().replace(/\.$/, "");
     return `${reason.replace(/spawn (\S+) ENOENT/, "$1 is not installed")}. ${bubblewrapRemedy(reason, await readHostFacts())}`;
   }
 }

@@ -18,7 +18,7 @@ export interface CallOptions {
 
 const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 8 * 1024 ** 2;
-const COMPLAINT_CHARS = 500;
+const ERROR_CHARS = 500;
 
 const MISSING = /no such (container|image|object)|no container with name|image not known/i;
 const UNREACHABLE =
@@ -84,14 +84,14 @@ function tellFailure(error: Error & { killed?: boolean }, stderr: string, timeou
   if (error.killed === true) {
     return `docker did not answer within ${timeoutMs / 1_000} s`;
   }
-  return tidy(stderr) || error.message.slice(0, COMPLAINT_CHARS);
+  return tidy(stderr) || error.message.slice(0, ERROR_CHARS);
 }
 
 /** Removes the boilerplate around the reason. */
-export function tidy(complaint: string): string {
-  return complaint
+export function tidy(errorText: string): string {
+  return errorText
     .replace(/^(docker: )?(Error response from daemon: |Error: )/gm, "")
     .replace(/^See '.*--help'\.$/gm, "")
     .trim()
-    .slice(0, COMPLAINT_CHARS);
+    .slice(0, ERROR_CHARS);
 }

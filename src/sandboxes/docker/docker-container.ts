@@ -92,23 +92,23 @@ export class DockerContainer implements SandboxProcess {
     this.#isCreated = true;
     this.#unwanted.signal.throwIfAborted();
     this.#attached = this.#means.cli.spawn(["start", "--attach", "--interactive", this.#means.name]);
-    const words = this.#connect(this.#attached);
+    const stderrHead = this.#connect(this.#attached);
     const failure = await ending(this.#attached);
-    return this.#unwanted.signal.aborted ? KILLED : await this.#judge(words, failure);
+    return this.#unwanted.signal.aborted ? KILLED : await this.#exitOf(stderrHead, failure);
   }
 
   #connect({ stderr, stdin, stdout }: ChildProcessWithoutNullStreams): StderrHead {
-    const words = new StderrHead(stderr);
+    const stderrHead = new StderrHead(stderr);
     stdout.pipe(this.stdout);
-    words.stderr.pipe(this.stderr);
+    stderrHead.stderr.pipe(this.stderr);
     this.stdin.pipe(stdin);
     // The command closed its input. The writer gets the error, as with any process.
     stdin.on("error", (error) => this.stdin.destroy(error));
-    return words;
+    return stderrHead;
   }
 
   /** The exit code of the docker program is not enough, because the command may end with any code. */
-  async #judge(words: StderrHead, failure: string | undefined): Promise<SandboxExit> {
+  async #exitOf(stderrHead: StderrHead, failure: string | undefined): Promise<SandboxExit> {
     const { cli, limits, name } = this.#means;
     if (failure !== undefined) {
       return { code: 127, signal: null, reason: failure };
@@ -117,14 +117,14 @@ export class DockerContainer implements SandboxProcess {
       const state = stateOf.parse(
         JSON.parse(await cli.call(["inspect", "--format", "{{json .State}}", name])),
       );
-      const reason = state.Error || tidy(await words.text());
+      const reason = state.Error || tidy(await stderrHead.text());
       if (["created", "configured", "initialized"].includes(state.Status)) {
         return { code: 127, signal: null, reason };
       }
       const exit = { code: state.ExitCode, signal: null };
-      const complaint = exit.code === 127 ? await words.forwarderComplaint() : undefined;
-      if (complaint !== undefined) {
-        return { ...exit, reason: complaint };
+      const errorText = exit.code === 127 ? await stderrHead.forwarderError() : undefined;
+      if (errorText !== undefined) {
+        return { ...exit, reason: errorText };
       }
       return withLimitNamed(exit, limits, state.OOMKilled ? 1 : 0);
     } catch (error) {

@@ -38,7 +38,7 @@ export class DockerImages {
   /** Fails with an `ImageError` that says why the image cannot be used. */
   async prepare(name: string): Promise<PreparedImage> {
     if (!NAME.test(name)) {
-      throw new ImageError(`${JSON.stringify(name)} is no name of an image.`);
+      throw new ImageError(`${JSON.stringify(name)} is not the name of an image.`);
     }
     const { env, id } = (await this.#find(name)) ?? (await this.#pull(name));
     const needsLibraries = await this.#ask(id, name);

@@ -49,14 +49,14 @@ async function tryDoor(sandbox: Sandbox, directory: string, socketPath: string):
   const timer = setTimeout(() => void inside.kill().catch(() => undefined), LIMIT_MS);
   inside.stdin.on("error", () => {}).end();
   inside.stdout.resume();
-  const [exit, complaint] = await Promise.all([inside.exited, text(inside.stderr)]);
+  const [exit, errorText] = await Promise.all([inside.exited, text(inside.stderr)]);
   clearTimeout(timer);
   await inside.kill();
   if (exit.signal !== null) {
     throw new Error(`no container was ready within ${LIMIT_MS / 1_000} s`);
   }
   if (exit.code !== 0) {
-    throw new Error(exit.reason ?? `a container of it failed: ${complaint.trim()}`);
+    throw new Error(exit.reason ?? `a container of it failed: ${errorText.trim()}`);
   }
   const answer = await readFile(join(directory, "answer"), "utf8").catch(() => "");
   if (answer !== "through the port forward") {

@@ -55,7 +55,7 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
     return rows[0] && this.#taken(rows[0].id);
   }
 
-  async hold(endpointId: string): Promise<WebhookEndpoint | undefined> {
+  async lock(endpointId: string): Promise<WebhookEndpoint | undefined> {
     return this.#database.transaction(async (tx) => {
       await tx.$queryRaw`SELECT FROM webhook_endpoints WHERE id = ${endpointId}::uuid FOR NO KEY UPDATE`;
       const where = { id: endpointId, teamId: { not: NOBODY } };

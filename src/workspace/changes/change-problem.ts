@@ -6,8 +6,8 @@ import type { ScriptEnd } from "./sandboxed-script.ts";
 /**
  * Why the changes of a repository are unknown. The run is not to blame: the caller records the problem and continues.
  */
-export function changeProblem({ name, owner }: RepositoryName, { complaint, exit }: ScriptEnd): AppError {
-  const said = complaint === "" ? "" : ` ${complaint}`;
+export function changeProblem({ name, owner }: RepositoryName, { errorText, exit }: ScriptEnd): AppError {
+  const said = errorText === "" ? "" : ` ${errorText}`;
   const problem = (why: string, remedy?: string) =>
     new AppError("operation_not_supported", `${why}${said}`, {
       retryable: false,
@@ -18,7 +18,7 @@ export function changeProblem({ name, owner }: RepositoryName, { complaint, exit
     return problem(`The changes in ${repository} were not found in time.`);
   }
   if (exit === "cut") {
-    return problem(`What is said of the changes in ${repository} makes no sense.`);
+    return problem(`The list of the changes in ${repository} could not be understood.`);
   }
   switch (exit.code) {
     case SCRIPT_ENDS.noGit:

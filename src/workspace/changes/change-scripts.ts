@@ -1,6 +1,7 @@
 /**
- * What is run in the sandbox, in the folder `$1` of a repository that its agent may have bent in any way. The settings
- * that git is called with outweigh the repository's own; whatever runs in spite of them runs where the agent ran.
+ * Scripts for the sandbox. They run in the folder `$1` of a repository that its agent may have manipulated in any way. Git
+ * is called with settings that take precedence over the repository's own. Anything that the repository still makes git
+ * run is in the sandbox, like the agent.
  */
 
 /** How a script reports why it failed. */
@@ -50,7 +51,7 @@ fi
 const SNAPSHOT = `${LARGE_FILES}${TREE}`;
 
 /** Prints the id of the tree. */
-export const MARK = `${OPENING}${SNAPSHOT}
+export const PRINT_SNAPSHOT = `${OPENING}${SNAPSHOT}
 printf '%s\\n' "$tree"
 `;
 

@@ -13,7 +13,7 @@ import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";
 import { type ClonedRepository, readRecord } from "../workspace-record.ts";
 import { changeProblem } from "./change-problem.ts";
-import { DIFF, LIST_BYTES, MARK, PUSH } from "./change-scripts.ts";
+import { DIFF, LIST_BYTES, PRINT_SNAPSHOT, PUSH } from "./change-scripts.ts";
 import { readDiff } from "./read-diff.ts";
 import { runScript, type ScriptEnd } from "./sandboxed-script.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -73,7 +73,7 @@ class RunChanges {
       const { folder } = repository;
       await this.#snapshots.set(folder, undefined);
       await this.#snapshots.forgetObjects(folder);
-      const end = await this.#look(MARK, repository, [], WORDS_BYTES);
+      const end = await this.#look(PRINT_SNAPSHOT, repository, [], WORDS_BYTES);
       const tree = idIn(end);
       if (tree === undefined) {
         throw changeProblem(repository, end);

@@ -26,11 +26,11 @@ export interface ScriptEnd {
   readonly exit: SandboxExit | "time-out" | "cut";
   /** Programs that the agent left may have written this, so it must be checked. */
   readonly output: Buffer;
-  readonly complaint: string;
+  readonly errorText: string;
 }
 
-const COMPLAINT_BYTES = 2_000;
-const LAST_WORDS_MS = 2_000;
+const ERROR_BYTES = 2_000;
+const DRAIN_MS = 2_000;
 const GIT_SETTINGS = {
   LC_ALL: "C",
   GIT_CONFIG_NOSYSTEM: "1",
@@ -80,20 +80,20 @@ async function spawnScript(call: SandboxedScript, scratch: string): Promise<Scri
     readable: [],
   });
   inside.stdin.on("error", () => undefined).end();
-  const output = new Heard(inside.stdout, call.maxOutputBytes);
-  const complaint = new Heard(inside.stderr, COMPLAINT_BYTES);
+  const output = new LimitedOutput(inside.stdout, call.maxOutputBytes);
+  const errorText = new LimitedOutput(inside.stderr, ERROR_BYTES);
   const finished = Promise.race([inside.exited, output.full.then(() => "cut" as const)]);
   const exit = await withTimeout(finished, timeoutMs, { onTimeout: () => "time-out" as const });
   await inside.kill();
-  const spoken = Promise.all([output.closed, complaint.closed]);
-  await withTimeout(spoken, LAST_WORDS_MS);
+  const drained = Promise.all([output.closed, errorText.closed]);
+  await withTimeout(drained, DRAIN_MS);
   // It may have ended just before its last output was read.
   const ended = output.isFull ? "cut" : exit;
-  return { exit: ended, output: output.bytes(), complaint: complaint.bytes().toString("utf8").trim() };
+  return { exit: ended, output: output.bytes(), errorText: errorText.bytes().toString("utf8").trim() };
 }
 
 /** Keeps a stream up to a limit. */
-class Heard {
+class LimitedOutput {
   readonly full: Promise<void>;
   readonly closed: Promise<void>;
   isFull = false;

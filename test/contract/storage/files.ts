@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import type { Artifact } from "../../../src/core/artifacts/artifact.ts";
-import type { RunInput } from "../../../src/core/inputs/run-input.ts";
+import type { InputFile } from "../../../src/core/input-files/input-file.ts";
 import type { Run } from "../../../src/core/runs/run.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
@@ -148,7 +148,7 @@ export function describeFiles(harness: () => StorageHarness): void {
 
 function filesOf(harness: () => StorageHarness) {
   const put = () => harness().blobs.put(Uint8Array.of(1));
-  const inputs = async (): Promise<readonly RunInput[]> => [
+  const inputs = async (): Promise<readonly InputFile[]> => [
     { kind: "attachment", fileName: "b.txt", mimeType: "text/plain", sizeBytes: 1, blobId: await put() },
     { kind: "image", fileName: "a.png", mimeType: "image/png", sizeBytes: 1, blobId: await put() },
   ];

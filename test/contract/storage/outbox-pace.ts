@@ -10,7 +10,13 @@ import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
 const POSTS = { name: "posts", counts: ["post"], per: "installation", everyMs: 10_000, burst: 1 } as const;
 const EDITS = { name: "edits", counts: ["edit"], per: "installation", everyMs: 10_000, burst: 2 } as const;
-const SIGNS = { name: "signs", counts: ["sign"], per: "installation", everyMs: 10_000, burst: 1 } as const;
+const REACTIONS = {
+  name: "reactions",
+  counts: ["reaction"],
+  per: "installation",
+  everyMs: 10_000,
+  burst: 1,
+} as const;
 
 export function describeOutboxPace(harness: () => StorageHarness): void {
   describe("the pace of the outbox", () => {
@@ -66,8 +72,8 @@ export function describeOutboxPace(harness: () => StorageHarness): void {
       expect(await takeAndSend(harness(), thread.id, limits)).toEqual(aReply("the answer"));
     });
 
-    test("a card and a sign that wait for the rate hold no message back, and the newest of them takes their time", async () => {
-      const limits = only(EDITS, SIGNS);
+    test("a card and a reaction that wait for the rate hold no message back, and the newest of them takes their time", async () => {
+      const limits = only(EDITS, REACTIONS);
       const { id, run } = await aThreadWith(harness(), []);
       const seen = { kind: "seen", messageRef: "m1" } as const;
       const ended = { kind: "ended", messageRef: "m1", end: "done" } as const;

@@ -57,7 +57,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), thread.id)).toEqual([cards[2], aReply("between")]);
     });
 
-    test("a sign with a newer sign on the same message behind it is dropped", async () => {
+    test("a reaction that is followed by a newer one to the same message is dropped", async () => {
       const ended = { kind: "ended", messageRef: "m1", end: "done" } as const;
       const { thread } = await aThreadWith(harness(), [{ kind: "seen", messageRef: "m1" }, ended]);
 

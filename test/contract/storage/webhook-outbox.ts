@@ -28,24 +28,24 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
 
       expect(await webhooks.stores.endpoints.list(teamId)).toEqual([least, most]);
       await webhooks.stores.endpoints.replace({ ...least, id: most.id });
-      expect(await webhooks.stores.outbox.hold(most.id)).toEqual({ ...least, id: most.id });
+      expect(await webhooks.stores.outbox.lock(most.id)).toEqual({ ...least, id: most.id });
     });
 
     test("an endpoint that does not exist cannot be locked", async () => {
-      expect(await webhooks.stores.outbox.hold(newId(new Date()))).toBeUndefined();
+      expect(await webhooks.stores.outbox.lock(newId(new Date()))).toBeUndefined();
     });
 
     test("concurrent changes of a locked endpoint run one after another", async () => {
       const { id } = await webhooks.anEndpoint({ description: "" });
       const append = () =>
         harness().storage.atomically(async ({ webhooks: { endpoints, outbox } }) => {
-          const held = (await outbox.hold(id)) ?? expect.fail("It is gone.");
+          const held = (await outbox.lock(id)) ?? expect.fail("It is gone.");
           await endpoints.replace({ ...held, description: `${held.description}x` });
         });
 
       await Promise.all([1, 2, 3, 4, 5].map(append));
 
-      expect(await webhooks.stores.outbox.hold(id)).toMatchObject({ description: "xxxxx" });
+      expect(await webhooks.stores.outbox.lock(id)).toMatchObject({ description: "xxxxx" });
     });
 
     test("a removed endpoint is not found, and its deliveries are removed with it", async () => {
@@ -55,7 +55,7 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       await webhooks.stores.history.forget(endpoint.id);
 
       expect(await webhooks.stores.endpoints.find(endpoint.teamId, endpoint.id)).toBeUndefined();
-      expect(await webhooks.stores.outbox.hold(endpoint.id)).toBeUndefined();
+      expect(await webhooks.stores.outbox.lock(endpoint.id)).toBeUndefined();
       expect(await webhooks.take(endpoint)).toBeUndefined();
       while (await webhooks.stores.history.tidy(3_600_000, 1)) {}
       expect(await webhooks.find(first)).toBeUndefined();

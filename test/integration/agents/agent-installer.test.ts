@@ -159,7 +159,7 @@ test("a failed installation reports npm's output without keys, and can be retrie
     code: "environment_setup_failed",
     message:
       "The agent's package @fakes/fake@1.2.3 could not be installed. " +
-      "npm said: npm error network http://…@r.test/ _authToken=… //r.test/:_password=…",
+      "npm reported: npm error network http://…@r.test/ _authToken=… //r.test/:_password=…",
     options: { remedy: expect.stringContaining("npm registry") },
   });
   expect((await list()).filter((name) => name.startsWith(".half"))).toEqual([]);

@@ -81,21 +81,24 @@ describe("how a turn ends", () => {
     [503, "overloaded", "resource_unavailable", true],
     [undefined, "connect ECONNREFUSED", "resource_unavailable", true],
     [404, "no such model", "invalid_request", false],
-  ])("well, by the agent, but the model answered %s %s: %s", async (status, message, code, retryable) => {
-    const steered = { stopReason: "end_turn" };
-    const { session, gateway } = await start({ initialize: STEERS, "session/prompt": "wait", steered });
-    const turn = session.prompt("go");
-    const ended = expect(turn).rejects.toMatchObject({
-      ...{ code, retryable },
-      message: `The model answered with an error: ${message}`,
-    });
-    await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
+  ])(
+    "a turn that the agent ends well fails if the model answered %s %s: %s",
+    async (status, message, code, retryable) => {
+      const steered = { stopReason: "end_turn" };
+      const { session, gateway } = await start({ initialize: STEERS, "session/prompt": "wait", steered });
+      const turn = session.prompt("go");
+      const ended = expect(turn).rejects.toMatchObject({
+        ...{ code, retryable },
+        message: `The model answered with an error: ${message}`,
+      });
+      await waitFor(async () => (await noted("session/prompt")).length === 1, { what: "the prompt" });
 
-    gateway.fail({ message, ...(status === undefined ? {} : { status }) });
-    await session.steer("end now");
+      gateway.fail({ message, ...(status === undefined ? {} : { status }) });
+      await session.steer("end now");
 
-    await ended;
-  });
+      await ended;
+    },
+  );
 
   test.each([
     [401, 3, "external_authentication_required"],
@@ -231,7 +234,7 @@ describe("how a turn ends", () => {
   });
 });
 
-describe("words in the middle of a turn", () => {
+describe("a message in the middle of a turn", () => {
   test("a steering message reaches an agent that supports it during a turn", async () => {
     const { session } = await start({
       initialize: STEERS,

@@ -49,6 +49,6 @@ test("an agent that ends by itself fails with the end of its output in whole lin
   const long = `echo secret-${"x".repeat(1_300)} >&2`;
 
   await expect(startShell(`${long}; echo no such model >&2; exit 3`)).rejects.toMatchObject({
-    message: "The agent's process ended with exit code 3. Its last words: no such model",
+    message: "The agent's process ended with exit code 3. Its last output: no such model",
   });
 });

@@ -107,7 +107,7 @@ describe("what fails a start", () => {
 describe("what fails a turn", () => {
   test.each([
     ["endless", "more than 16777216 bytes"],
-    ["asks-endlessly", "asks more than it waits for"],
+    ["asks-endlessly", "sends more requests than it reads"],
   ])("an agent with endless output (%s) is ended and its turn fails", async (way, message) => {
     const seconds = uniqueSeconds();
     const { session } = await start(way, {}, { file: seconds });
@@ -154,7 +154,7 @@ describe("what fails a turn", () => {
   });
 });
 
-describe("an agent that tells more than can be stored", () => {
+describe("an agent that reports more than can be stored", () => {
   test("an agent waits while its output is not read, and can be cancelled", async () => {
     const { session, turn, told, room } = await aFlood();
 

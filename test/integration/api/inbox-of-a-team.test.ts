@@ -4,7 +4,7 @@ import { sha256 } from "../../../src/app/sha256.ts";
 import type { TeamId, ThreadKey } from "../../../src/core/ids.ts";
 import { InboxProcessor } from "../../../src/core/inbox/inbox-processor.ts";
 import type { Disposition } from "../../../src/core/inbox/inbox-result.ts";
-import { InstallationWatch } from "../../../src/core/people/installation-watch.ts";
+import { InstallationHealth } from "../../../src/core/people/installation-health.ts";
 import { RequestDefaultsService } from "../../../src/core/routing/request-defaults-service.ts";
 import { runRules } from "../../../src/core/rules/run-rules.ts";
 import type { InboundMessage } from "../../../src/core/threads/thread-adapter.ts";
@@ -42,7 +42,11 @@ beforeAll(async () => {
     pullRequests: { reread: async () => undefined },
     clock,
     requestDefaults: new RequestDefaultsService({ storage, clock, digest: sha256 }),
-    watch: new InstallationWatch({ installations: storage.installations, clock, log: SILENT_LOG }),
+    installationHealth: new InstallationHealth({
+      installations: storage.installations,
+      clock,
+      log: SILENT_LOG,
+    }),
     blobs: createInMemoryBlobStore(clock),
     log: SILENT_LOG,
     adapters: new Map([[adapter.name, adapter]]),
@@ -77,7 +81,7 @@ test("a mention whose reader failed appears in its team's inbox as soon as it ca
 
   await inboxProcessor.work(event.orderingKey, new AbortController().signal);
 
-  const reason = "Something broke while this was handled.";
+  const reason = "Errand failed while it handled this.";
   await expectSeenByItsTeamAlone({ id: event.id, disposition: "failed", reason });
 });
 

@@ -374,7 +374,7 @@ describe("the webhook of one run", () => {
     });
     expect([replay.status, replay.body.state]).toEqual([200, "waiting"]);
     expect((await remove(id, { key: ann })).status).toBe(204);
-    expect(await harness.storage.webhooks.outbox.hold(webhookId)).toBeUndefined();
+    expect(await harness.storage.webhooks.outbox.lock(webhookId)).toBeUndefined();
   });
 
   test("the secret of a run's webhook is sealed and never returned, and a retry does not copy the webhook", async () => {

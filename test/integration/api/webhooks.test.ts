@@ -76,7 +76,7 @@ describe("a webhook", () => {
     expect((await at(`/${webhook.id}`)).body).toEqual(webhook);
     expect((await at("")).body.webhooks).toContainEqual(webhook);
     expect(harness.logged.join("\n")).not.toContain(secret);
-    const [stored] = (await harness.storage.webhooks.outbox.hold(webhook.id))?.secrets ?? [];
+    const [stored] = (await harness.storage.webhooks.outbox.lock(webhook.id))?.secrets ?? [];
     expect(stored?.sealed).toMatch(/^v1\./);
     expect(stored?.sealed).not.toContain(secret.slice(6));
   });
@@ -131,7 +131,7 @@ describe("a webhook", () => {
     const id = await aWebhook();
     const { endpoints, outbox } = harness.storage.webhooks;
     const failingSince = new Date("2026-03-01T12:00:00.000Z");
-    const stored = (await outbox.hold(id)) ?? expect.fail("It is gone.");
+    const stored = (await outbox.lock(id)) ?? expect.fail("It is gone.");
     await endpoints.replace({ ...stored, enabled: false, disabledReason: "Gone.", failingSince });
     const failing = { enabled: false, disabled_reason: "Gone.", failing_since: failingSince.toISOString() };
     expect((await at(`/${id}`)).body).toMatchObject(failing);
@@ -192,7 +192,7 @@ describe("a webhook", () => {
       expect(end).toBeLessThanOrEqual(Date.now() + 86_400_000);
       const again = await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 0 } });
       expect(again.body).not.toHaveProperty("previous_secret_expires_at");
-      expect((await harness.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(1);
+      expect((await harness.storage.webhooks.outbox.lock(id))?.secrets).toHaveLength(1);
       expect((await at(`/${id}/rotate-secret`, { body: { overlap_seconds: 604_801 } })).status).toBe(400);
     },
   );
@@ -204,7 +204,7 @@ describe("a webhook", () => {
       await at(`/${id}/rotate-secret`, { method: "POST" });
     }
 
-    expect((await harness.storage.webhooks.outbox.hold(id))?.secrets).toHaveLength(2);
+    expect((await harness.storage.webhooks.outbox.lock(id))?.secrets).toHaveLength(2);
   });
 
   test("a team has at most fifty webhooks", async () => {

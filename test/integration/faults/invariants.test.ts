@@ -228,7 +228,7 @@ describe("I6: no secret is stored, printed, answered, posted or given to an agen
   });
 });
 
-describe("I7: everything that waits has a job, everything that moves has a lease", () => {
+describe("I7: everything that waits has a job, and every run that a worker has is under a lease", () => {
   test.each([
     [
       "a queued run without a job",

@@ -140,7 +140,7 @@ class MortalProcess {
       outbox: this.#mortal(storage.outbox),
       adapters: new Map([["slack", adapter]]),
       runs: { recordDeadNotice: async () => undefined },
-      watch: { failed: async () => undefined, worked: async () => undefined },
+      installationHealth: { failed: async () => undefined, worked: async () => undefined },
       log: SILENT_LOG,
     });
     const left = threads.map(({ thread }) => thread);

@@ -356,7 +356,7 @@ describe("a receiver with a certificate", () => {
 
     const answer = await post({}, { url: tls.url });
 
-    expect(answer.error).toMatch(/^The certificate does not hold \([A-Z_]+\)\.$/);
+    expect(answer.error).toMatch(/^The certificate is not valid \([A-Z_]+\)\.$/);
     expect(tls.posts).toEqual([]);
     vi.unstubAllEnvs();
   });
@@ -369,7 +369,7 @@ describe("a receiver with a certificate", () => {
     const wrong = await post({ resolve }, { url: `https://other.example:${tls.port}/hook` });
 
     expect(right.status).toBe(204);
-    expect(wrong.error).toBe("The certificate does not hold (ERR_TLS_CERT_ALTNAME_INVALID).");
+    expect(wrong.error).toBe("The certificate is not valid (ERR_TLS_CERT_ALTNAME_INVALID).");
     expect(tls.posts).toHaveLength(1);
   });
 });

@@ -118,9 +118,9 @@ describe.skipIf(skipped !== undefined)(
         [
           "with a ref that looks like an option",
           { ...TOOLS, ref: "--upload-pack=x" },
-          "is no name of a branch",
+          "is not the name of a branch",
         ],
-        ["whose owner is a parent folder", { owner: "..", name: "tools" }, "is no name of a repository"],
+        ["whose owner is a parent folder", { owner: "..", name: "tools" }, "is not the name of a repository"],
       ])("a repository %s fails the preparation with a reason", async (_what, repository, words) => {
         const preparation = aPreparation(aRunId(), { plan: { repositories: [repository] } });
 

@@ -117,7 +117,7 @@ test("a sandbox that cannot mount has the worker's own paths, and readers are sh
   const workspace = await provider.prepare(preparation);
 
   const [, [, , output = ""] = []] = stepsOf(preparation.reportedSteps);
-  const redactor = createKnownSecrets([]).lend([], provider.shownPaths(runId));
+  const redactor = createKnownSecrets([]).create([], provider.shownPaths(runId));
   expect(workspace.inside).toBeUndefined();
   expect(output).toBe(`${workspace.workingDirectory}\n${workspace.home}\n`);
   expect(redactor.redact(output)).toBe("/workspace/tools\n/home/agent\n");

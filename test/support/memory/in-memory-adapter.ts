@@ -14,7 +14,7 @@ import type {
   InboxEvent,
   Receipt,
   ReceivedEvent,
-  StopSign,
+  StopReaction,
   ThreadAdapter,
   Translation,
   WorkReport,
@@ -61,7 +61,7 @@ export class InMemoryAdapter implements ThreadAdapter {
     const event = JSON.parse(body) as
       | InboundMessage
       | { readonly deletion: Deletion }
-      | { readonly stop: StopSign }
+      | { readonly stop: StopReaction }
       | { readonly report: WorkReport }
       | { readonly several: readonly ReceivedEvent[] }
       | { readonly ignored: string };

@@ -59,7 +59,7 @@ test.each<[string, AgentSetting, ModelServers, string]>([
   expect(choose({ harness: { type: "oz" } }, { setting, servers })).toBe(expected);
 });
 
-describe("a model chooses the agent", () => {
+describe("a model decides which agent is used", () => {
   test.each<[string, Bootstrap, string]>([
     ["claude-opus-5-5", { servers: ALL }, "claude"],
     ["sonnet", { servers: ALL }, "claude"],

@@ -76,7 +76,7 @@ test("an agent that sends requests and reads no responses fails the stream", asy
   const { tap } = recordingTap();
   const stream = openMessageStream(new PassThrough(), Readable.from(asking(10_000)), tap);
 
-  await expect(collect(stream.readable)).rejects.toThrow("asks more than it waits for");
+  await expect(collect(stream.readable)).rejects.toThrow("sends more requests than it reads");
 });
 
 test("too many bytes of unanswered requests fail the stream", async () => {
@@ -84,7 +84,7 @@ test("too many bytes of unanswered requests fail the stream", async () => {
   const large = asking(20, { title: "x".repeat(1024 * 1024) });
   const stream = openMessageStream(new PassThrough(), Readable.from(large), tap);
 
-  await expect(collect(stream.readable)).rejects.toThrow("asks more than it waits for");
+  await expect(collect(stream.readable)).rejects.toThrow("sends more requests than it reads");
 });
 
 test("an agent that sends as many requests and reads the responses is accepted", async () => {

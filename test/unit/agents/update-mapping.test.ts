@@ -34,7 +34,7 @@ describe.each(AGENTS)("the recorded updates of %s", (agent) => {
     }
   });
 
-  test("leave nothing unknown but configuration options", () => {
+  test("the recorded updates contain nothing unknown except configuration options", () => {
     const unknown = updates.flatMap((update) => (update.kind === "agent.other" ? update.name : []));
 
     expect(unknown.filter((name) => name !== "config_option_update")).toEqual([]);

@@ -24,6 +24,6 @@ test.each<[string, string, Partial<HostFacts>, RegExp]>([
   ["on a hardened Debian", REFUSED, { forbiddenByKernel: true }, /kernel\.unprivileged_userns_clone=1/],
   ["where no namespace is allowed", REFUSED, { maxUserNamespaces: 0 }, /user\.max_user_namespaces/],
   ["for an unknown reason", REFUSED, {}, /unprivileged user namespaces/],
-])("the remedy %s names what to do", (_where, complaint, facts, remedy) => {
-  expect(bubblewrapRemedy(complaint, { ...OPEN, ...facts })).toMatch(remedy);
+])("the remedy %s names what to do", (_where, errorText, facts, remedy) => {
+  expect(bubblewrapRemedy(errorText, { ...OPEN, ...facts })).toMatch(remedy);
 });

@@ -85,7 +85,7 @@ describe("redaction of text that comes in pieces", () => {
 describe("the secrets that a process knows", () => {
   test("a run's secrets are redacted from the process log during the run and from its own events only", () => {
     const known = createKnownSecrets(["the platform's"]);
-    const [one, other] = [known.lend([SECRET], []), known.lend([], [])];
+    const [one, other] = [known.create([SECRET], []), known.create([], [])];
     const text = `the platform's ${SECRET}`;
 
     expect(one.redact(text)).toBe("[redacted] [redacted]");
@@ -97,7 +97,10 @@ describe("the secrets that a process knows", () => {
 
   test("each line of a private key is redacted, also with line breaks written as \\n", () => {
     const line = "M".repeat(64);
-    const { redact } = createKnownSecrets([]).lend([`-----BEGIN KEY-----\\n${line}\\n-----END KEY-----`], []);
+    const { redact } = createKnownSecrets([]).create(
+      [`-----BEGIN KEY-----\\n${line}\\n-----END KEY-----`],
+      [],
+    );
 
     expect(redact(`a ${line} b`)).toBe("a [redacted] b");
   });

@@ -109,7 +109,7 @@ test("failed deliveries are counted, and are a failure if the newest one failed"
   expect(now).toMatchObject({ status: "fail", remedy: expect.stringContaining("takes failed deliveries") });
 });
 
-test("a small rest of the rate limit is reported with the time of its renewal", async () => {
+test("a rate limit with few calls left is reported with the time of its renewal", async () => {
   github.settings.remainingCalls = 17;
 
   const { github_rate_limit: finding } = await findings();

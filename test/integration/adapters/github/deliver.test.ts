@@ -53,7 +53,7 @@ function ours(number = issue.number) {
   return github.comments(github.repo.fullName, number).filter(({ author }) => author === github.app.botLogin);
 }
 
-describe("a sign that the message was seen", () => {
+describe("a reaction that shows that the message was seen", () => {
   const seen = () => aDelivery({ kind: "seen", messageRef: message.messageRef });
 
   test("the seen reaction is on the comment once, however often it is delivered", async () => {
@@ -287,7 +287,7 @@ describe("a refused delivery", () => {
     await elsewhere.stop();
   });
 
-  test("a link that goes silent is given up after ten seconds and tried again", async () => {
+  test("a connection that goes silent is given up after ten seconds and tried again", async () => {
     const clock = new ManualClock();
     timeoutsBy(clock);
     const silent: typeof fetch = (_input, init) =>

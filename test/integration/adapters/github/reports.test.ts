@@ -119,7 +119,7 @@ async function found(
 }
 
 describe("failing checks", () => {
-  test("all failing checks of a pull request of the App are one request of who asked for the run", async () => {
+  test("all failing checks of a pull request of the App are one request of the person who requested the run", async () => {
     const message = await found(failedSuite());
 
     expect(message).toMatchObject({

@@ -53,7 +53,7 @@ describe("deliver", () => {
     },
   );
 
-  test("a message that was deleted gets no sign, which is no failure", async () => {
+  test("a message that was deleted gets no reaction, which is not a failure", async () => {
     const message = await fixture.mentioned();
 
     for (const [error, notice] of [
@@ -154,7 +154,7 @@ describe("deliver", () => {
   );
 
   test.each(["too_many_reactions", "not_reactable", "thread_locked", "too_many_emoji"])(
-    "a message that can have no sign (%s) is no failure",
+    "a message that accepts no reaction (%s) is not a failure",
     async (error) => {
       const message = await fixture.mentioned();
       fixture.slack.faults.next({ method: "reactions.add", kind: "ok-false", error });

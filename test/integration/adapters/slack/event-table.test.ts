@@ -24,12 +24,12 @@ let request: PostedMessage;
 beforeEach(async () => {
   fixture = await SlackFixture.open();
   core = new CoreHarness();
-  const { blobs, clock, pubsub, requestDefaults, runs, storage, watch } = core;
+  const { blobs, clock, pubsub, requestDefaults, runs, storage, installationHealth } = core;
   const { policies } = runRules({ storage, pubsub, clock });
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const adapters = new Map([["slack", fixture.adapter]]);
   const stores = { blobs, pullRequests: { reread: async () => undefined }, requestDefaults, storage };
-  processor = new InboxProcessor({ ...stores, adapters, clock, log, policies, runs, watch });
+  processor = new InboxProcessor({ ...stores, adapters, clock, log, policies, runs, installationHealth });
   const { slack } = fixture;
   const mention = await slack.mention(slack.alice, { channel: "work", text: "fix it" });
   request = mention.posted;
@@ -229,7 +229,7 @@ const ROWS: readonly Row[] = [
       ts: "9999999999.1",
     }),
     "ignored",
-    /nothing was made of/,
+    /deleted message that had no effect/,
   ],
   [
     "❌ by the person who asked",

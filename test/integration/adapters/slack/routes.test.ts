@@ -320,7 +320,7 @@ describe("signed forms", () => {
   });
 });
 
-test("chatter that no bot could be meant by is acknowledged and not stored, and all that could be is stored", async () => {
+test("messages that cannot be meant for the bot are acknowledged and not stored, and all others are stored", async () => {
   const said = {
     type: "message",
     channel: "C1",

@@ -1,7 +1,7 @@
 import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
 import type { FileStore } from "../../../../src/core/artifacts/file-store.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
-import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
+import type { InputFile } from "../../../../src/core/input-files/input-file.ts";
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
 import type { RepositoryChanges } from "../../../../src/core/workspaces/repository-changes.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
@@ -13,7 +13,7 @@ export class InMemoryFileStore implements FileStore {
     this.#database = database;
   }
 
-  inputsOf(runId: RunId): Promise<readonly RunInput[]> {
+  inputsOf(runId: RunId): Promise<readonly InputFile[]> {
     return this.#database.read(({ inputs }) => inputs.get(runId) ?? []);
   }
 

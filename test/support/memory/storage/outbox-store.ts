@@ -133,7 +133,7 @@ function mayGo(
 }
 
 /**
- * Only the newest card of a run and the newest sign on a message are shown. The newest one takes the time for which an
+ * Only the newest card of a run and the newest reaction to a message are shown. The newest one takes the time for which an
  * older one waited. One that was tried is not replaced, because it may be the message that must be edited.
  */
 function replaceOld(tables: Tables, threadId: string): void {

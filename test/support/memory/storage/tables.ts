@@ -2,7 +2,7 @@ import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
 import type { IdempotentResponse } from "../../../../src/core/idempotency/idempotent-response.ts";
 import type { PrincipalId, RunId, TeamId } from "../../../../src/core/ids.ts";
 import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
-import type { RunInput } from "../../../../src/core/inputs/run-input.ts";
+import type { InputFile } from "../../../../src/core/input-files/input-file.ts";
 import type { PaceState, Reservation } from "../../../../src/core/outbox/pace.ts";
 import type { ApiKey } from "../../../../src/core/people/api-key.ts";
 import type { DeviceCode, DeviceCodeHashes } from "../../../../src/core/people/device-code.ts";
@@ -84,7 +84,7 @@ export interface Tables {
   /** The part of the log that webhook deliveries were made of. */
   logTold: number;
   readonly followUps: Map<string, FollowUp>;
-  readonly inputs: Map<RunId, readonly RunInput[]>;
+  readonly inputs: Map<RunId, readonly InputFile[]>;
   readonly artifacts: Map<string, Artifact>;
   readonly changes: Map<RunId, readonly RepositoryChanges[]>;
   readonly threads: Map<string, StoredThread>;

@@ -13,7 +13,7 @@ describe("the description of a pull request", () => {
     "## What changed?",
     "## Overview <!-- keep it short -->",
     "**Proposed changes**",
-  ])("stands under the heading %s, whose hints go", (heading) => {
+  ])("the description stands under the heading %s, whose hints are removed", (heading) => {
     const template = `<!-- Thanks! -->\n${heading}\n\n<!-- Say what\nyou did. -->\n\n## Checklist\n<!-- tick -->\n- [ ] Tests`;
 
     expect(fillDescription(template, "Did it.")).toBe(
@@ -31,11 +31,11 @@ describe("the description of a pull request", () => {
     "<!-- ## Summary -->",
     "```\n## Summary\n```",
     "<!--\n## Summary\n-->",
-  ])("stands above a template that has only %s", (template) => {
+  ])("the description stands above a template that has only %s", (template) => {
     expect(fillDescription(template, "Did it.")).toBe(`Did it.\n\n${template}`);
   });
 
-  test("stands before the words that the heading has, which stay", () => {
+  test("the description stands before the words that the heading has, which stay", () => {
     const template = "## Description\r\nPlease explain.\r\n- [ ] Bug\r\n### Details\r\nMore";
 
     expect(fillDescription(template, "Did it.")).toBe(
@@ -69,7 +69,7 @@ describe("the issue of a pull request", () => {
     },
   );
 
-  test("the issue of a pull request takes the place of a reference under the heading for issues, whose hints go", () => {
+  test("the issue of a pull request takes the place of a reference under the heading for issues, whose hints are removed", () => {
     expect(fillIssue("## Issue\n<!-- number -->\nFixes #\n\n## Checklist", "Fixes #5")).toBe(
       "## Issue\n\nFixes #5\n\n## Checklist",
     );

@@ -114,7 +114,7 @@ describe("the comment for a notice", () => {
 });
 
 describe("the marker", () => {
-  test("of a card names the run, so that every card of the run is the same comment", () => {
+  test("the marker of a card names the run, so that every card of the run is the same comment", () => {
     const first = markerOf({ id: "d1", notice: aCard({ state: "QUEUED" }) });
     const second = markerOf({ id: "d2", notice: aCard({ state: "FAILED" }) });
 
@@ -122,7 +122,7 @@ describe("the marker", () => {
     expect(second).toBe(first);
   });
 
-  test("of a message names its delivery", () => {
+  test("the marker of a message names its delivery", () => {
     const notice = { kind: "message", purpose: "reply", text: "Hello" } as const;
 
     expect(markerOf({ id: "d7", notice })).toBe("<!-- errand:delivery=d7 -->");

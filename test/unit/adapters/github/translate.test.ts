@@ -124,7 +124,7 @@ describe("an edit", () => {
     expect(edited.author.subject).toBe(`github:${OUTSIDER.id}`);
   });
 
-  test("of a comment that already mentioned the bot is a later version of it", () => {
+  test("an edit of a comment that already mentioned the bot is a later version of it", () => {
     const created = messageOf("issue_comment", commentPayload("@errand a", { comment: { id: 5 } }));
     const at = { id: 5, updated_at: "2030-01-01T00:00:00Z" };
     const edited = messageOf("issue_comment", editPayload("@errand a", "@errand b", { comment: at }));
@@ -183,13 +183,13 @@ describe("an edit", () => {
     expect("deleted" > "2030-01-01T00:00:00Z").toBe(true);
   });
 
-  test("of something other than the text is ignored", () => {
+  test("an edit of something other than the text is ignored", () => {
     const body = payload("issues", "edited", { issue: { body: "@errand go", user: WRITER }, changes: {} });
 
     expect(reasonOf("issues", body)).toMatch(/before this edit/);
   });
 
-  test("of an issue that adds the mention is a message", () => {
+  test("an edit of an issue that adds the mention is a message", () => {
     const changes = { body: { from: "broken" } };
     const body = payload("issues", "edited", {
       issue: { body: "broken, @errand fix", user: WRITER },
@@ -206,7 +206,7 @@ describe("other texts that address the bot", () => {
 
     const message = messageOf("issues", payload("issues", "opened", { issue }));
 
-    expect(message).toMatchObject({ text: "measure it", subject: "Login is slow" });
+    expect(message).toMatchObject({ text: "measure it", title: "Login is slow" });
     expect(message.context).toMatch(/^Issue #3: Login is slow\nState: open(\nLabels: .+)?$/);
     expect(message.messageRef).toMatch(/^issue\/\d+$/);
   });

@@ -41,7 +41,7 @@ const REFUSALS: Readonly<Record<RefusalClass, readonly string[]>> = {
   ],
   already: ["already_reacted", "no_reaction"],
   gone: ["message_not_found", "cant_update_message", "edit_window_closed"],
-  sign: [
+  reaction: [
     "thread_locked",
     "too_many_emoji",
     "too_many_reactions",

@@ -165,7 +165,7 @@ describe("long text", () => {
     expect(lines).toHaveLength(3_000);
   });
 
-  test("of one line of a megabyte is cut after the last message, with a link to the rest", () => {
+  test("a text of one line of a megabyte is cut after the last message, with a link to the rest", () => {
     const parts = markdownParts("x".repeat(1_000_000));
 
     expect(parts).toHaveLength(4);
@@ -179,7 +179,7 @@ describe("long text", () => {
     expect(markdownParts("\u001B[31m".repeat(100_000)).at(-1)).toContain("The rest is in the session");
   });
 
-  test("cut within a code block leaves the link outside of it", () => {
+  test("a text that is cut within a code block has its link outside of the block", () => {
     expect(markdownParts(`\`\`\`ts\n${"line\n".repeat(50_000)}\`\`\``).at(-1)).toMatch(/\n```\n\n\[The rest/);
   });
 

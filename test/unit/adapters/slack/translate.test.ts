@@ -80,7 +80,7 @@ describe("a message that mentions the bot", () => {
     });
   });
 
-  test("in a thread has the thread's key and a dedupe key of its own", () => {
+  test("a message in a thread has the thread's key and a dedupe key of its own", () => {
     const message = messageOf(translated(aMention({ thread_ts: "1600000000.000001" })));
 
     expect(message.key).toBe("T1/C1/1600000000.000001");
@@ -122,29 +122,29 @@ describe("a message that mentions the bot", () => {
 });
 
 describe("a message without a mention", () => {
-  test("in a thread is a reply", () => {
+  test("a message in a thread is a reply", () => {
     const message = messageOf(translated(aMessage({ thread_ts: "1600000000.000001" })));
 
     expect(message).toMatchObject({ addressed: "reply", text: "hello", key: "T1/C1/1600000000.000001" });
   });
 
-  test("in a thread that begins by addressing another user is ignored", () => {
+  test("a message in a thread that begins by addressing another user is ignored", () => {
     const event = aMessage({ thread_ts: "1600000000.000001", text: "<@U2> what do you think?" });
 
     expect(reasonOf(translated(event))).toContain("another user");
   });
 
-  test("to another user that mentions the bot as well is a mention", () => {
+  test("a message to another user that mentions the bot as well is a mention", () => {
     const event = aMessage({ thread_ts: "1600000000.000001", text: "<@U2> see what <@U0BOT> does" });
 
     expect(messageOf(translated(event)).addressed).toBe("mention");
   });
 
-  test("in the channel is ignored", () => {
+  test("a message in the channel is ignored", () => {
     expect(reasonOf(translated(aMessage()))).toContain("does not mention");
   });
 
-  test("in a direct conversation is direct, by channel type or by channel id", () => {
+  test("a message in a direct conversation is direct, by channel type or by channel id", () => {
     const byType = aMessage({ channel: "D1", channel_type: "im" });
     const byId = aMessage({ channel: "D1", channel_type: undefined });
 

@@ -16,7 +16,7 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
   return over;
 }
 
-test("a ring without a waiter ends only the next wait, at once", async () => {
+test("a notification without a waiter ends only the next wait, at once", async () => {
   const bell = new ChangeSignal();
   bell.notify();
   bell.notify();
@@ -25,7 +25,7 @@ test("a ring without a waiter ends only the next wait, at once", async () => {
   expect(await isOver(bell.wait(LONG_MS))).toBe(false);
 });
 
-test("a ring ends the current wait and leaves no timer", async () => {
+test("a notification ends the current wait and leaves no timer", async () => {
   const bell = new ChangeSignal();
   const waiting = bell.wait(LONG_MS);
 
@@ -35,7 +35,7 @@ test("a ring ends the current wait and leaves no timer", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a wait without a ring ends after its timeout", async () => {
+test("a wait without a notification ends after its timeout", async () => {
   const waiting = new ChangeSignal().wait(LONG_MS);
 
   await vi.advanceTimersByTimeAsync(LONG_MS);

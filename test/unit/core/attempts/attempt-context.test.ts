@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
-import { storeInputs } from "../../../../src/core/inputs/run-input.ts";
+import { storeInputFiles } from "../../../../src/core/input-files/input-file.ts";
 import type { NewRun } from "../../../../src/core/runs/new-run.ts";
 import { retryOf } from "../../../../src/core/runs/retry-of.ts";
 import type { WorkspaceStep } from "../../../../src/core/workspaces/workspace.ts";
@@ -300,7 +300,7 @@ describe("an agent in a repository", () => {
     await perform({
       ...HOME,
       config: { skill_spec: "acme/skills:go" },
-      inputs: await storeInputs(harness.blobs, files),
+      inputs: await storeInputFiles(harness.blobs, files),
     });
 
     const [{ basePrompt = "", variables, workspace } = {}] = harness.agents.starts;

@@ -96,11 +96,11 @@ describe("the ways in which a run ends", () => {
       /11 of 10 tokens/,
     ],
     [
-      "no sign of life",
+      "an agent that reports nothing",
       ending(() => new Promise(() => undefined)),
       "ERROR",
       "resource_unavailable",
-      /sign of life/,
+      /reported nothing/,
       "infrastructure_timeout",
     ],
     [
@@ -201,7 +201,7 @@ describe("a wall clock that jumps", () => {
       now: () => new Date(harness.clock.now().getTime() + offset.ms),
       elapsedMs: () => harness.clock.elapsedMs(),
       every: (ms, tick) => harness.clock.every(ms, tick),
-      after: (ms, ring) => harness.clock.after(ms, ring),
+      after: (ms, callback) => harness.clock.after(ms, callback),
     };
   }
 

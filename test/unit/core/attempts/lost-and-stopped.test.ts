@@ -220,7 +220,7 @@ describe("a database that is unavailable for a while", () => {
 });
 
 describe("a database that is unavailable for longer than a lease", () => {
-  test("after a long database failure neither the janitor nor a job takes a run from its live worker", async () => {
+  test("after a long database failure neither the maintenance nor a job takes a run from its live worker", async () => {
     let end: () => void = () => undefined;
     harness.agents.scripts.push(
       () =>

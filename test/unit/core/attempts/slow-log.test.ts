@@ -43,7 +43,7 @@ test("an agent that writes faster than events are stored waits, and all its outp
   expect(calls).toHaveLength(COUNT);
 });
 
-test("a run whose database is unavailable for longer than the worker retries is taken up again", async () => {
+test("a run whose database is unavailable for longer than the worker retries is continued by another attempt", async () => {
   const id = await aFloodedRun();
   harness.faults.isAway = true;
   await harness.clock.advance(14 * MINUTE_MS);

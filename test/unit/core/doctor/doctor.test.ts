@@ -100,14 +100,14 @@ test.each<[string, Check, string, RegExp]>([
   ["a worker without a sandbox", sandboxCheck(restrictedWorker()), "warn", /1 of 1 .*only the demo agent/],
   ["all agents", agentsCheck(catalogue("one")), "ok", /one, two/],
   ["an agent that lacks something", agentsCheck(catalogue("one", "two")), "ok", /^Ready: one\. Default: one/],
-  ["a default agent that does", agentsCheck(catalogue("one", "one")), "fail", /one, does no runs. Its key/],
+  ["a default agent that does", agentsCheck(catalogue("one", "one")), "fail", /one, cannot do runs. Its key/],
   ["an address for all", publicUrlCheck(THERE, ["chat"]), "ok", /example/],
   ["one of this machine alone", publicUrlCheck(HERE, []), "ok", /this machine/],
-  ["one of this machine that is posted", publicUrlCheck(HERE, ["chat"]), "warn", /nobody else/],
-  ["IPv6's own", publicUrlCheck(() => "http://[::1]:80", ["chat"]), "warn", /nobody else/],
+  ["one of this machine that is posted", publicUrlCheck(HERE, ["chat"]), "warn", /only this machine/],
+  ["IPv6's own", publicUrlCheck(() => "http://[::1]:80", ["chat"]), "warn", /only this machine/],
   ["a key that was given", secretKeyCheck(true), "ok", /ERRAND_SECRET_KEY/],
   ["a key that was made", secretKeyCheck(false), "ok", /back it up/],
-  ["a rotation that is done", secretKeyCheck(true, async () => 0), "ok", /OLD_SECRET_KEYS may go/],
+  ["a rotation that is done", secretKeyCheck(true, async () => 0), "ok", /OLD_SECRET_KEYS can be removed/],
   ["a rotation in progress", secretKeyCheck(true, async () => 3), "warn", /^3 rows/],
 ])("the doctor reports: %s", async (_what, check, status, message) => {
   const finding = await check.run();
@@ -123,7 +123,7 @@ test("the check of adapters says how many installations of each adapter are know
 
   const { message } = await adaptersCheck(["chat", "forge"], storage).run();
 
-  expect(message).toBe("Switched on: chat (installations: 1 on, 1 off), forge (not heard of yet).");
+  expect(message).toBe("Switched on: chat (installations: 1 on, 1 off), forge (no installation yet).");
   expect((await adaptersCheck([], storage).run()).message).toMatch(/None/);
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { quiet } from "../../../support/manual-clock.ts";
-import { IntakeHarness } from "./inbox-harness.ts";
+import { InboxHarness } from "./inbox-harness.ts";
 
 test("a text in a thread that agrees politely answers the question", async () => {
-  const harness = new IntakeHarness();
+  const harness = new InboxHarness();
   await harness.start();
   const { id } = await harness.aBlockedRun();
 
@@ -15,7 +15,7 @@ test("a text in a thread that agrees politely answers the question", async () =>
 });
 
 test("a text in a thread that is no answer leaves the question open, and the thread says so", async () => {
-  const harness = new IntakeHarness();
+  const harness = new InboxHarness();
   await harness.start();
   const { id } = await harness.aBlockedRun();
 

@@ -4,14 +4,14 @@ import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { aRoutingRule } from "../../../support/rule-builders.ts";
-import { IntakeHarness, KEY } from "./inbox-harness.ts";
+import { InboxHarness, KEY } from "./inbox-harness.ts";
 
 const HOUR_MS = 60 * 60_000;
 const PLACE = { adapter: "memory", installation: "here", place: "C1" };
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   harness.adapter.traits = { ...harness.adapter.traits, source: "SLACK", asksWhere: true };
   await harness.start();
 });
@@ -68,7 +68,7 @@ describe("where a request is worked on", () => {
     expect(questions()[0]?.options.map(({ name }) => name)).toEqual(["env-1", "env-2", "of-ada"]);
   });
 
-  test("a request that nothing places waits for its author's choice, and then works there", async () => {
+  test("a request whose environment nothing decides waits for its author's choice, and then works there", async () => {
     await environments("env-1", "env-2");
 
     expect(await harness.receive({ text: "Fix it", dedupeKey: "m1" })).toBe("asked");
@@ -144,7 +144,7 @@ describe("where a request is worked on", () => {
     expect((await harness.currentRun()).creatorId).not.toBe(principal.id);
   });
 
-  test("without a choice within an hour nothing happens, which is said once", async () => {
+  test("without a choice within an hour nothing happens, and the thread says so once", async () => {
     await environments("env-1", "env-2");
     await harness.receive({});
     await harness.clock.advance(HOUR_MS - 1_000);

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunId } from "../../../../src/core/ids.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { IntakeHarness } from "./inbox-harness.ts";
+import { InboxHarness } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 

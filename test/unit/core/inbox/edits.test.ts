@@ -5,11 +5,11 @@ import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { IntakeHarness, KEY } from "./inbox-harness.ts";
+import { InboxHarness, KEY } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(() => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
 });
 
 /** A version of the message `id`. The first one is no edit. */
@@ -93,7 +93,7 @@ describe("a request that no worker has taken", () => {
     expect(harness.repliesShown()).toEqual(["There is no environment secret-project. There are: none."]);
   });
 
-  test("an edit that leaves the text as it is has no effect and no sign", async () => {
+  test("an edit that leaves the text as it is has no effect and no reaction", async () => {
     await say("a", "Fix it");
     const before = harness.adapter.thread(KEY).length;
 
@@ -205,14 +205,14 @@ describe("a request that the agent has", () => {
     expect(await harness.currentRun()).toMatchObject({ state: "CANCELLED" });
   });
 
-  test("a deletion cannot unsay it, which is said once in the thread", async () => {
+  test("a deletion cannot take it back, and the thread says so once", async () => {
     harness.agents.scripts.push(untilCancelled);
     await say("a", "Fix it");
 
     expect(await remove("a")).toBe("replied");
     expect(await remove("a")).toBe("duplicate");
 
-    expect(harness.repliesShown()).toEqual([expect.stringMatching(/cannot be unsaid/)]);
+    expect(harness.repliesShown()).toEqual([expect.stringMatching(/cannot be taken back/)]);
     expect(await harness.currentRun()).toMatchObject({ state: "INPROGRESS" });
   });
 
@@ -323,7 +323,7 @@ describe("events in another order", () => {
 describe("a message that was never for the bot", () => {
   beforeEach(() => harness.start());
 
-  test("its edits and its deletion have no sign", async () => {
+  test("its edits and its deletion have no reaction", async () => {
     await say("a", "Fix it");
     const shown = harness.adapter.thread(KEY).length;
     const bystander = { addressed: "reply", author: { subject: "memory:Bob" } } as const;

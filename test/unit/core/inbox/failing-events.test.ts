@@ -4,11 +4,11 @@ import { AppError, Misconfigured, StorageUnavailable } from "../../../../src/cor
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { anInboxEvent } from "../../../support/run-builders.ts";
-import { IntakeHarness, KEY } from "./inbox-harness.ts";
+import { InboxHarness, KEY } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 
@@ -32,7 +32,7 @@ describe("an event that cannot be handled", () => {
     await quiet();
 
     expect(await harness.storage.inbox.next("key-1")).toBeUndefined();
-    expect(harness.repliesShown()).toEqual(["I could not take this up: The token was revoked."]);
+    expect(harness.repliesShown()).toEqual(["I could not handle this: The token was revoked."]);
   });
 
   test("an event that fails ten times ends as failed, and its author gets no internal details", async () => {
@@ -44,9 +44,7 @@ describe("an event that cannot be handled", () => {
     await harness.clock.advance(600_000);
 
     expect(await harness.storage.inbox.next("key-1")).toBeUndefined();
-    expect(harness.repliesShown()).toEqual([
-      "I could not take this up: Something broke while this was handled.",
-    ]);
+    expect(harness.repliesShown()).toEqual(["I could not handle this: Errand failed while it handled this."]);
   });
 
   test("an event that fails only because of the storage is retried until the storage is back", async () => {
@@ -124,7 +122,7 @@ describe("an event that cannot be handled", () => {
     expect((await harness.storage.installations.list()).map(({ problem }) => problem)).toEqual([undefined]);
   });
 
-  test("the failure of a message that came as two events is said once", async () => {
+  test("the failure of a message that came as two events is posted once", async () => {
     const refusal = () => new AppError("not_authorized", "No.");
     harness.adapter.translateFaults.push(refusal());
     await harness.put({ dedupeKey: "one" }, "key-1");
@@ -133,7 +131,7 @@ describe("an event that cannot be handled", () => {
     await harness.put({ dedupeKey: "one" }, "key-1");
     await quiet();
 
-    expect(harness.repliesShown()).toEqual(["I could not take this up: No."]);
+    expect(harness.repliesShown()).toEqual(["I could not handle this: No."]);
   });
 
   test("an event that fails and does not address the bot ends without a reply", async () => {

@@ -2,13 +2,13 @@ import { beforeEach, expect, test } from "vitest";
 import type { RunId } from "../../../../src/core/ids.ts";
 import type { AttachedFile } from "../../../../src/core/threads/notice.ts";
 import { END_TURN } from "../../../support/scripted-agents.ts";
-import { IntakeHarness, KEY } from "./inbox-harness.ts";
+import { InboxHarness, KEY } from "./inbox-harness.ts";
 
 const MIB = 1024 * 1024;
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 

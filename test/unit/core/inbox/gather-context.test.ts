@@ -1,10 +1,10 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { sha256 } from "../../../../src/app/sha256.ts";
 import { AppError } from "../../../../src/core/errors.ts";
-import type { RequestFile } from "../../../../src/core/inputs/run-input.ts";
+import type { RequestFile } from "../../../../src/core/input-files/input-file.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { IntakeHarness } from "./inbox-harness.ts";
+import { InboxHarness } from "./inbox-harness.ts";
 
 const IMAGE: RequestFile = {
   kind: "image",
@@ -13,13 +13,13 @@ const IMAGE: RequestFile = {
   bytes: Buffer.from("png"),
 };
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 
-test("the agent gets what stands around the message that starts its run, fenced as data", async () => {
+test("the agent gets the text around the message that starts its run, fenced as data", async () => {
   harness.adapter.surroundings = () => ({ context: "Bob: it is the parser" });
 
   expect(await harness.receive({ text: "Fix it", context: "An issue" })).toBe("run_created");
@@ -30,7 +30,7 @@ test("the agent gets what stands around the message that starts its run, fenced 
   );
 });
 
-test("the agent gets what stands around a follow-up as well", async () => {
+test("the agent gets the text around a follow-up as well", async () => {
   await harness.receive({ text: "Fix it" });
   const gather = vi.fn(() => ({ context: "Bob: `main` only" }));
   harness.adapter.surroundings = gather;
@@ -41,7 +41,7 @@ test("the agent gets what stands around a follow-up as well", async () => {
   expect(harness.agents.prompts[1]).toMatch(/```\nBob: `main` only\n```\n\nand this$/);
 });
 
-test("what could not be read is said in the thread and to the agent", async () => {
+test("the thread and the prompt name what could not be read", async () => {
   harness.adapter.surroundings = () => ({ unread: ["The file a.bin is too large."] });
 
   await harness.receive({ text: "Fix it" });
@@ -50,7 +50,7 @@ test("what could not be read is said in the thread and to the agent", async () =
   expect((await harness.currentRun()).context).toBe("Not read:\n- The file a.bin is too large.");
 });
 
-test("the run starts when nothing can be read", async () => {
+test("the run starts although the text around its message cannot be read", async () => {
   harness.adapter.surroundings = () => {
     throw new AppError("not_authorized", "Slack refused it.");
   };
@@ -58,7 +58,7 @@ test("the run starts when nothing can be read", async () => {
   expect(await harness.receive({ text: "Fix it" })).toBe("run_created");
 
   expect(harness.repliesShown()).toEqual([
-    "I could not read what stands around this message. Slack refused it.",
+    "I could not read the text around this message. Slack refused it.",
   ]);
 });
 

@@ -12,7 +12,7 @@ export const KEY = "thread-1" as ThreadKey;
 export const ADDRESS = { adapter: "memory", installation: "here", key: KEY };
 
 /** The core with one thread that receives messages. */
-export class IntakeHarness extends CoreHarness {
+export class InboxHarness extends CoreHarness {
   async put(
     changes: Partial<InboundMessage>,
     orderingKey?: string,

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { ADDRESS, IntakeHarness, KEY } from "./inbox-harness.ts";
+import { ADDRESS, InboxHarness, KEY } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 
@@ -19,7 +19,7 @@ describe("a message that names the bot", () => {
       text: "Fix it",
       context: "issue",
       permalink: "http://m/1",
-      subject: "Bug",
+      title: "Bug",
     });
 
     expect(disposition).toBe("run_created");

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
-import { ADDRESS, IntakeHarness } from "./inbox-harness.ts";
+import { ADDRESS, InboxHarness } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 
@@ -19,7 +19,7 @@ function countLookUps() {
   });
 }
 
-describe("the intake looks up thread and installation once", () => {
+describe("the inbox looks up thread and installation once", () => {
   test("one look-up is enough for a message that starts a run", async () => {
     const lookUps = countLookUps();
 
@@ -46,7 +46,7 @@ describe("the intake looks up thread and installation once", () => {
     expect(lookUps()).toEqual({ threads: 1, installations: 1 });
   });
 
-  test("one look-up is enough for a message that fails and gets an apology", async () => {
+  test("one look-up is enough for a message that fails and whose author is told", async () => {
     vi.spyOn(harness.adapter, "authorize").mockRejectedValue(
       new AppError("not_authorized", "The token was revoked."),
     );
@@ -54,7 +54,7 @@ describe("the intake looks up thread and installation once", () => {
 
     await harness.receive({});
 
-    expect(harness.repliesShown()).toEqual(["I could not take this up: The token was revoked."]);
+    expect(harness.repliesShown()).toEqual(["I could not handle this: The token was revoked."]);
     expect(lookUps()).toEqual({ threads: 1, installations: 1 });
   });
 

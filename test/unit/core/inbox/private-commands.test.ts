@@ -46,7 +46,7 @@ describe("private commands", () => {
 
   test("a copy of a command gets no link, and a new command gets one", async () => {
     expect(await answer("link", { requestId: "first" })).toContain("/signin/link?token=");
-    expect(await answer("link", { requestId: "first" })).toMatch(/got its link already/);
+    expect(await answer("link", { requestId: "first" })).toMatch(/already got its link/);
 
     expect(await answer("link", { requestId: "second" })).toContain("/signin/link?token=");
   });
@@ -142,7 +142,7 @@ describe("private commands", () => {
     },
   );
 
-  test("whom the platform or a policy does not admit gets the reason and no principal", async () => {
+  test("an account that the platform or a policy does not admit gets the reason and no principal", async () => {
     const guest = {
       allowed: true,
       permission: "guest",

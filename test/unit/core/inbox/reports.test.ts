@@ -6,13 +6,13 @@ import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
 import { aChange, anInboxEvent } from "../../../support/run-builders.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { ADDRESS, IntakeHarness, KEY } from "./inbox-harness.ts";
+import { ADDRESS, InboxHarness, KEY } from "./inbox-harness.ts";
 
 const ACTOR = { id: 7, login: "ada" };
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 
@@ -41,7 +41,7 @@ function outcomesShown() {
   return notices.filter((notice) => notice.kind === "message" && notice.purpose === "outcome");
 }
 
-test("a report about the work of a run is a follow-up in the name of who asked for it", async () => {
+test("a report about the work of a run is a follow-up in the name of the person who requested it", async () => {
   await harness.receive({});
 
   expect(await report(reported("c1"))).toBe("follow_up");
@@ -60,7 +60,7 @@ test("several reports about one commit are one follow-up", async () => {
   expect(await report(reported("c1"))).toBe("duplicate");
 });
 
-test("after two attempts the run asks once who asked for it, until that person answers", async () => {
+test("after two attempts the run asks the person who requested it once, until that person answers", async () => {
   await harness.receive({ provenance: { integration: "memory", actor: ACTOR } });
   const dispositions = [];
   for (const commit of ["c1", "c2", "c3", "c4"]) {

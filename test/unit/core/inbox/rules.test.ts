@@ -5,11 +5,11 @@ import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy, aRoutingRule } from "../../../support/rule-builders.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { IntakeHarness, KEY } from "./inbox-harness.ts";
+import { InboxHarness, KEY } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 
@@ -209,9 +209,7 @@ test("a button approves the words that its card shows, and after a change it is 
 
   expect(await harness.receive({ buttonAction })).toBe("replied");
 
-  expect(harness.repliesShown()).toEqual([
-    "What waits for approval has changed. It is not what you have seen.",
-  ]);
+  expect(harness.repliesShown()).toEqual(["What waits for approval has changed since you read it."]);
   expect((await harness.currentRun()).state).toBe("BLOCKED");
 });
 

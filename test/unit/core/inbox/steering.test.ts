@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { ADDRESS, IntakeHarness, KEY } from "./inbox-harness.ts";
+import { ADDRESS, InboxHarness, KEY } from "./inbox-harness.ts";
 
 const BOB = { subject: "memory:Bob", displayName: "Bob" };
 const CARA = { subject: "memory:Cara", displayName: "Cara" };
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   harness.adapter.traits = { ...harness.adapter.traits, source: "SLACK" };
   for (const name of ["Ada", "Bob", "Cara"]) {
     harness.adapter.roles.set(`memory:${name}`, ["member"]);
@@ -38,7 +38,7 @@ describe("replies in the thread of a run", () => {
     expect(people.map(({ displayName }) => displayName)).toEqual(["Ada"]);
   });
 
-  test("once others write too, a mention is needed, which is said once and to the author alone", async () => {
+  test("once others write too, a mention is needed, and the author alone is told so, once", async () => {
     await harness.receive({ text: "Fix it" });
     await reply("lol");
 
@@ -177,7 +177,7 @@ describe("retry", () => {
     expect(await mention("retry")).toBe("refused");
     expect(await harness.receive({ text: "retry" })).toBe("replied");
 
-    expect(harness.repliesShown().at(-1)).toBe("The run is not over yet.");
+    expect(harness.repliesShown().at(-1)).toBe("The run has not ended yet.");
   });
 });
 

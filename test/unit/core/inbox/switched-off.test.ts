@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
-import { ADDRESS, IntakeHarness, KEY } from "./inbox-harness.ts";
+import { ADDRESS, InboxHarness, KEY } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 

@@ -49,7 +49,7 @@ describe("an inactive agent", () => {
     expect(await endOf(id)).toEqual([
       "ERROR",
       "infrastructure_timeout",
-      "The agent gave no sign of life for 15 minutes.",
+      "The agent reported nothing for 15 minutes.",
     ]);
     expect(await harness.run(id)).not.toHaveProperty("lease");
     expect([harness.agents.open, harness.clock.pending]).toEqual([0, 0]);
@@ -90,7 +90,7 @@ describe("an inactive agent", () => {
 
       await harness.clock.advance(1_000 + LEASE_MS);
 
-      expect(await endOf(id)).toContain("The agent gave no sign of life for 15 minutes.");
+      expect(await endOf(id)).toContain("The agent reported nothing for 15 minutes.");
     },
   );
 
@@ -105,7 +105,7 @@ describe("an inactive agent", () => {
 
     await harness.clock.advance(LIMITS.inactivityMs + LEASE_MS);
 
-    expect(await endOf(id)).toContain("The agent gave no sign of life for 15 minutes.");
+    expect(await endOf(id)).toContain("The agent reported nothing for 15 minutes.");
   });
 
   test.each<[string, (turn: ScriptedTurn) => void]>([
@@ -176,7 +176,7 @@ test("a turn that takes too long ends with its own reason", async () => {
   expect(await endOf(id)).toEqual([
     "ERROR",
     "infrastructure_timeout",
-    "The turn took longer than 120 minutes, the longest that is allowed here.",
+    "The turn took longer than 120 minutes, which is the limit here.",
   ]);
 });
 
@@ -235,7 +235,7 @@ test("an attempt that takes too long ends its run with its own reason", async ()
   expect(await endOf(id)).toEqual([
     "ERROR",
     "infrastructure_timeout",
-    "The run was worked on for 360 minutes at a stretch, the longest that is allowed here.",
+    "The run was worked on for 360 minutes without a break, which is the limit here.",
   ]);
 });
 
@@ -255,7 +255,7 @@ test("the time limit of an attempt includes the preparation and aborts it", asyn
   expect(await endOf(id)).toEqual([
     "ERROR",
     "infrastructure_timeout",
-    "The run was worked on for 360 minutes at a stretch, the longest that is allowed here.",
+    "The run was worked on for 360 minutes without a break, which is the limit here.",
   ]);
   expect(await harness.run(id)).not.toHaveProperty("lease");
 });

@@ -158,7 +158,7 @@ describe("the pace of GitHub", () => {
     expect(writes.at(-1)).toMatchObject({ kind: "edit", key: working?.thread.key });
   }, 120_000);
 
-  test("a card that waits for its 15 s does not hold back the signs", async () => {
+  test("a card that waits for its 15 s does not hold back the reactions", async () => {
     await harness.start();
     const { run, thread } = { run: aRun(), thread: aThread() };
     await say(thread, aCard(run, { state: "QUEUED" }));

@@ -43,7 +43,7 @@ describe("the states of a run", () => {
     }
   });
 
-  test.each(RUN_STATES)("the state %s is ended, moving or worked on as documented", (state) => {
+  test.each(RUN_STATES)("the state %s is ended, needs a lease or is worked on as documented", (state) => {
     expect(isEnded(state)).toBe(ENDED.some((ended) => ended === state));
     expect(needsLease(state)).toBe(MOVING.some((moving) => moving === state));
     expect(isWorkedOn(state)).toBe(needsLease(state) || state === "BLOCKED");

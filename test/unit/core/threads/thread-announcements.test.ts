@@ -7,15 +7,15 @@ import { quiet } from "../../../support/manual-clock.ts";
 import { aFollowUp, aRun, aThread } from "../../../support/run-builders.ts";
 import { END_TURN } from "../../../support/scripted-agents.ts";
 import { waitFor } from "../../../support/wait-for.ts";
-import { IntakeHarness, KEY } from "../inbox/inbox-harness.ts";
+import { InboxHarness, KEY } from "../inbox/inbox-harness.ts";
 import { anEdit } from "../runs/edit.ts";
 
 const IDLE_MS = 60 * 60_000;
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 let bob: Principal;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   bob = await harness.person("Bob");
   await harness.start();
   await harness.receive({ text: "Fix it" });
@@ -104,7 +104,7 @@ describe("the answer to a private follow-up", () => {
   });
 
   test("the answer of a turn with a private and a public follow-up is announced", async () => {
-    harness = new IntakeHarness();
+    harness = new InboxHarness();
     bob = await harness.person("Bob");
     harness.agents.scripts.push(async ({ say }) => {
       await send("And the lexer", true);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { RunState } from "../../../../src/core/runs/states.ts";
 import type { Thread, Verbosity } from "../../../../src/core/threads/thread.ts";
 import { aRun, aThread } from "../../../support/run-builders.ts";
-import { IntakeHarness, KEY } from "../inbox/inbox-harness.ts";
+import { InboxHarness, KEY } from "../inbox/inbox-harness.ts";
 import { anEdit } from "../runs/edit.ts";
 
 describe("the card of a run", () => {
@@ -45,9 +45,9 @@ describe("the card of a run", () => {
 });
 
 describe("a quiet thread", () => {
-  let harness: IntakeHarness;
+  let harness: InboxHarness;
   beforeEach(async () => {
-    harness = new IntakeHarness();
+    harness = new InboxHarness();
     await harness.start();
   });
 

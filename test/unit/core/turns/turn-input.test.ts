@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../../src/core/runs/events.ts";
 import type { FollowUp } from "../../../../src/core/runs/run.ts";
-import { Digest } from "../../../../src/core/turns/digest.ts";
 import { turnText } from "../../../../src/core/turns/turn-input.ts";
+import { TurnSummary } from "../../../../src/core/turns/turn-summary.ts";
 import { aFollowUp, aRun } from "../../../support/run-builders.ts";
 
 const run = aRun({ prompt: "Fix it", turn: 1 });
@@ -83,11 +83,11 @@ describe("the earlier conversation", () => {
   const taken = later({ kind: "turn.started", followUpIds: ["f"], again: false });
 
   const linesOf = (before: number, now: readonly string[], more: readonly RunEvent[] = []) => {
-    const digest = new Digest(before, new Set(now));
+    const summary = new TurnSummary(before, new Set(now));
     for (const event of [...events, ...more]) {
-      digest.onEvent(event);
+      summary.onEvent(event);
     }
-    return digest.lines;
+    return summary.lines;
   };
 
   test("the earlier conversation has the new text of a follow-up", () => {

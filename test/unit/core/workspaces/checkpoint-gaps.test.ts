@@ -2,16 +2,16 @@ import { beforeEach, expect, test } from "vitest";
 import { AppError } from "../../../../src/core/errors.ts";
 import { CoreHarness, LEASE_MS } from "../../../support/core-harness.ts";
 import { ManualClock, quiet } from "../../../support/manual-clock.ts";
-import { IntakeHarness } from "../inbox/inbox-harness.ts";
+import { InboxHarness } from "../inbox/inbox-harness.ts";
 
 const TOO_LARGE = new AppError("operation_not_supported", "Too large.", { remedy: "Remove build results." });
 const STAYS = "They stay on their worker. If the run continues on another one, they will be missing.";
 const NOT_STORED = "The files of turn 1 could not be stored: Too large. Remove build results.";
 const LEFT_OUT = "Some files could not be stored with the workspace: workspace/locked (it cannot be read)";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 

@@ -254,7 +254,7 @@ describe("changes that cannot be stored", () => {
 
     expect((await harness.run(id)).state).toBe("SUCCEEDED");
     expect(await problemsOf(id)).toEqual([
-      "What this turn changes cannot be told apart.",
+      "The changes of this turn cannot be told from earlier ones.",
       "The changes could not be stored as a patch: git said [redacted]",
       "The changes could not be stored as a patch.",
     ]);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type RequestFile, storeInputs } from "../../../../src/core/inputs/run-input.ts";
+import { type RequestFile, storeInputFiles } from "../../../../src/core/input-files/input-file.ts";
 import type { Run } from "../../../../src/core/runs/run.ts";
 import type { CollectedFile } from "../../../../src/core/workspaces/workspace.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
@@ -23,7 +23,7 @@ const IMAGE: RequestFile = {
 };
 
 async function perform(...files: readonly RequestFile[]): Promise<Run> {
-  const { id } = await harness.create({ inputs: await storeInputs(harness.blobs, files) });
+  const { id } = await harness.create({ inputs: await storeInputFiles(harness.blobs, files) });
   await quiet();
   return harness.run(id);
 }

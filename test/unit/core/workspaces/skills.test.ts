@@ -44,7 +44,7 @@ describe("a run of a skill", () => {
     expect(skill?.files.map(({ path }) => path)).toEqual(["SKILL.md", "scripts/run.sh"]);
   });
 
-  test("a run of a skill without a prompt is told to carry out the skill, in the first turn only", async () => {
+  test("the agent of a skill without a prompt is told to carry out the skill, in the first turn only", async () => {
     const id = await perform({ prompt: " ", config: { skill_spec: "acme/tools:deploy" } });
     await harness.followUp(id, "And once more.");
 

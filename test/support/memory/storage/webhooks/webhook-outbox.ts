@@ -53,7 +53,7 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
     });
   }
 
-  hold(endpointId: string): Promise<WebhookEndpoint | undefined> {
+  lock(endpointId: string): Promise<WebhookEndpoint | undefined> {
     return this.#database.read((tables) => endpointIn(tables, endpointId));
   }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { Rule } from "../../../../src/core/rules/rule.ts";
-import { RuleBook } from "../../../../src/core/rules/rule-book.ts";
+import { RuleCache } from "../../../../src/core/rules/rule-cache.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
@@ -12,7 +12,7 @@ let pubsub: InMemoryPubSub;
 let stored: readonly Rule[];
 let reads: TeamId[];
 let failure: Error | undefined;
-let book: RuleBook<Rule>;
+let cache: RuleCache<Rule>;
 beforeEach(() => {
   [clock, pubsub, stored, reads, failure] = [new ManualClock(), new InMemoryPubSub(), [], [], undefined];
   const list = async (teamId: TeamId) => {
@@ -22,7 +22,7 @@ beforeEach(() => {
     }
     return stored;
   };
-  book = new RuleBook({ records: { list }, channel: "rules", pubsub, clock });
+  cache = new RuleCache({ records: { list }, channel: "rules", pubsub, clock });
 });
 
 describe("the rules of a team", () => {
@@ -35,42 +35,42 @@ describe("the rules of a team", () => {
       aPolicy({ name: "a", priority: 1, createdAt: at("11:00") }),
     ];
 
-    expect((await book.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    expect((await cache.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["a", "b", "c"]);
   });
 
   test("rules are read once for all requests, separately for each team", async () => {
-    await Promise.all([book.of(FIRST_TEAM), book.of(FIRST_TEAM)]);
-    await book.of(FIRST_TEAM);
-    await book.of("other" as TeamId);
+    await Promise.all([cache.of(FIRST_TEAM), cache.of(FIRST_TEAM)]);
+    await cache.of(FIRST_TEAM);
+    await cache.of("other" as TeamId);
 
     expect(reads).toEqual([FIRST_TEAM, "other"]);
   });
 
   test("rules are read again when a change is published", async () => {
-    await book.of(FIRST_TEAM);
+    await cache.of(FIRST_TEAM);
     stored = [aPolicy({ name: "new" })];
 
     pubsub.publish(["rules"]);
 
-    await expect.poll(async () => (await book.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["new"]);
+    await expect.poll(async () => (await cache.of(FIRST_TEAM)).map(({ name }) => name)).toEqual(["new"]);
   });
 
   test("rules are read again after five seconds if the notification is lost", async () => {
-    await book.of(FIRST_TEAM);
+    await cache.of(FIRST_TEAM);
     stored = [aPolicy({ name: "new" })];
 
     await clock.advance(4_900);
-    expect(await book.of(FIRST_TEAM)).toEqual([]);
+    expect(await cache.of(FIRST_TEAM)).toEqual([]);
     await clock.advance(100);
 
-    expect(await book.of(FIRST_TEAM)).toMatchObject([{ name: "new" }]);
+    expect(await cache.of(FIRST_TEAM)).toMatchObject([{ name: "new" }]);
   });
 
   test("rules that could not be read are requested again", async () => {
     failure = new Error("away");
-    await expect(book.of(FIRST_TEAM)).rejects.toThrow("away");
+    await expect(cache.of(FIRST_TEAM)).rejects.toThrow("away");
     failure = undefined;
 
-    expect(await book.of(FIRST_TEAM)).toEqual([]);
+    expect(await cache.of(FIRST_TEAM)).toEqual([]);
   });
 });

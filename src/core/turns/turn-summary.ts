@@ -5,7 +5,7 @@ import type { RunEvent } from "../runs/events.ts";
  * follow-up that was rewritten has its new text. A follow-up that no turn has taken is missing, because it may have
  * been withdrawn, or never approved. Follow-ups in `now` are left out, because they are the turn itself.
  */
-export class Digest {
+export class TurnSummary {
   readonly #before: number;
   readonly #now: ReadonlySet<string>;
   /** By the id of the follow-up, or the number of the event. */
@@ -43,7 +43,7 @@ export class Digest {
         }
         break;
       default:
-        // Nothing else is part of the digest.
+        // Nothing else is part of the summary.
         break;
     }
   }

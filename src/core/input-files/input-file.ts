@@ -4,7 +4,7 @@ export const INPUT_KINDS = ["attachment", "image"] as const;
 export type InputKind = (typeof INPUT_KINDS)[number];
 
 /** A file in the request of a run. */
-export interface RunInput {
+export interface InputFile {
   readonly kind: InputKind;
   /** The name that the caller gave; untrusted. */
   readonly fileName: string;
@@ -14,22 +14,22 @@ export interface RunInput {
 }
 
 /** A file of a follow-up. It has a place of its own in the workspace. */
-export interface FollowUpFile extends RunInput {
+export interface FollowUpFile extends InputFile {
   /** Relative to the workspace's directory. */
   readonly path: string;
   readonly sha256: string;
 }
 
-export interface RequestFile extends Pick<RunInput, "kind" | "fileName" | "mimeType"> {
+export interface RequestFile extends Pick<InputFile, "kind" | "fileName" | "mimeType"> {
   readonly bytes: Uint8Array;
 }
 
 /** Stores the bytes. The change that creates the run or the follow-up references them; otherwise they are pruned. */
-export async function storeInputs(
+export async function storeInputFiles(
   blobs: Pick<BlobStore, "put">,
   files: readonly RequestFile[],
-): Promise<readonly RunInput[]> {
-  const kept: RunInput[] = [];
+): Promise<readonly InputFile[]> {
+  const kept: InputFile[] = [];
   for (const { bytes, ...file } of files) {
     kept.push({ ...file, sizeBytes: bytes.length, blobId: await blobs.put(bytes) });
   }

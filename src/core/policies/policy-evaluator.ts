@@ -9,29 +9,33 @@ import type { RecordStore } from "../team-records/record-store.ts";
 import { evaluatePolicies, type Verdict } from "./evaluate-policies.ts";
 import type { PolicyAction, Relation, Role } from "./policy.ts";
 
-export interface RunJudgeDeps extends Pick<RunRules, "policies"> {
+export interface PolicyEvaluatorDeps extends Pick<RunRules, "policies"> {
   readonly environments: Pick<RecordStore<Environment>, "list">;
 }
 
-type JudgedRun = Pick<Run, "agent" | "config" | "creatorId" | "executorId" | "provenance" | "requesterId">;
+type EvaluatedRun = Pick<Run, "agent" | "config" | "creatorId" | "executorId" | "provenance" | "requesterId">;
 type Actor = Pick<Viewer, "id" | "teamId" | "administrator" | "groups" | "invitation"> & {
   readonly type?: Viewer["type"] | undefined;
 };
 
 /** Says what the policies of the team decide about an action of this principal on a run. */
-export type RunJudge = (action: PolicyAction, run: JudgedRun) => Verdict;
+export type PolicyEvaluator = (action: PolicyAction, run: EvaluatedRun) => Verdict;
 
 /** Reads everything that a verdict needs, so that it can be made within a change of the run. */
-export async function runJudge(deps: RunJudgeDeps, actor: Actor, from: RequestOrigin): Promise<RunJudge> {
-  return (await runJudges(deps, actor.teamId, from))(actor);
+export async function policyEvaluator(
+  deps: PolicyEvaluatorDeps,
+  actor: Actor,
+  from: RequestOrigin,
+): Promise<PolicyEvaluator> {
+  return (await policyEvaluators(deps, actor.teamId, from))(actor);
 }
 
 /** The same for every principal of the team. */
-export async function runJudges(
-  deps: RunJudgeDeps,
+export async function policyEvaluators(
+  deps: PolicyEvaluatorDeps,
   teamId: TeamId,
   from: RequestOrigin,
-): Promise<(actor: Actor) => RunJudge> {
+): Promise<(actor: Actor) => PolicyEvaluator> {
   const policies = await deps.policies.of(teamId);
   const asksForRepositories = policies.some(({ match }) => match.repositories !== undefined);
   const environments = asksForRepositories ? await deps.environments.list(teamId) : [];
@@ -63,7 +67,7 @@ function rolesOf({ administrator, invitation }: Actor, { roles = [] }: RequestOr
 }
 
 /** All repositories that the workspace of the run gets. */
-function repositoriesOf(run: JudgedRun, environments: readonly Environment[]): readonly string[] {
+function repositoriesOf(run: EvaluatedRun, environments: readonly Environment[]): readonly string[] {
   const { environment_id: id, repository } = run.config;
   const environment = environments.find((each) => each.id === id);
   const home = homeRepositoryOf(run);
@@ -74,6 +78,6 @@ function repositoriesOf(run: JudgedRun, environments: readonly Environment[]): r
   ];
 }
 
-function relationOf({ id }: Actor, { creatorId, executorId, requesterId }: JudgedRun): Relation {
+function relationOf({ id }: Actor, { creatorId, executorId, requesterId }: EvaluatedRun): Relation {
   return [creatorId, executorId, requesterId].includes(id) ? "own" : "others";
 }

@@ -4,7 +4,7 @@ import type { PubSub } from "../ports/pubsub.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
 import { inOrder, type Rule } from "./rule.ts";
 
-export interface RuleBookDeps<R extends Rule> {
+export interface RuleCacheDeps<R extends Rule> {
   readonly records: Pick<RecordStore<R>, "list">;
   /** The channel that announces changed rules of this kind. */
   readonly channel: string;
@@ -21,11 +21,11 @@ interface Kept<R> {
 }
 
 /** Caches the rules of each team, so that they are not read for every run. */
-export class RuleBook<R extends Rule> {
-  readonly #deps: RuleBookDeps<R>;
+export class RuleCache<R extends Rule> {
+  readonly #deps: RuleCacheDeps<R>;
   readonly #kept = new Map<TeamId, Kept<R>>();
 
-  constructor(deps: RuleBookDeps<R>) {
+  constructor(deps: RuleCacheDeps<R>) {
     this.#deps = deps;
     deps.pubsub.subscribe(deps.channel, () => this.#kept.clear());
   }

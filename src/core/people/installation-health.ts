@@ -3,25 +3,25 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { InstallationStore } from "./people-stores.ts";
 
-/** So long a process does not write again that an installation works. */
+/** How long a process does not record again that an installation works. */
 const KNOWN_MS = 60_000;
 
-export interface InstallationWatchDeps {
+export interface InstallationHealthDeps {
   readonly installations: Pick<InstallationStore, "setProblem">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Notes of which installations a platform refuses the app, from the results of calls that are made anyway. */
-export class InstallationWatch {
-  readonly #deps: InstallationWatchDeps;
+/** Records which installations refuse the app, from the results of calls that are made anyway. */
+export class InstallationHealth {
+  readonly #deps: InstallationHealthDeps;
   readonly #worksUntilMs = new Map<string, number>();
 
-  constructor(deps: InstallationWatchDeps) {
+  constructor(deps: InstallationHealthDeps) {
     this.#deps = deps;
   }
 
-  /** The platform took a call. */
+  /** A call succeeded. */
   async worked(adapter: string, externalId: string): Promise<void> {
     const key = `${adapter} ${externalId}`;
     const nowMs = this.#deps.clock.now().getTime();
@@ -39,7 +39,7 @@ export class InstallationWatch {
     }
   }
 
-  /** The app has no access there any more. */
+  /** The app no longer has access there. */
   async removed(problem: string, adapter: string, externalId?: string): Promise<void> {
     this.#worksUntilMs.clear();
     await this.#note({ adapter, ...(externalId === undefined ? {} : { externalId }) }, problem);

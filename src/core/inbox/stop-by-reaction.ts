@@ -1,13 +1,13 @@
 import { AppError } from "../errors.ts";
 import { isEnded } from "../runs/states.ts";
-import type { StopSign } from "../threads/thread-adapter.ts";
-import { takenMessage } from "./change-message.ts";
+import type { StopReaction } from "../threads/thread-adapter.ts";
+import { effectOf } from "./change-message.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxDeps } from "./message-context.ts";
 
-/** Stops the run of a request if its author put the sign on it. Every other sign has no effect and no answer. */
-export async function stopBySign(
-  { inboxId, stop }: { readonly inboxId: string; readonly stop: StopSign },
+/** Stops the run of a request if the author of the request reacted to it. Other reactions have no effect and no answer. */
+export async function stopByReaction(
+  { inboxId, stop }: { readonly inboxId: string; readonly stop: StopReaction },
   { adapters, runs, storage }: InboxDeps,
 ): Promise<Disposition> {
   const { adapter, installation, messageId, subject } = stop;
@@ -15,15 +15,15 @@ export async function stopBySign(
     await storage.inbox.complete({ inboxId, disposition: "ignored", reason });
     return "ignored" as const;
   };
-  const taken = takenMessage(await storage.inbox.listResultsOf(messageId));
-  const run = taken?.isRequest === true ? await storage.runs.find({ id: taken.runId }) : undefined;
+  const effect = effectOf(await storage.inbox.listResultsOf(messageId));
+  const run = effect?.isRequest === true ? await storage.runs.find({ id: effect.runId }) : undefined;
   if (run === undefined || isEnded(run.state)) {
-    return ignore("A sign on a message that is no request of a run that goes on.");
+    return ignore("A reaction to a message that did not start a run, or whose run has ended.");
   }
   const identity = await storage.identities.find(run.teamId, subject);
   const [author] = identity === undefined ? [] : await storage.people.getMany([identity.principalId]);
   if (author === undefined || author.disabled || author.id !== (run.requesterId ?? run.creatorId)) {
-    return ignore("A sign of a user who did not write the request.");
+    return ignore("A reaction of a user who did not write the request.");
   }
   const source = adapters.get(adapter)?.traits.source ?? "API";
   const inboxResult = { inboxId, teamId: run.teamId, disposition: "cancelled" } as const;

@@ -1,5 +1,5 @@
 import type { Workspace } from "../workspaces/workspace.ts";
-import type { FollowUpFile, RunInput } from "./run-input.ts";
+import type { FollowUpFile, InputFile } from "./input-file.ts";
 
 const DIRECTORY = "attachments";
 /** Follow-ups of one run differ in the end of their ids. */
@@ -8,14 +8,14 @@ const ID_LENGTH = 8;
 const NAME_BYTES_MAX = 200;
 const EXTENSION_LENGTH_MAX = 20;
 
-export interface FileInWorkspace extends Pick<RunInput, "kind" | "mimeType" | "sizeBytes"> {
+export interface FileInWorkspace extends Pick<InputFile, "kind" | "mimeType" | "sizeBytes"> {
   /** Relative to the workspace's directory. */
   readonly path: string;
 }
 
 /** The path of each input file in the workspace. Names from callers are made safe and unique. */
 export function filesInWorkspace(
-  inputs: readonly Omit<RunInput, "blobId">[],
+  inputs: readonly Omit<InputFile, "blobId">[],
   directory = DIRECTORY,
 ): readonly FileInWorkspace[] {
   const taken = new Set<string>();
@@ -27,7 +27,7 @@ export function filesInWorkspace(
   });
 }
 
-/** What the log and the agent are told about a file. */
+/** What the log and the agent get to know about a file. */
 export function fileInWorkspace({ kind, mimeType, path, sizeBytes }: FollowUpFile): FileInWorkspace {
   return { path, kind, mimeType, sizeBytes };
 }

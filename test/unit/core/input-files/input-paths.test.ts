@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { cleanFileName, filesInWorkspace, pathToFiles } from "../../../../src/core/inputs/input-paths.ts";
+import {
+  cleanFileName,
+  filesInWorkspace,
+  pathToFiles,
+} from "../../../../src/core/input-files/input-paths.ts";
 
 test.each([
   ["report.pdf", "report.pdf"],

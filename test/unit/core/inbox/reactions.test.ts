@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { untilCancelled } from "../../../support/scripted-agents.ts";
-import { IntakeHarness, KEY } from "./inbox-harness.ts";
+import { InboxHarness, KEY } from "./inbox-harness.ts";
 
-let harness: IntakeHarness;
+let harness: InboxHarness;
 beforeEach(async () => {
-  harness = new IntakeHarness();
+  harness = new InboxHarness();
   await harness.start();
 });
 
@@ -16,12 +16,12 @@ function say(id: string, text: string, changes: Partial<InboundMessage> = {}) {
 }
 
 function stop(messageId: string, name = "Ada") {
-  const sign = { adapter: "memory", installation: "here", messageId, subject: `memory:${name}` };
-  return harness.receive({}, { stop: sign });
+  const reaction = { adapter: "memory", installation: "here", messageId, subject: `memory:${name}` };
+  return harness.receive({}, { stop: reaction });
 }
 
-/** The signs on the messages of users. */
-function signs(): Readonly<Record<string, string>> {
+/** The reactions to the messages of users. */
+function reactions(): Readonly<Record<string, string>> {
   const notices = harness.adapter.thread(KEY).map(({ notice }) => notice);
   return Object.fromEntries(
     notices.flatMap((notice) => {
@@ -33,7 +33,7 @@ function signs(): Readonly<Record<string, string>> {
   );
 }
 
-describe("signs at the end of a turn", () => {
+describe("reactions at the end of a turn", () => {
   test("the messages of a turn are done when it is over, and those of the next one are seen", async () => {
     harness.agents.scripts.push(async ({ say: answer }) => {
       await say("b", "and this");
@@ -45,9 +45,9 @@ describe("signs at the end of a turn", () => {
     await say("a", "Fix it");
     await quiet();
 
-    expect(signs()).toEqual({ a: "done", b: "seen" });
+    expect(reactions()).toEqual({ a: "done", b: "seen" });
     await say("c", "stop");
-    expect(signs()).toMatchObject({ a: "done", b: "stopped" });
+    expect(reactions()).toMatchObject({ a: "done", b: "stopped" });
   });
 
   test("a turn that fails", async () => {
@@ -55,7 +55,7 @@ describe("signs at the end of a turn", () => {
 
     await say("a", "Fix it");
 
-    expect(signs()).toEqual({ a: "failed" });
+    expect(reactions()).toEqual({ a: "failed" });
   });
 
   test("a run that is retried by a message shows its end on that message", async () => {
@@ -64,7 +64,7 @@ describe("signs at the end of a turn", () => {
 
     await say("b", "retry");
 
-    expect(signs()).toEqual({ a: "failed", b: "done" });
+    expect(reactions()).toEqual({ a: "failed", b: "done" });
   });
 
   test("a run that is retried by a button shows its end on the request", async () => {
@@ -74,18 +74,18 @@ describe("signs at the end of a turn", () => {
 
     await say("card", "", { buttonAction: { kind: "retry", runId } });
 
-    expect(signs()).toEqual({ a: "done" });
+    expect(reactions()).toEqual({ a: "done" });
   });
 
-  test("a message over the API has no sign", async () => {
+  test("a message over the API has no reaction", async () => {
     await say("a", "Fix it");
     await harness.followUp((await harness.currentRun()).id, "and this");
 
-    expect(signs()).toEqual({ a: "done" });
+    expect(reactions()).toEqual({ a: "done" });
   });
 });
 
-describe("a sign that stops", () => {
+describe("a reaction that stops", () => {
   test("its author stops the run, once", async () => {
     harness.agents.scripts.push(untilCancelled);
     await say("a", "Fix it");
@@ -97,10 +97,10 @@ describe("a sign that stops", () => {
       state: "CANCELLED",
       statusMessage: { message: "Cancelled by Ada." },
     });
-    expect(signs()).toEqual({ a: "stopped" });
+    expect(reactions()).toEqual({ a: "stopped" });
   });
 
-  test("a sign of another user, or on another message, has no effect and no answer", async () => {
+  test("a reaction of another user, or to another message, has no effect and no answer", async () => {
     harness.agents.scripts.push(untilCancelled);
     await say("a", "Fix it");
     await say("b", "and this", { author: { subject: "memory:Bob", displayName: "Bob" } });
