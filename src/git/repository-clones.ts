@@ -11,6 +11,7 @@ import { HistoryMirrorCache } from "./history-mirror-cache.ts";
 import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import { type MirrorOptions, mirrorKeyOf } from "./mirror-options.ts";
 import { readTemplate } from "./pull-request-template.ts";
+import { reachRepository } from "./reach-repository.ts";
 import { listRefs, type RefTarget, targetOf } from "./remote-refs.ts";
 import type { TeamCommitter } from "./team-authorizer.ts";
 import type { Transport } from "./transport-settings.ts";
@@ -235,9 +236,11 @@ export class RepositoryClones {
     talk: (transport: Transport, limited: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return this.#talks.pass(repository.teamId, async () => {
-      const url = this.urlOf(repository);
-      const authorization = await this.#options.authorize(repository, url);
-      return talk({ url, authorization }, this.#limited(signal));
+      const limited = this.#limited(signal);
+      const authorize = (url: string) => this.#options.authorize(repository, url);
+      return reachRepository(this.urlOf(repository), { authorize, signal: limited }, (transport) =>
+        talk(transport, limited),
+      );
     });
   }
 

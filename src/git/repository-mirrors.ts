@@ -8,6 +8,7 @@ import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import type { FetchOptions, MirrorReader } from "./mirror.ts";
 import { type Held, MirrorCache, type Moment } from "./mirror-cache.ts";
 import { DEFAULT_LIMITS, type MirrorLimits, type MirrorOptions, mirrorKeyOf } from "./mirror-options.ts";
+import { reachRepository } from "./reach-repository.ts";
 
 /** The number of concurrent fetches for one team. */
 const FETCHES_PER_TEAM = 4;
@@ -116,9 +117,9 @@ export class RepositoryMirrors {
         throw overdue(repository);
       }
       const url = `${baseUrl}/${repository.owner}/${repository.name}.git`;
-      const authorization = await authorize(repository, url);
       const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(fetchMs)]);
-      return fetch({ url, authorization, maxPackBytes, signal });
+      const options = { authorize: (at: string) => authorize(repository, at), signal };
+      return reachRepository(url, options, (transport) => fetch({ ...transport, maxPackBytes, signal }));
     });
   }
 

@@ -22,6 +22,12 @@ export class GitHost {
     return { ERRAND_GIT_URL: this.#server.url };
   }
 
+  /** From now on the repository has this name, and its former address redirects. */
+  async rename(former: string, present: string): Promise<void> {
+    await this.repositories.rename(former, present);
+    this.#server.renames.set(former, present);
+  }
+
   async stop(): Promise<void> {
     await this.#server.stop();
     await this.repositories.remove();

@@ -19,6 +19,8 @@ export class GitHttpServer {
   readonly requests: GitRequest[] = [];
   /** Undefined: every request is allowed. Otherwise a request with another `Authorization` is refused with 401. */
   authorization: string | undefined;
+  /** The present names of renamed repositories, by their former names, at which the server redirects. */
+  readonly renames = new Map<string, string>();
   /** Answers instead of git, where it returns true. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
   readonly #server: Server;
@@ -54,6 +56,12 @@ export class GitHttpServer {
     const { authorization } = request.headers;
     this.requests.push({ method, url, authorization });
     if (this.intercept(request, response)) {
+      return;
+    }
+    const [, repository = "", rest = ""] = /^\/(.+)\.git(\/.*)$/.exec(url) ?? [];
+    const present = this.renames.get(repository);
+    if (present !== undefined) {
+      response.writeHead(301, { location: `/${present}.git${rest}` }).end();
       return;
     }
     if (this.authorization !== undefined && authorization !== this.authorization) {

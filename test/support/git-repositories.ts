@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -27,6 +27,12 @@ export class GitRepositories {
 
   pathOf(repository: string): string {
     return join(this.root, `${repository}.git`);
+  }
+
+  async rename(former: string, present: string): Promise<void> {
+    await rename(this.pathOf(former), this.pathOf(present));
+    this.#heads.set(present, this.#heads.get(former) ?? "");
+    this.#heads.delete(former);
   }
 
   /** An empty repository; repeatable. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { GithubConfig } from "./config.ts";
-import { movedError, toAppError } from "./errors.ts";
+import { MovedError, toAppError } from "./errors.ts";
 import { InstallationTokens, type TokenScope } from "./installation-tokens.ts";
 import { KnownAnswers, type Received } from "./known-answers.ts";
 
@@ -13,6 +13,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const WAIT_MAX_MS = 60 * 60_000;
 
 const tokenAnswer = z.object({ token: z.string() });
+export const installationAnswer = z.object({ id: z.int() });
 
 export interface GithubClientDeps {
   readonly log: Log;
@@ -74,6 +75,17 @@ export class GithubClient {
 
   async listAsApp<Value>(call: GithubCall<Value>): Promise<Answer<Value>> {
     return send(this.#app, call);
+  }
+
+  /** The App's installation in a repository. Octokit authenticates as the App only where a route has names. */
+  async installationIn(repositoryId: number): Promise<number> {
+    const { token } = tokenAnswer.parse(await this.#app.auth({ type: "app" }));
+    const call = {
+      route: "GET /repositories/{id}/installation",
+      parameters: { id: repositoryId },
+      answer: installationAnswer,
+    };
+    return (await send(this.#octokit, call, { authorization: `bearer ${token}` })).value.id;
   }
 
   async call<Value>(installation: string, call: GithubCall<Value>): Promise<Value> {
@@ -195,7 +207,7 @@ async function receive(
     const request = { ...parameters, headers: { ...requestHeaders, ...condition } };
     const { data, headers, status } = await octokit.request(route, request);
     if (status >= 300) {
-      throw movedError(status, route);
+      throw new MovedError(status, route, headers.location);
     }
     return { data, link: headers.link ?? "", etag: headers.etag };
   } catch (error) {
@@ -230,7 +242,7 @@ async function findLocation(
   try {
     const { headers, status } = await octokit.request(route, { ...parameters, headers: requestHeaders });
     if (status !== 302 || headers.location === undefined) {
-      throw movedError(status, route);
+      throw new MovedError(status, route);
     }
     return headers.location;
   } catch (error) {

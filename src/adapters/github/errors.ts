@@ -37,12 +37,19 @@ export function toAppError(error: unknown, route: string): AppError {
 }
 
 /** A redirect that was not followed: an issue that was transferred, a repository that was just renamed. */
-export function movedError(status: number, route: string): AppError {
-  const isForGood = status === 301 || status === 308;
-  return new AppError("resource_not_found", `GitHub answered ${status} to ${route}: it has moved.`, {
-    retryable: !isForGood,
-    remedy: "Ask again in its new place, if the App is installed there.",
-  });
+export class MovedError extends AppError {
+  /** The repository to which GitHub redirects, in which everything has its former address. */
+  readonly repositoryId: number | undefined;
+
+  constructor(status: number, route: string, location = "") {
+    const isForGood = status === 301 || status === 308;
+    super("resource_not_found", `GitHub answered ${status} to ${route}: it has moved.`, {
+      retryable: !isForGood,
+      remedy: "Ask again in its new place, if the App is installed there.",
+    });
+    const [, id] = /\/repositories\/(\d{1,15})(?:\/|$)/.exec(location) ?? [];
+    this.repositoryId = id === undefined ? undefined : Number(id);
+  }
 }
 
 interface Refusal {

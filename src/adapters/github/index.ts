@@ -104,7 +104,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     checks: (facts) => githubChecks(config, { arrivals, facts, fetch: deps.fetch ?? globalThis.fetch, log }),
     lostEvents: new LostDeliveries({ client, log, now }),
     openRepository: (url) => repositories.open(url),
-    openPullRequests: (repository) => openPullRequests(repository, { client, repositories }),
+    openPullRequests: (repository) => openPullRequests(repository, { client, names, repositories }),
     ...(oauth && { signIn: githubSignIn({ apiUrl, oauth }, deps) }),
   };
 }

@@ -7,7 +7,8 @@ const PAUSE_MAX_MS = 2 * 60_000;
 
 /** What a token may do, in the words of the API. */
 export interface TokenScope {
-  readonly repositories: readonly string[];
+  readonly repositories?: readonly string[];
+  readonly repository_ids?: readonly number[];
   readonly permissions: Readonly<Record<string, "read" | "write">>;
 }
 

@@ -5,7 +5,7 @@ import type { RepositoryName } from "../../core/repositories/repository-name.ts"
 import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
 import { type Draft, newText, renewedText } from "./pull-request-description.ts";
 import { readPullRequest } from "./pull-request-status.ts";
-import type { GithubRepositories, Repository } from "./repositories.ts";
+import type { GithubRepositories, Repository, RepositoryNames } from "./repositories.ts";
 import { threadKeyOf } from "./thread-key.ts";
 
 const pullAnswer = z.object({
@@ -32,18 +32,33 @@ interface RepositoryApi extends Repository {
   readonly defaultBranch?: string | undefined;
 }
 
+/** Asks something of the API of a repository. After a rename, asks again under the present name. */
+type AskRepository = <Value>(ask: (api: RepositoryApi) => Promise<Value>) => Promise<Value>;
+
+interface PullRequestDeps {
+  readonly client: GithubClient;
+  readonly names: RepositoryNames;
+  readonly repositories: GithubRepositories;
+}
+
 export async function openPullRequests(
-  { owner, name: repo }: RepositoryName,
-  { client, repositories }: { readonly client: GithubClient; readonly repositories: GithubRepositories },
+  { owner, name }: RepositoryName,
+  { client, names, repositories }: PullRequestDeps,
 ): Promise<PullRequestAccess | undefined> {
-  const id = await repositories.installationOf(owner, repo);
-  if (id === undefined) {
+  const found = await repositories.find(owner, name);
+  if (found === undefined) {
     return undefined;
   }
-  const installation = String(id);
+  const { id, installation } = found;
   const call: RepositoryApi["call"] = (request) => client.call(installation, request);
-  const defaultBranch = repositories.defaultBranchOf(owner, repo);
-  return { installation, ...pullRequestsOf({ call, defaultBranch, installation, owner, repo }) };
+  const at: AskRepository = (ask) => {
+    const askAs = (repository: Repository) => {
+      const { defaultBranch } = names.of(repository.owner, repository.repo) ?? {};
+      return ask({ call, defaultBranch, installation, owner: repository.owner, repo: repository.repo });
+    };
+    return id === undefined ? askAs(found) : names.use(installation, id, askAs);
+  };
+  return { installation, ...pullRequestsOf(at) };
 }
 
 /** The same with a token instead of the App. */
@@ -52,14 +67,14 @@ export async function openPullRequestsWithToken(
   client: Pick<GithubTokenClient, "call">,
 ): Promise<Omit<PullRequestAccess, "installation">> {
   const call: RepositoryApi["call"] = (request) => client.call(request);
-  return pullRequestsOf({ call, owner, repo });
+  return pullRequestsOf((ask) => ask({ call, owner, repo }));
 }
 
-function pullRequestsOf(api: RepositoryApi): Omit<PullRequestAccess, "installation"> {
+function pullRequestsOf(at: AskRepository): Omit<PullRequestAccess, "installation"> {
   return {
-    open: (draft) => create(api, draft),
-    find: (branch) => find(api, branch),
-    read: (number) => readPullRequest(api, number),
+    open: (draft) => at((api) => create(api, draft)),
+    find: (branch) => at((api) => find(api, branch)),
+    read: (number) => at((api) => readPullRequest(api, number)),
   };
 }
 

@@ -3,11 +3,10 @@ import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Committer, RepositoryAccess } from "../../core/repositories/repository-access.ts";
 import { isAllowedName } from "../../core/repositories/repository-name.ts";
-import type { GithubClient } from "./client.ts";
+import { type GithubClient, installationAnswer } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
+import { MovedError } from "./errors.ts";
 import type { BotIdentity } from "./identity.ts";
-
-const installationAnswer = z.object({ id: z.int() });
 
 const nameAnswer = z.object({
   name: z.string(),
@@ -25,6 +24,13 @@ const REPOSITORY_PATH = /^\/(?<owner>[^/]+)\/(?<repo>[^/]+)\.git$/;
 export interface Repository {
   readonly owner: string;
   readonly repo: string;
+}
+
+/** A repository in which the App is installed. */
+interface FoundRepository extends Repository {
+  readonly installation: string;
+  /** Undefined: GitHub has not said it yet. It stays the same when the repository is renamed. */
+  readonly id?: number;
 }
 
 /** What a signed event or an answer of GitHub says about a repository. */
@@ -154,47 +160,52 @@ export class GithubRepositories {
     if (origin !== this.#host || owner === undefined || repo === undefined) {
       return undefined;
     }
-    const id = await this.installationOf(owner, repo);
-    if (id === undefined) {
-      return undefined;
-    }
-    return {
-      installation: String(id),
-      authorization: (access) => this.#authorization(id, repo, access),
-      committer: () => this.#committer(id),
-    };
+    const found = await this.find(owner, repo);
+    return (
+      found && {
+        installation: found.installation,
+        authorization: (access) => this.#authorization(found, access),
+        committer: () => this.#committer(found.installation),
+      }
+    );
   }
 
   /** By the numeric id in the address GitHub shows the App's account as the author, whatever it is called by then. */
-  async #committer(installation: number): Promise<Committer> {
-    const { id, login } = await this.#identity.user(String(installation));
+  async #committer(installation: string): Promise<Committer> {
+    const { id, login } = await this.#identity.user(installation);
     const host = new URL(this.#host).hostname;
     return { name: login, email: `${id}+${login}@users.noreply.${host}` };
   }
 
-  /** Undefined if the App is not installed there, or may not see the repository. */
-  async installationOf(owner: string, repo: string): Promise<number | undefined> {
-    const known = this.#names.of(owner, repo);
-    if (known !== undefined) {
-      return Number(known.installation);
-    }
+  /** By its present or a former name. Undefined if the App is not installed there, or may not see the repository. */
+  async find(owner: string, repo: string): Promise<FoundRepository | undefined> {
+    return this.#names.of(owner, repo) ?? this.#unlessRefused(repo, () => this.#ask({ owner, repo }));
+  }
+
+  async #ask({ owner, repo }: Repository): Promise<FoundRepository> {
     const route = "GET /repos/{owner}/{repo}/installation";
     const call = { route, parameters: { owner, repo }, answer: installationAnswer };
-    return (await this.#unlessRefused(repo, () => this.#client.asApp(call)))?.id;
+    try {
+      const { id } = await this.#client.asApp(call);
+      return { owner, repo, installation: String(id) };
+    } catch (error) {
+      // The repository was renamed.
+      if (!(error instanceof MovedError) || error.repositoryId === undefined) {
+        throw error;
+      }
+      const id = error.repositoryId;
+      return { owner, repo, installation: String(await this.#client.installationIn(id)), id };
+    }
   }
 
-  /** Undefined if nobody said it lately. */
-  defaultBranchOf(owner: string, repo: string): string | undefined {
-    return this.#names.of(owner, repo)?.defaultBranch;
-  }
-
+  /** A token for a repository by its id is valid under each of its names. */
   async #authorization(
-    installation: number,
-    repo: string,
+    { id, installation, repo }: FoundRepository,
     access: "read" | "write" = "read",
   ): Promise<string | undefined> {
-    const scope = { repositories: [repo], permissions: { contents: access } };
-    const token = await this.#unlessRefused(repo, () => this.#client.tokenFor(String(installation), scope));
+    const only = id === undefined ? { repositories: [repo] } : { repository_ids: [id] };
+    const scope = { ...only, permissions: { contents: access } };
+    const token = await this.#unlessRefused(repo, () => this.#client.tokenFor(installation, scope));
     return token && `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`;
   }
 

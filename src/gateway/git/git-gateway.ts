@@ -1,5 +1,6 @@
 import type { GatewayGrant, RepositoryGrant } from "../../core/agents/gateway.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { presentAddressOf } from "../../core/repositories/moved-repository.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import { forwardResponse } from "../forward-response.ts";
 import type { AuthorizeRepository, GatewayLimits } from "../gateway-options.ts";
@@ -23,6 +24,11 @@ export interface GitGatewayOptions {
   readonly limits: Pick<GatewayLimits, "packBytes">;
 }
 
+interface GitGateway extends GitGatewayOptions {
+  /** The addresses to which the host redirected, by the usual one. Git asks for one before it sends anything. */
+  readonly presentAddresses: Map<string, string>;
+}
+
 type Service = "git-upload-pack" | "git-receive-pack";
 
 interface GitCall extends Call {
@@ -44,7 +50,8 @@ const REQUEST_HEADERS = [
 ];
 
 /** `/git/<owner>/<name>.git/…`: forwards clone, fetch and push, with a token that stays outside of the sandbox. */
-export function createGitGateway(options: GitGatewayOptions): CallHandler {
+export function createGitGateway(gatewayOptions: GitGatewayOptions): CallHandler {
+  const options: GitGateway = { ...gatewayOptions, presentAddresses: new Map() };
   return async (call) => {
     if (options.gitUrl.startsWith("file:")) {
       throw new Refusal(
@@ -98,16 +105,41 @@ function requireGrant(repositoryCall: {
 }
 
 async function callHost(
-  options: GitGatewayOptions,
+  options: GitGateway,
   call: GitCall,
   body: AsyncIterable<Buffer> | undefined,
 ): Promise<UpstreamResponse> {
-  const { egress, gitUrl, upstream } = options;
-  const { granted, isAdvertisement, repository, service } = call;
-  const base = `${gitUrl}/${repository.owner}/${repository.name}.git`;
+  const { gitUrl, presentAddresses } = options;
+  const { granted, isAdvertisement, repository } = call;
+  const usual = `${gitUrl}/${repository.owner}/${repository.name}.git`;
+  const response = await callAt(presentAddresses.get(usual) ?? usual, options, call, body);
+  const { location } = response.headers;
+  const present =
+    granted !== undefined && isAdvertisement && typeof location === "string"
+      ? presentAddressOf(usual, { status: response.status, location })
+      : undefined;
+  if (present === undefined) {
+    requireGitResponse(call, response);
+    return response;
+  }
+  drop(response);
+  presentAddresses.set(usual, present);
+  const again = await callAt(present, options, call, body);
+  requireGitResponse(call, again);
+  return again;
+}
+
+async function callAt(
+  base: string,
+  options: GitGateway,
+  call: GitCall,
+  body: AsyncIterable<Buffer> | undefined,
+): Promise<UpstreamResponse> {
+  const { egress, upstream } = options;
+  const { granted, isAdvertisement, service } = call;
   const access = service === "git-receive-pack" ? "write" : "read";
   const key = granted && (await keyFor(options, granted, base, access));
-  const upstreamResponse = await (granted === undefined ? egress : upstream).send({
+  return (granted === undefined ? egress : upstream).send({
     url: new URL(isAdvertisement ? `${base}/info/refs?service=${service}` : `${base}/${service}`),
     method: call.request.method ?? "GET",
     headers: {
@@ -117,8 +149,10 @@ async function callHost(
     signal: call.signal,
     ...(body === undefined ? {} : { body }),
   });
-  requireGitResponse(call, upstreamResponse);
-  return upstreamResponse;
+}
+
+function drop({ body }: UpstreamResponse): void {
+  body.on("error", () => undefined).destroy();
 }
 
 async function keyFor(
@@ -145,7 +179,7 @@ function requireGitResponse(
   if (upstreamResponse.status === 200 && isGit) {
     return;
   }
-  upstreamResponse.body.on("error", () => undefined).destroy();
+  drop(upstreamResponse);
   const name = `${repository.owner}/${repository.name}`;
   throw new Refusal(upstreamResponse.status >= 500 ? 502 : 403, reasonOf(name, upstreamResponse.status));
 }
@@ -169,7 +203,7 @@ function reasonOf(name: string, status: number): string {
 
 const BRANCHES_ONLY = "only branches can be pushed from here, and not be deleted";
 
-async function push(options: GitGatewayOptions, call: GitCall): Promise<void> {
+async function push(options: GitGateway, call: GitCall): Promise<void> {
   const { request, response } = call;
   // A compressed push could not be checked.
   if (request.headers["content-encoding"] !== undefined) {

@@ -216,6 +216,29 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(harness.gateway.traffic.pushes[1]?.commit).toBe(commit);
   });
 
+  test("after a rename, fetch and push go where the host redirects, with the key for that address", async () => {
+    await repositories.commit("acme/former", { "a.txt": "former" });
+    await harness.close();
+    harness = await openHarness({
+      grant: { repositories: [{ owner: "acme", name: "former", push: true }] },
+    });
+    const clone = await cloneOf("former");
+    const commit = await commitIn(clone);
+    await repositories.rename("acme/former", "acme/present");
+    server.renames.set("acme/former", "acme/present");
+
+    expect(await git(["push", "--quiet", "origin", "HEAD:refs/heads/work"], clone)).toMatchObject({
+      code: 0,
+    });
+    expect(await git(["fetch", "--quiet", "origin"], clone)).toMatchObject({ code: 0 });
+
+    expect(await headOf("work", "present")).toBe(commit);
+    expect(harness.gateway.traffic.pushes).toEqual([
+      { owner: "acme", name: "former", branch: "work", commit },
+    ]);
+    expect(authorizations.at(-1)).toMatch(/ acme\/former \/acme\/present\.git read$/);
+  });
+
   test("a branch update that the host rejects is not recorded", async () => {
     const clone = await cloneOf("site");
     await commitIn(clone);
@@ -331,7 +354,9 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
   ])("the host's status %i is explained in git's output", async (status, message) => {
     server.intercept = (_, response) => {
       response
-        .writeHead(status, { location: `${server.url}/acme/other.git/info/refs?service=git-upload-pack` })
+        .writeHead(status, {
+          location: "https://elsewhere.example/acme/other.git/info/refs?service=git-upload-pack",
+        })
         .end(AUTHORIZATION);
       return true;
     };

@@ -63,7 +63,7 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   const ignore = () => undefined;
   function open(
     limits: Partial<CloneLimits> = {},
-    authorize = async (): Promise<string | undefined> => undefined,
+    authorize: CloneOptions["authorize"] = async () => undefined,
     committerOf: CloneOptions["committerOf"] = async () => undefined,
   ) {
     const log = { info: ignore, warn: ignore, error: ignore };
@@ -88,6 +88,25 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
   /** Git requests packs by POST. */
   const countPackRequests = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
   const fileOf = (directory: string) => readFile(join(directory, "file.txt"), "utf8");
+
+  test("a renamed repository is cloned from where its host redirects, with the key for that address", async () => {
+    await repositories.commit("acme/former", { "file.txt": "moved" });
+    await repositories.rename("acme/former", "acme/present");
+    server.renames.set("acme/former", "acme/present");
+    server.authorization = TOKEN;
+    const urls: string[] = [];
+    const authorize: CloneOptions["authorize"] = async (_repository, url) => {
+      urls.push(url);
+      return TOKEN;
+    };
+
+    const { directory } = await cloneOf(open({}, authorize), "former");
+
+    expect(await fileOf(directory)).toBe("moved");
+    expect(new Set(urls)).toEqual(
+      new Set([`${server.url}/acme/former.git`, `${server.url}/acme/present.git`]),
+    );
+  });
 
   test.each([
     [404, "There is no repository acme/private that this server may read."],

@@ -38,8 +38,8 @@ interface Document {
 
 const ADDRESS = "https://api.github.com/openapi.json";
 const JSON_TYPE = "application/json";
-/** GitHub redirects to it after a rename, and documents it in no other way. */
-const UNDOCUMENTED = /^GET \/repositories\/\d+$/;
+/** GitHub redirects to them after a rename, and documents them in no other way. */
+const UNDOCUMENTED = /^GET \/repositories\/\d+(\/installation)?$/;
 
 let loaded: GithubOpenapi | undefined;
 

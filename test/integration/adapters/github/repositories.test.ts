@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
-import { adapterOn, refusing } from "./github-fixture.ts";
+import { adapterOn, inboundMessageOf, refusing } from "./github-fixture.ts";
 
 const TOKENS = /\/access_tokens$/;
 
@@ -90,6 +90,44 @@ test.each([
   expect(await adapterOn(github).openRepository(address())).toBeUndefined();
 
   expect(github.calls()).toHaveLength(before);
+});
+
+test("a repository is found by its former name, and its token is for it whatever its name is", async () => {
+  const own = await startEmulatedGithub();
+  const { id, name, owner } = own.repo;
+  own.renameRepository("gadgets");
+  const adapted = adapterOn(own);
+
+  const access = await adapted.openRepository(`${new URL(own.apiUrl).origin}/${owner}/${name}.git`);
+  const key = await access?.authorization("write");
+  const pullRequests = await adapted.openPullRequests({ owner, name });
+  const draft = { branch: "errand/1", title: "Fix it", body: "Made by a run.", isDraft: true };
+  const opened = await pullRequests?.open(draft);
+
+  expect(key).toMatch(/^Basic /);
+  expect(own.calls("POST", TOKENS)[0]?.body).toMatchObject({ repository_ids: [id] });
+  expect(opened?.url).toMatch(/\/acme\/gadgets\/pull\/\d+$/);
+  expect(await pullRequests?.find("errand/1")).toEqual(opened);
+  await own.stop();
+});
+
+test("a repository that is renamed after an event named it is found under its present name", async () => {
+  const own = await startEmulatedGithub();
+  const { name, owner } = own.repo;
+  const adapted = adapterOn(own, { now: () => 0 });
+  const issue = await own.openIssue("wendy", { title: "Slow", body: "@errand go" });
+  await inboundMessageOf(adapted, issue);
+  own.renameRepository("gadgets");
+
+  const url = `${new URL(own.apiUrl).origin}/${owner}/${name}.git`;
+  const key = await (await adapted.openRepository(url))?.authorization("write");
+  const pullRequests = await adapted.openPullRequests({ owner, name });
+  const draft = { branch: "errand/1", title: "Fix it", body: "Made by a run.", isDraft: true };
+  const opened = await pullRequests?.open(draft);
+
+  expect(opened?.url).toMatch(/\/acme\/gadgets\/pull\/\d+$/);
+  expect(key).toMatch(/^Basic /);
+  await own.stop();
 });
 
 test("the public API belongs to github.com", async () => {

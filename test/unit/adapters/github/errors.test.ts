@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { movedError, toAppError } from "../../../../src/adapters/github/errors.ts";
+import { MovedError, toAppError } from "../../../../src/adapters/github/errors.ts";
 import { Misconfigured } from "../../../../src/core/errors.ts";
 
 /** An error as Octokit throws it. */
@@ -79,6 +79,6 @@ test("a call without an answer is retried", () => {
 });
 
 test("a transferred issue is permanent, a temporary redirect is not", () => {
-  expect(movedError(301, "GET /x").retryable).toBe(false);
-  expect(movedError(307, "GET /x").retryable).toBe(true);
+  expect(new MovedError(301, "GET /x").retryable).toBe(false);
+  expect(new MovedError(307, "GET /x").retryable).toBe(true);
 });
