@@ -44,6 +44,8 @@ export function createTeamPullRequests(deps: TeamPullRequestsDeps): PullRequests
     isAllowed: async (repository) => (await accessOf(repository, repository)) !== undefined,
     open: async ({ teamId, withoutTeamToken = false, repository, ...draft }) =>
       (await accessOf({ teamId, withoutTeamToken }, repository))?.open(draft),
+    update: async ({ teamId, withoutTeamToken = false, repository, ...draft }) =>
+      (await accessOf({ teamId, withoutTeamToken }, repository))?.update(draft),
     find: async (access, repository, branch) => (await accessOf(access, repository))?.find(branch),
     read: async (team, url) => {
       const { number, repository } = parsePullRequestUrl(url) ?? {};

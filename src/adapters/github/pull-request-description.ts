@@ -31,6 +31,12 @@ export function newText(draft: Draft): PullText {
   return { title, body: fillDescription(withIssue ?? template, description) };
 }
 
+/** Whether the run of the draft wrote this body of a pull request. */
+export function isDescribedBy({ body: ownWords }: Draft, body: string): boolean {
+  const [run = ""] = ownWords.split("\n\n");
+  return body.includes(run);
+}
+
 /** What has to change of an open pull request. Undefined: nothing, or a person removed Errand's description. */
 export function renewedText(now: PullText, draft: Draft): Partial<PullText> | undefined {
   const start = now.body.indexOf(BEGIN);

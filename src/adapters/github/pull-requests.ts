@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { PullRequest, PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
 import type { RepositoryName } from "../../core/repositories/repository-name.ts";
 import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
-import { type Draft, newText, renewedText } from "./pull-request-description.ts";
+import { type Draft, isDescribedBy, newText, renewedText } from "./pull-request-description.ts";
 import { readPullRequest } from "./pull-request-status.ts";
 import type { GithubRepositories, Repository, RepositoryNames } from "./repositories.ts";
 import { threadKeyOf } from "./thread-key.ts";
@@ -74,6 +74,7 @@ function pullRequestsOf(at: AskRepository): Omit<PullRequestAccess, "installatio
   return {
     open: (draft) => at((api) => create(api, draft)),
     find: (branch) => at((api) => find(api, branch)),
+    update: (draft) => at((api) => update(api, draft)),
     read: (number) => at((api) => readPullRequest(api, number)),
   };
 }
@@ -81,6 +82,18 @@ function pullRequestsOf(at: AskRepository): Omit<PullRequestAccess, "installatio
 async function find(api: RepositoryApi, branch: string): Promise<PullRequest | undefined> {
   const found = await findPull(api, branch);
   return found && pullRequestOf(api, found);
+}
+
+/** The pull request of another run or person keeps its description. */
+async function update(api: RepositoryApi, draft: Draft): Promise<PullRequest | undefined> {
+  const found = await findPull(api, draft.branch);
+  if (found === undefined) {
+    return undefined;
+  }
+  if (isDescribedBy(draft, found.body ?? "")) {
+    await refresh(api, found, draft);
+  }
+  return pullRequestOf(api, found);
 }
 
 async function findPull(api: RepositoryApi, branch: string): Promise<Pull | undefined> {

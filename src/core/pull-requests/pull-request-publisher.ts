@@ -11,7 +11,7 @@ import { branchOf } from "./branch-name.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
 import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
-import type { PullRequest } from "./pull-requests.ts";
+import type { PullRequest, PullRequestDraft } from "./pull-requests.ts";
 
 export interface PullRequestPublisherDeps
   extends Pick<AttemptDeps, "changes" | "log" | "pullRequests" | "settings" | "writer">,
@@ -123,23 +123,26 @@ export class PullRequestPublisher {
   }
 
   /**
-   * Finds the pull request that the agent opened for its branch. Opens one itself if the run was asked for in that
-   * repository.
+   * Finds the pull request of a branch that the agent pushed. If the run was asked for in that repository, keeps it up
+   * to date, or opens it.
    */
   #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
     const { clock, problem, pullRequests, run } = this.#deps;
     return this.#attempt(`The pull request of ${branch.branch} was not found`, problem, async () => {
-      const found = await retry(clock, THREE_TRIES, () =>
-        pullRequests.find(teamAccessOf(run), branch, branch.branch),
-      );
       const target = this.#target;
       const isOurs = isDone && target !== undefined && isSameRepository(target, branch);
-      return found ?? (isOurs ? await this.#open(target, branch.branch) : undefined);
+      const draft = isOurs ? await this.#draftOf(target, branch.branch) : undefined;
+      if (draft === undefined) {
+        const find = () => pullRequests.find(teamAccessOf(run), branch, branch.branch);
+        return retry(clock, THREE_TRIES, find);
+      }
+      const found = await retry(clock, THREE_TRIES, () => pullRequests.update(draft));
+      return found ?? retry(clock, THREE_TRIES, () => pullRequests.open(draft));
     });
   }
 
   #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
-    const { problem, run } = this.#deps;
+    const { clock, problem, pullRequests, run } = this.#deps;
     if (target.setting === "off") {
       return Promise.resolve(undefined);
     }
@@ -154,7 +157,8 @@ export class PullRequestPublisher {
       }
       const { pushed, subject } = work;
       this.#note(pushed, undefined);
-      const opened = await this.#open(target, pushed.branch, subject);
+      const draft = await this.#draftOf(target, pushed.branch, subject);
+      const opened = draft && (await retry(clock, THREE_TRIES, () => pullRequests.open(draft)));
       this.#note(pushed, opened);
       return opened;
     });
@@ -190,9 +194,13 @@ export class PullRequestPublisher {
     return changes.push(runWorkspace, { repository: { owner, name }, message, ...to });
   }
 
-  /** `subject` says what was done. */
-  async #open(target: PublishTarget, branch: string, subject?: string): Promise<PullRequest | undefined> {
-    const { changes, clean, clock, pullRequests, run, runWorkspace, writer } = this.#deps;
+  /** Undefined: the branch gets no pull request. `subject` says what was done. */
+  async #draftOf(
+    target: PublishTarget,
+    branch: string,
+    subject?: string,
+  ): Promise<PullRequestDraft | undefined> {
+    const { changes, clean, run, runWorkspace, writer } = this.#deps;
     if (target.setting === "off" || branch === target.base) {
       return undefined;
     }
@@ -207,7 +215,7 @@ export class PullRequestPublisher {
       sessionLink: writer.sessionLink(run),
     };
     const template = await changes.templateOf(runWorkspace, target);
-    const draft = {
+    return {
       ...teamAccessOf(run),
       ...(template === undefined ? {} : { template }),
       ...(actor === undefined ? {} : { requester: actor }),
@@ -217,7 +225,6 @@ export class PullRequestPublisher {
       ...clean(pullRequestText(run, words)),
       isDraft: target.setting === "draft",
     };
-    return retry(clock, THREE_TRIES, () => pullRequests.open(draft));
   }
 
   async #attempt(

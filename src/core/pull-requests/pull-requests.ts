@@ -11,8 +11,10 @@ export interface PullRequests {
    * repeated. Undefined: the team has no credentials for it, or the branch has no commit that its base lacks.
    */
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
-  /** The open pull request of a branch that was opened by another author. */
+  /** The open pull request of a branch, whoever opened it. */
   find(access: TeamAccess, repository: RepositoryName, branch: string): Promise<PullRequest | undefined>;
+  /** Like `find`. If this run wrote its description, title and description are brought up to date. */
+  update(request: PullRequestDraft): Promise<PullRequest | undefined>;
   /** The state and the checks of the pull request at this address. Undefined: the team may not read it. */
   read(access: TeamAccess, url: string): Promise<PullRequestStatus | undefined>;
 }
@@ -27,7 +29,7 @@ export interface PullRequestDraft extends TeamAccess {
   readonly summary?: string;
   /** The repository's template, into which a new description is filled. */
   readonly template?: string;
-  /** Our own words, after the summary. */
+  /** Our own words, after the summary. The first paragraph names the run. */
   readonly body: string;
   readonly isDraft: boolean;
   /** The number of the issue that asked for the work. To merge the pull request closes it. */
@@ -62,6 +64,8 @@ export interface PullRequestAccess {
   /** Like `PullRequests.open`. */
   open(draft: Omit<PullRequestDraft, keyof TeamAccess | "repository">): Promise<PullRequest | undefined>;
   find(branch: string): Promise<PullRequest | undefined>;
+  /** Like `PullRequests.update`. */
+  update(draft: Omit<PullRequestDraft, keyof TeamAccess | "repository">): Promise<PullRequest | undefined>;
   /** By the number of the pull request. */
   read(number: number): Promise<PullRequestStatus>;
 }

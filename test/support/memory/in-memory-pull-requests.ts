@@ -10,6 +10,8 @@ import type { RepositoryName } from "../../../src/core/repositories/repository-n
 /** Pull requests on a system that does not exist. */
 export class InMemoryPullRequests implements PullRequests {
   readonly drafts: PullRequestDraft[] = [];
+  /** The drafts by which open ones were brought up to date. */
+  readonly updates: PullRequestDraft[] = [];
   /** Each error fails one coming opening or search. */
   readonly faults: Error[] = [];
   /** Awaited before one is opened, and again before its opening is reported. */
@@ -43,6 +45,15 @@ export class InMemoryPullRequests implements PullRequests {
   async find(_teamId: unknown, repository: RepositoryName, branch: string): Promise<PullRequest | undefined> {
     this.#strike();
     return this.#open.get(keyOf(repository, branch));
+  }
+
+  async update(draft: PullRequestDraft): Promise<PullRequest | undefined> {
+    this.#strike();
+    const found = this.#open.get(keyOf(draft.repository, draft.branch));
+    if (found !== undefined) {
+      this.updates.push(draft);
+    }
+    return found;
   }
 
   async read(_access: unknown, url: string): Promise<PullRequestStatus | undefined> {

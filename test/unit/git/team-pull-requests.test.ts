@@ -35,6 +35,7 @@ describe("the pull requests of a team", () => {
           installation: "7",
           open: async () => PULL,
           find: async (branch) => (branch === "b" ? PULL : undefined),
+          update: async ({ branch }) => (branch === "b" ? PULL : undefined),
           read: async (number) => ({ url: `${PULL.url}#${number}`, state: "open", checks: [] }),
         }
       : undefined;
@@ -49,6 +50,7 @@ describe("the pull requests of a team", () => {
       openWithToken: async ({ name }, token) => ({
         open: async () => ({ url: `https://forge.example/${name}/${token}`, branch: "errand/1" }),
         find: async () => undefined,
+        update: async () => undefined,
         read: async (number) => ({ url: `${token} ${number}`, state: "merged", checks: [] }),
       }),
     });
@@ -59,6 +61,9 @@ describe("the pull requests of a team", () => {
     expect(await pulls.open({ ...REQUEST, teamId: FIRST_TEAM, repository: REPOSITORY })).toBe(PULL);
     expect(await pulls.find({ teamId: FIRST_TEAM }, REPOSITORY, "b")).toBe(PULL);
     expect(await pulls.find({ teamId: FIRST_TEAM }, REPOSITORY, "c")).toBeUndefined();
+    const draft = { ...REQUEST, teamId: FIRST_TEAM, repository: REPOSITORY };
+    expect(await pulls.update({ ...draft, branch: "b" })).toBe(PULL);
+    expect(await pulls.update({ ...draft, teamId: OTHER_TEAM, branch: "b" })).toBeUndefined();
   });
 
   test("a pull request is opened with the team's token only where no installation of the team may", async () => {

@@ -194,6 +194,26 @@ describe("a pull request", () => {
     expect(github.calls("PATCH", new RegExp(`/pulls/${number}$`))).toEqual([]);
   });
 
+  test("a pull request is brought up to date by the run that opened it, and not by another run", async () => {
+    const access = await accessOf();
+    const draft = aDraft({ summary: "First.", body: "Made by a run.\n\nAsked for here." });
+    const opened = await access.open(draft);
+    const patches = () => github.calls("PATCH", new RegExp(`${opened?.url.split("/").at(-1)}$`));
+
+    const other = await access.update({ ...draft, summary: "Second.", body: "Made by another run." });
+    expect(patches()).toEqual([]);
+    const own = await access.update({ ...draft, title: "Fix it all", summary: "Second." });
+
+    expect([other, own]).toEqual([opened, opened]);
+    expect(patches().map(({ body }) => body)).toEqual([
+      {
+        title: "Fix it all",
+        body: described("Second.\n\nMade by a run.\n\nAsked for here.", "Fix it all"),
+      },
+    ]);
+    expect(await access.update({ ...draft, branch: "errand/nobody" })).toBeUndefined();
+  });
+
   test("a pull request is opened although its reviewer is refused", async () => {
     const requester = { id: 1, login: "nobody-of-this-name" };
     github.faults.next({ method: "POST", path: /requested_reviewers$/, kind: "502" });

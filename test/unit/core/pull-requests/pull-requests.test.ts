@@ -457,6 +457,21 @@ describe("a branch that the agent pushed itself", () => {
     expect(harness.pullRequests.drafts).toEqual([]);
   });
 
+  test("a pull request of a branch that the agent pushes again is brought up to date, and no second one is opened", async () => {
+    changed();
+    harness.agents.scripts.push(pushes("feature-x"), pushes("feature-x"));
+    await start();
+    const id = await perform();
+
+    await harness.followUp(id, "more");
+    await ended(id);
+
+    const { drafts, updates } = harness.pullRequests;
+    expect(drafts).toHaveLength(1);
+    expect(updates).toEqual([expect.objectContaining({ branch: "feature-x", title: "Parser breaks" })]);
+    expect(await pullsOf(id)).toHaveLength(1);
+  });
+
   test("the agent may push to the branch of the pull request in which the run was requested", async () => {
     harness.pullRequests.openedByOther(REPOSITORY, "feature");
     harness.agents.scripts.push(pushes("feature"));
