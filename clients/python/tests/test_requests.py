@@ -302,6 +302,18 @@ def test_a_response_of_something_else_is_an_error_of_the_client(faulty: Errand, 
         faulty.whoami()
 
 
+def test_a_write_that_is_redirected_is_an_error_that_names_the_other_address(
+    faulty: Errand, proxy: FaultyProxy, address: str
+) -> None:
+    location = {"location": f"{address}/api/v1/agent/runs", "content-length": "0"}
+    proxy.faults += [Fault("answer", 301, location), Fault("answer", 301, location)]
+
+    with pytest.raises(ErrandError, match=f"Use {address}$"):
+        faulty.runs.create(prompt="say redirected")
+    with pytest.raises(ErrandError, match=f"Use {address}$"):
+        list(faulty.runs.list())
+
+
 def test_a_streamed_response_that_breaks_is_a_connection_error(faulty: Errand, proxy: FaultyProxy) -> None:
     proxy.faults.append(Fault("truncate"))
 

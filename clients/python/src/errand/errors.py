@@ -141,6 +141,13 @@ def error_of_response(response: httpx.Response) -> APIError:
     return _BY_STATUS.get(response.status_code, default)(response)
 
 
+def require_own_address(response: httpx.Response, method: str) -> None:
+    """A redirect to another origin loses the key, and most redirects turn a write into a GET."""
+    if response.history and (response.request.method != method or response.status_code == 401):
+        origin = str(response.url.copy_with(raw_path=b"/")).rstrip("/")
+        raise ErrandError(f"The address of the server leads to another one. Use {origin}")
+
+
 @contextmanager
 def connection_errors() -> Iterator[None]:
     """Raises an error of the client instead of one of httpx."""

@@ -25,7 +25,15 @@ from .._request import (
     response_mode,
     settings_from,
 )
-from ..errors import APIConnectionError, ErrandError, connection_errors, error_of_response, is_truncated, parsed
+from ..errors import (
+    APIConnectionError,
+    ErrandError,
+    connection_errors,
+    error_of_response,
+    is_truncated,
+    parsed,
+    require_own_address,
+)
 from .pages import AsyncPaginator
 from .responses import AsyncAPIResponse
 
@@ -238,6 +246,7 @@ class AsyncApiClient:
                 await response.aread()
             finally:
                 await response.aclose()
+        require_own_address(response, request.method)
         if not response.is_success:
             raise error_of_response(response)
         if is_truncated(response):

@@ -26,7 +26,15 @@ from .._request import (
     response_mode,
     settings_from,
 )
-from ..errors import APIConnectionError, ErrandError, connection_errors, error_of_response, is_truncated, parsed
+from ..errors import (
+    APIConnectionError,
+    ErrandError,
+    connection_errors,
+    error_of_response,
+    is_truncated,
+    parsed,
+    require_own_address,
+)
 from .pages import Paginator
 from .responses import APIResponse
 
@@ -239,6 +247,7 @@ class ApiClient:
                 response.read()
             finally:
                 response.close()
+        require_own_address(response, request.method)
         if not response.is_success:
             raise error_of_response(response)
         if is_truncated(response):
