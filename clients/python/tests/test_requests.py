@@ -321,6 +321,27 @@ def test_a_streamed_response_that_breaks_is_a_connection_error(faulty: Errand, p
         streamed.read()
 
 
+def test_a_wait_that_is_limited_raises_and_the_run_continues(client: Errand) -> None:
+    run_id = client.runs.create(prompt="sleep 600").run_id
+
+    with pytest.raises(APITimeoutError, match=r"not ended within 0\.5 seconds"):
+        client.runs.wait_for_completion(run_id, max_wait=0.5)
+
+    assert client.runs.retrieve(run_id).state not in ("SUCCEEDED", "FAILED", "ERROR", "CANCELLED")
+    client.runs.cancel(run_id)
+
+
+@pytest.mark.anyio
+async def test_a_wait_of_the_asynchronous_client_is_limited_in_the_same_way(client: Errand) -> None:
+    async with AsyncErrand() as other:
+        run_id = (await other.runs.create(prompt="sleep 600")).run_id
+
+        with pytest.raises(APITimeoutError, match=r"not ended within 0\.5 seconds"):
+            await other.runs.wait_for_completion(run_id, max_wait=0.5)
+
+        await other.runs.cancel(run_id)
+
+
 def test_both_clients_have_the_same_methods_with_the_same_parameters() -> None:
     with Errand(api_key="x") as client:
         resources = [name for name in vars(Errand) if not name.startswith("_")]

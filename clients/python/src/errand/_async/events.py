@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
+from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import anyio
@@ -9,7 +11,7 @@ from typing_extensions import TypedDict
 
 from .._request import RequestOptions, pause_before_retry
 from .._sse import Message, MessageReader
-from ..errors import APIConnectionError, ErrandError, parsed
+from ..errors import APIConnectionError, APITimeoutError, ErrandError, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +33,8 @@ class StreamOptions(TypedDict, total=False):
     max_reconnects: int
     """How often in a row the stream is opened again in vain before the error is raised. With the default of 10, the stream
     survives an absence of the server of about a minute."""
+    max_wait: float
+    """How many seconds the stream may take in all. Then `APITimeoutError` is raised. Default: no limit."""
     extra_headers: Mapping[str, str | None]
     """Further headers."""
 
@@ -71,13 +75,15 @@ class AsyncEventReader(Generic[EventT]):
 
     async def events(self) -> AsyncIterator[EventT]:
         last_id: str | None = None
+        max_wait = self._options.get("max_wait", math.inf)
+        deadline = monotonic() + max_wait
         failures = 0
         was_complete = False
         # Once the server has said so, the next connection that ends without an error has delivered everything.
         is_over = False
         while True:
             try:
-                async for message in self._connect(last_id):
+                async for message in self._connect(last_id, deadline):
                     failures = 0
                     last_id = message.id or last_id
                     if not message.data:
@@ -95,20 +101,25 @@ class AsyncEventReader(Generic[EventT]):
                 pause = pause_before_retry(error, failures)
                 if pause is None or failures >= self._options.get("max_reconnects", DEFAULT_MAX_RECONNECTS):
                     raise
+                if monotonic() + pause >= deadline:
+                    raise APITimeoutError(f"The stream has not ended within {max_wait:g} seconds.") from error
                 await anyio.sleep(pause)
             failures += 1
 
-    async def _connect(self, last_id: str | None) -> AsyncIterator[Message]:
-        """Reads one connection until its end."""
+    async def _connect(self, last_id: str | None, deadline: float) -> AsyncIterator[Message]:
+        """Reads one connection until its end or the deadline."""
+        silence = self._options.get("silence", DEFAULT_SILENCE)
         headers: dict[str, str | None] = {"accept": "text/event-stream", "last-event-id": last_id}
         options: RequestOptions = {
             "extra_headers": {**headers, **self._options.get("extra_headers", {})},
             "extra_query": self._query,
-            "timeout": httpx.Timeout(self._options.get("silence", DEFAULT_SILENCE)),
+            "timeout": httpx.Timeout(min(silence, max(0, deadline - monotonic()))),
         }
         reader = MessageReader()
         async with self._client._open(self._path, options=options) as response:
             async for chunk in response.aiter_bytes():
+                if monotonic() >= deadline:
+                    raise APITimeoutError("The stream takes too long.")
                 for message in reader.messages(chunk):
                     yield message
 

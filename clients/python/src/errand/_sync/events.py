@@ -1,8 +1,10 @@
 # Written by scripts/clients.py. Do not edit.
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
+from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import httpx
@@ -10,7 +12,7 @@ from typing_extensions import TypedDict
 
 from .._request import RequestOptions, pause_before_retry
 from .._sse import Message, MessageReader
-from ..errors import APIConnectionError, ErrandError, parsed
+from ..errors import APIConnectionError, APITimeoutError, ErrandError, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +34,8 @@ class StreamOptions(TypedDict, total=False):
     max_reconnects: int
     """How often in a row the stream is opened again in vain before the error is raised. With the default of 10, the stream
     survives an absence of the server of about a minute."""
+    max_wait: float
+    """How many seconds the stream may take in all. Then `APITimeoutError` is raised. Default: no limit."""
     extra_headers: Mapping[str, str | None]
     """Further headers."""
 
@@ -72,13 +76,15 @@ class EventReader(Generic[EventT]):
 
     def events(self) -> Iterator[EventT]:
         last_id: str | None = None
+        max_wait = self._options.get("max_wait", math.inf)
+        deadline = monotonic() + max_wait
         failures = 0
         was_complete = False
         # Once the server has said so, the next connection that ends without an error has delivered everything.
         is_over = False
         while True:
             try:
-                for message in self._connect(last_id):
+                for message in self._connect(last_id, deadline):
                     failures = 0
                     last_id = message.id or last_id
                     if not message.data:
@@ -96,20 +102,25 @@ class EventReader(Generic[EventT]):
                 pause = pause_before_retry(error, failures)
                 if pause is None or failures >= self._options.get("max_reconnects", DEFAULT_MAX_RECONNECTS):
                     raise
+                if monotonic() + pause >= deadline:
+                    raise APITimeoutError(f"The stream has not ended within {max_wait:g} seconds.") from error
                 time.sleep(pause)
             failures += 1
 
-    def _connect(self, last_id: str | None) -> Iterator[Message]:
-        """Reads one connection until its end."""
+    def _connect(self, last_id: str | None, deadline: float) -> Iterator[Message]:
+        """Reads one connection until its end or the deadline."""
+        silence = self._options.get("silence", DEFAULT_SILENCE)
         headers: dict[str, str | None] = {"accept": "text/event-stream", "last-event-id": last_id}
         options: RequestOptions = {
             "extra_headers": {**headers, **self._options.get("extra_headers", {})},
             "extra_query": self._query,
-            "timeout": httpx.Timeout(self._options.get("silence", DEFAULT_SILENCE)),
+            "timeout": httpx.Timeout(min(silence, max(0, deadline - monotonic()))),
         }
         reader = MessageReader()
         with self._client._open(self._path, options=options) as response:
             for chunk in response.iter_bytes():
+                if monotonic() >= deadline:
+                    raise APITimeoutError("The stream takes too long.")
                 for message in reader.messages(chunk):
                     yield message
 

@@ -594,6 +594,7 @@ class AsyncRuns:
         self, run_id: str, *, until_blocked: bool = False, **options: Unpack[StreamOptions]
     ) -> models.RunItem:
         """Waits until the run has ended, and returns it. It follows the events of the run, so the result comes at once.
+        With `max_wait`, it waits at most so many seconds, and then raises `APITimeoutError`.
 
         Args:
             until_blocked: Whether the wait also ends when the run is BLOCKED, because it waits for a person.
