@@ -149,8 +149,9 @@ export class EventText {
     if (!isNew) {
       return "";
     }
-    const lines = entries.map(({ content }) => this.#line("dim", `  ${oneLine(content)}`));
-    return this.#line("dim", "Plan:") + lines.join("");
+    return ["Plan:", ...entries.map(({ content }) => `  ${oneLine(content)}`)]
+      .map((line) => this.#line("dim", line))
+      .join("");
   }
 
   #stateChange({ from, reason = "", to }: RunStateEvent): string {

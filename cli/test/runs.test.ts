@@ -194,6 +194,9 @@ describe("runs", () => {
     ]);
     expect(tail.stdout.length).toBeLessThan(watched.stdout.length);
     expect(await output(["logs", id])).toBe(watched.stdout);
+    expect(await output(["logs", await endedRun("Write a report")])).toMatch(
+      /\.\nPlan:\n {2}Look at the files/,
+    );
     expect(
       raw
         .trim()
