@@ -70,17 +70,27 @@ export function failureOf(error: unknown): Failure {
     return { message, remedy, requestId, exitCode };
   }
   if (error instanceof APIError) {
-    const { issues = [], message, remedy, requestId } = error;
-    // The message names the first one.
+    const { issues = [], message, requestId } = error;
+    // The message may name the first one.
     const others = issues
-      .map((issue) => `${issue.path}: ${issue.message}`)
-      .filter((text) => !message.includes(text));
-    return { message: [message, ...others].join("; "), remedy, requestId, exitCode: exitCodeOf(error) };
+      .filter((issue) => !message.includes(issue.path) || !message.includes(issue.message))
+      .map((issue) => `${issue.path}: ${issue.message}`);
+    const exitCode = exitCodeOf(error);
+    return { message: [message, ...others].join("; "), remedy: remedyOf(error), requestId, exitCode };
   }
   if (error instanceof APIUserAbortError) {
     return { message: "The command was stopped.", exitCode: EXIT.interrupted };
   }
   return { message: error instanceof Error ? error.message : String(error), exitCode: EXIT.failed };
+}
+
+/** Some remedies are for programs that send requests themselves. */
+function remedyOf({ headers, remedy = "" }: APIError): string | undefined {
+  const seconds = headers.get("retry-after");
+  if (seconds !== null) {
+    return `Try again in ${seconds} seconds.`;
+  }
+  return /`issues`|Retry-After|Authorization/.test(remedy) ? undefined : remedy || undefined;
 }
 
 function exitCodeOf(error: APIError): ExitCode {

@@ -303,6 +303,8 @@ describe("the program", () => {
     [["run", "say x", "--pr", "draft", "--no-repo"], "--pr and --ref need a repository"],
     [["run", "say x", "--mcp", "/nowhere.json"], "The file cannot be read"],
     [["runs", "list", "--state", "odd"], '"odd" is not a state'],
+    [["runs", "list", "--source", "odd"], "Sources: api, cli,"],
+    [["environments", "create"], "errand: Invalid request: config.name is required\nrequest id: "],
     [["runs", "list", "--jq", "["], "The jq expression failed"],
     [["run", "say", "something"], "Write a text of several words in quotes"],
     [["run", "say x", "--wait", "--follow"], "cannot be used with option"],

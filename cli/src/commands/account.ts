@@ -61,6 +61,7 @@ export function addAccountCommands(program: Command): void {
 
   const logout = program
     .command("logout")
+    .summary("forget the key of a server")
     .description(
       "Forgets the key of the current context. The key stays valid: delete it on the server if it has leaked.",
     );
@@ -79,7 +80,10 @@ export function addAccountCommands(program: Command): void {
     noteVariable(cli);
   });
 
-  const whoami = program.command("whoami").description("Shows whose key is used, and what it may do.");
+  const whoami = program
+    .command("whoami")
+    .summary("show whose key is used")
+    .description("Shows whose key is used, and what it may do.");
   handle(whoami, async (cli) => {
     const { origin, url } = await cli.connection();
     const who = await (await cli.client()).whoami();

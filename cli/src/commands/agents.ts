@@ -133,7 +133,7 @@ function addCatalogueCommands(program: Command): void {
           style: ({ usable }) => (usable ? "green" : "dim"),
         },
         { title: "DEFAULT", value: ({ is_default }) => (is_default ? "default" : "") },
-        { title: "NEEDS", value: ({ needs }) => needs.join(", ") },
+        { title: "NEEDS", value: ({ needs }) => needs.join(" ") },
         { title: "DESCRIPTION", value: ({ description }) => description },
       ],
       "No agents.",
@@ -149,7 +149,10 @@ function addCatalogueCommands(program: Command): void {
 }
 
 function addModelCommand(program: Command): void {
-  const models = program.command("models").description("Lists the models that runs can use.");
+  const models = program
+    .command("models")
+    .summary("list the models that runs can use")
+    .description("Lists the models that runs can use.");
   handle(models, async (cli) => {
     const { default_model_id, models: rows } = await (await cli.client()).models.list();
     cli.output.table(

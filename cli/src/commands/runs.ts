@@ -1,4 +1,4 @@
-import type { Errand, ListRunsQuery, RunItem, RunState } from "@errand/client";
+import type { Errand, ListRunsQuery, RunItem, RunSourceType, RunState } from "@errand/client";
 import { type Command, Option } from "commander";
 import { openInBrowser } from "../ask.ts";
 import { type Cli, handle } from "../cli.ts";
@@ -21,6 +21,10 @@ interface ListOptions {
   readonly watch?: boolean;
 }
 
+const SOURCES = [
+  ...(["API", "CLI", "CLOUD_MODE", "GITHUB_ACTION", "GITHUB_WEBHOOK", "GITLAB_WEBHOOK", "JIRA"] as const),
+  ...(["LINEAR", "LOCAL", "SCHEDULED_AGENT", "SLACK", "WEB_APP"] as const),
+] satisfies readonly RunSourceType[];
 const WATCH_MS = 2_000;
 const CLEAR = "\u001b[H\u001b[2J";
 /** As much of an id as names a time to the millisecond. */
@@ -196,7 +200,7 @@ async function listRuns(cli: Cli, options: ListOptions): Promise<readonly RunIte
     limit: Math.min(limit, 500),
     ...(options.state !== undefined && { state: options.state.map(stateOf) }),
     ...(options.mine === true && { creator: (await client.whoami()).principal.uid }),
-    ...(options.source !== undefined && { source: [options.source.toUpperCase()] as never }),
+    ...(options.source !== undefined && { source: sourceOf(options.source) }),
     ...(options.name !== undefined && { name: options.name }),
     ...(options.since !== undefined && {
       created_after: new Date(Date.now() - parseDuration(options.since)).toISOString(),
@@ -241,4 +245,12 @@ function stateOf(text: string): RunState {
     throw new UsageError(`"${text}" is not a state.`, `States: ${known.join(", ").toLowerCase()}`);
   }
   return state;
+}
+
+function sourceOf(text: string): RunSourceType {
+  const source = SOURCES.find((name) => name === text.toUpperCase());
+  if (source === undefined) {
+    throw new UsageError(`"${text}" is not a source.`, `Sources: ${SOURCES.join(", ").toLowerCase()}`);
+  }
+  return source;
 }

@@ -7,7 +7,10 @@ import { type Column, oneLine } from "../output.ts";
 const CHECK_STYLES = { ok: "green", warn: "yellow", fail: "red" } as const;
 
 export function addServerCommands(program: Command): void {
-  const status = program.command("status").description("Shows the server, who you are, and what needs you.");
+  const status = program
+    .command("status")
+    .summary("show the server and what needs you")
+    .description("Shows the server, who you are, and what needs you.");
   handle(status, async (cli) => {
     const { origin, url } = await cli.connection();
     const client = await cli.client();

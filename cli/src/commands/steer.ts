@@ -78,7 +78,11 @@ export function addSteerCommands(program: Command): void {
   addApprovalCommand(program, true);
   addApprovalCommand(program, false);
 
-  const cancel = program.command("cancel").description("Cancels runs.").argument("<run...>", RUN_HELP);
+  const cancel = program
+    .command("cancel")
+    .summary("cancel runs")
+    .description("Cancels runs.")
+    .argument("<run...>", RUN_HELP);
   handle(cancel, async (cli, _: object, names: readonly string[]) => {
     const ids = await Promise.all(names.map((name) => findRunId(cli, name)));
     const { results } = await (await cli.client()).runs.cancelMany(ids);
@@ -97,6 +101,7 @@ export function addSteerCommands(program: Command): void {
 
   const retry = program
     .command("retry")
+    .summary("start a run again")
     .description("Starts a new run with the prompt and the configuration of another.")
     .argument("<run>", RUN_HELP)
     .option("--edit", "change the prompt in your editor first");
@@ -171,6 +176,7 @@ async function askOption(cli: Cli, { options, title }: Question): Promise<string
 function addApprovalCommand(program: Command, approves: boolean): void {
   const command = program
     .command(approves ? "approve" : "refuse")
+    .summary(`${approves ? "approve" : "refuse"} what waits for an approval`)
     .description(
       `${approves ? "Approves" : "Refuses"} what waits for an approval: a run, or a follow-up. Its texts are shown first.`,
     )
