@@ -74,7 +74,8 @@ export class PrismaInboxStore implements InboxStore {
   async listResultsOf(messageId: string): Promise<readonly MessageResult[]> {
     const query = { where: { messageId, disposition: { not: null } }, orderBy: { seq: "asc" } } as const;
     const rows = await this.#deps.database.query((client) => client.inboxEvent.findMany(query));
-    return rows.map(({ disposition, messageVersion, runId }) => ({
+    return rows.map(({ disposition, id, messageVersion, runId }) => ({
+      inboxId: id,
       disposition: disposition as Disposition,
       version: messageVersion ?? "",
       ...(runId === null ? {} : { runId: runId as RunId }),

@@ -43,8 +43,6 @@ export interface ChoiceSearch {
 const QUESTION =
   "Where should I work? Nothing says it: neither your message, nor a routing rule, nor a default. Choose an environment, " +
   "or write the request again with `env=…` at its front. Without a choice within an hour, nothing happens.";
-const NOT_CHOSEN =
-  "Nobody chose within an hour where I should work, so nothing was started. Write the request again.";
 const DECIDED = "That was decided already, or it is too late.";
 const CHANGED = "The request was changed or deleted meanwhile, so this choice has no effect.";
 const NOT_YOURS = "Only the person who asked and administrators choose where the work is done.";
@@ -199,26 +197,72 @@ export async function rememberChoice(
   await requestDefaults.set(by, scope, { ...others, environment_id: environmentId ?? "" });
 }
 
+/** Why nobody can answer a question any more, as it is said in place of the question. */
+const ENDS = {
+  expired:
+    "Nobody chose within an hour where I should work, so nothing was started. Write the request again.",
+  stopped: "The request was stopped before anybody chose where I should work, so nothing was started.",
+  deleted: "The request was deleted, so nothing was started.",
+  changed: "The request was changed, so this question no longer counts.",
+} as const;
+type QuestionEnd = keyof typeof ENDS;
+
+type EndDeps = Pick<InboxDeps, "adapters" | "log"> & {
+  readonly storage: Pick<InboxDeps["storage"], "inbox" | "threads">;
+};
+
 /** Gives up the requests for which nobody chose in time, and says so where they were made. */
-export async function giveUpUnanswered(
-  deps: Pick<InboxDeps, "adapters" | "log"> & {
-    readonly storage: Pick<InboxDeps["storage"], "inbox" | "threads">;
-  },
-  limit: number,
-): Promise<void> {
-  const { adapters, log, storage } = deps;
-  for (const event of await storage.inbox.listAsked(CHOICE_MS, limit)) {
-    const adapter = adapters.get(event.adapter);
-    const translation = await adapter?.translate(event).catch((error: unknown) => {
+export async function giveUpUnanswered(deps: EndDeps, limit: number): Promise<void> {
+  for (const event of await deps.storage.inbox.listAsked(CHOICE_MS, limit)) {
+    await endQuestion(event, { end: "expired" }, deps);
+  }
+}
+
+/** A message no longer asks for what it is waiting for. */
+export interface EndedQuestions {
+  readonly messageId: string;
+  readonly end: QuestionEnd;
+  /** The account whose questions end. Default: those of everybody. */
+  readonly subject?: string;
+}
+
+/** Ends the questions that were asked about a message. False when none of them was open. */
+export async function endQuestionsOf(ended: EndedQuestions, deps: EndDeps): Promise<boolean> {
+  const { inbox } = deps.storage;
+  let isEnded = false;
+  for (const { disposition, inboxId } of await inbox.listResultsOf(ended.messageId)) {
+    const event = disposition === "asked" ? await inbox.findAsked(inboxId) : undefined;
+    if (event !== undefined && (await endQuestion(event, ended, deps))) {
+      isEnded = true;
+    }
+  }
+  return isEnded;
+}
+
+async function endQuestion(
+  event: InboxEvent,
+  { end, subject }: Omit<EndedQuestions, "messageId">,
+  { adapters, log, storage }: EndDeps,
+): Promise<boolean> {
+  const adapter = adapters.get(event.adapter);
+  const request =
+    adapter &&
+    (await requestIn(event, adapter).catch((error: unknown) => {
       log.warn("inbox.request.not_translated", { inboxId: event.id, error });
       return undefined;
-    });
-    const request = translation?.kind === "message" ? translation.message : undefined;
-    const thread = request && (await storage.threads.find(request));
-    const closed: Notice = { kind: "choice", requestId: event.id, text: NOT_CHOSEN, options: [] };
-    const says = thread === undefined ? undefined : { thread, notices: [closed] };
-    await storage.inbox.giveUpAsked(event.id, NOT_CHOSEN, says);
+    }));
+  if (subject !== undefined && request?.author.subject !== subject) {
+    return false;
   }
+  const thread = request && (await storage.threads.find(request));
+  if (request === undefined || thread === undefined) {
+    return storage.inbox.giveUpAsked(event.id, ENDS[end]);
+  }
+  const { messageRef } = request;
+  const closed: Notice = { kind: "choice", requestId: event.id, text: ENDS[end], options: [] };
+  const reaction: Notice = { kind: "ended", messageRef, end: "stopped" };
+  const notices = end === "changed" || messageRef === "" ? [closed] : [closed, reaction];
+  return storage.inbox.giveUpAsked(event.id, ENDS[end], { thread, notices });
 }
 
 async function requestIn(event: InboxEvent, adapter: ThreadAdapter): Promise<InboundMessage | undefined> {

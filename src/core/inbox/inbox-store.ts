@@ -43,6 +43,7 @@ export const EARLY_REPLY_MS = 15 * 60_000;
 
 /** How an event about a message ended. */
 export interface MessageResult {
+  readonly inboxId: string;
   readonly disposition: Disposition;
   readonly runId?: RunId;
   readonly version: string;

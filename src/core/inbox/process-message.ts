@@ -3,7 +3,7 @@ import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Deletion, WhereChoice } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
-import { findChosen } from "./ask-where.ts";
+import { endQuestionsOf, findChosen } from "./ask-where.ts";
 import { changeMessage, effectOf, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
@@ -55,8 +55,11 @@ export async function processDeletion(
   const { messageId, version } = deletion;
   const effect = effectOf(await deps.storage.inbox.listResultsOf(messageId));
   if (effect === undefined) {
-    const reason = "A deleted message that had no effect.";
     const revision = { messageId, version, isEdit: false };
+    if (await endQuestionsOf({ messageId, end: "deleted" }, deps)) {
+      return complete({ inboxId, disposition: "withdrawn", revision }, deps);
+    }
+    const reason = "A deleted message that had no effect.";
     return complete({ inboxId, disposition: "ignored", reason, revision }, deps);
   }
   return once({ inboxId }, deps, () => withdrawMessage({ inboxId, deletion, effect }, deps));
@@ -109,6 +112,7 @@ async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Di
   if (!revision.isEdit || results.length === 0) {
     return undefined;
   }
+  await endQuestionsOf({ messageId: revision.messageId, end: "changed" }, deps);
   const { kind } = parseCommand(message);
   const effect = effectOf(results);
   if (effect !== undefined && kind === "aside") {

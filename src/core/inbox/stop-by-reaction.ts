@@ -1,20 +1,26 @@
 import { AppError } from "../errors.ts";
 import { isEnded } from "../runs/states.ts";
 import type { StopReaction } from "../threads/thread-adapter.ts";
+import { endQuestionsOf } from "./ask-where.ts";
 import { effectOf } from "./change-message.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxDeps } from "./message-context.ts";
+import { complete } from "./message-results.ts";
 
-/** Stops the run of a request if the author of the request reacted to it. Other reactions have no effect and no answer. */
+/**
+ * Stops the run of a request, or the request that still waits for a choice, if the author of the request reacted to it.
+ * Other reactions have no effect and no answer.
+ */
 export async function stopByReaction(
   { inboxId, stop }: { readonly inboxId: string; readonly stop: StopReaction },
-  { adapters, runs, storage }: InboxDeps,
+  deps: InboxDeps,
 ): Promise<Disposition> {
+  const { adapters, runs, storage } = deps;
   const { adapter, installation, messageId, subject } = stop;
-  const ignore = async (reason: string) => {
-    await storage.inbox.complete({ inboxId, disposition: "ignored", reason });
-    return "ignored" as const;
-  };
+  const ignore = (reason: string) => complete({ inboxId, disposition: "ignored", reason }, deps);
+  if (await endQuestionsOf({ messageId, subject, end: "stopped" }, deps)) {
+    return complete({ inboxId, disposition: "cancelled" }, deps);
+  }
   const effect = effectOf(await storage.inbox.listResultsOf(messageId));
   const run = effect?.isRequest === true ? await storage.runs.find({ id: effect.runId }) : undefined;
   if (run === undefined || isEnded(run.state)) {

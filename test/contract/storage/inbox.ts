@@ -144,8 +144,8 @@ export function describeInbox(harness: () => StorageHarness): void {
       }
 
       expect(await inbox.listResultsOf(messageId)).toEqual([
-        { disposition: "ignored", version: "1", runId: run.id },
-        { disposition: "ignored", version: "2" },
+        { inboxId: events[0]?.event.id, disposition: "ignored", version: "1", runId: run.id },
+        { inboxId: events[1]?.event.id, disposition: "ignored", version: "2" },
       ]);
       expect(await inbox.listResultsOf(randomUUID())).toEqual([]);
     });

@@ -43,10 +43,10 @@ export class InMemoryInboxStore implements InboxStore {
 
   listResultsOf(messageId: string): Promise<readonly MessageResult[]> {
     return this.#database.read(({ inbox }) =>
-      [...inbox.values()].flatMap(({ disposition, revision, runId }) =>
+      [...inbox].flatMap(([inboxId, { disposition, revision, runId }]) =>
         disposition === undefined || revision?.messageId !== messageId
           ? []
-          : [{ disposition, version: revision.version, ...(runId === undefined ? {} : { runId }) }],
+          : [{ inboxId, disposition, version: revision.version, ...(runId === undefined ? {} : { runId }) }],
       ),
     );
   }

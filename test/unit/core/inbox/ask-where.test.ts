@@ -168,6 +168,7 @@ describe("where a request is worked on", () => {
     const edit = { dedupeKey: "m:2", revision: { messageId: "m", version: "2", isEdit: true } };
 
     expect(await harness.receive({ text: "Fix that", ...edit })).toBe("asked");
+    expect(questions()).toMatchObject([{ options: [], text: expect.stringMatching(/was changed/) }, {}]);
     expect(await choose({ environmentId: "env-1" })).toBe("refused");
     expect(await choose({ environmentId: "env-1" }, {}, 1)).toBe("run_created");
 
@@ -191,8 +192,30 @@ describe("where a request is worked on", () => {
       installation: "here",
       messageRef: "ref",
     };
-    expect(await harness.receive({}, { deletion })).toBe("ignored");
+    expect(await harness.receive({}, { deletion })).toBe("withdrawn");
+    expect(questions()[1]).toMatchObject({ options: [], text: expect.stringMatching(/was deleted/) });
     expect(await choose({ environmentId: "env-1" }, {}, 1)).toBe("refused");
+  });
+
+  test("a reaction of the author stops a request that waits for the choice, and one of somebody else does not", async () => {
+    await environments("env-1", "env-2");
+    const revision = { messageId: "m", version: "1", isEdit: false };
+    await harness.receive({ text: "Fix it", messageRef: "m", revision });
+    const stop = { adapter: "memory", installation: "here", messageId: "m", subject: "memory:Bob" };
+
+    expect(await harness.receive({}, { stop })).toBe("ignored");
+    expect(questions()[0]?.options).toHaveLength(2);
+    expect(await harness.receive({}, { stop: { ...stop, subject: "memory:Ada" } })).toBe("cancelled");
+
+    expect(questions()).toMatchObject([{ options: [], text: expect.stringMatching(/was stopped/) }]);
+    expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toContainEqual({
+      kind: "ended",
+      messageRef: "m",
+      end: "stopped",
+    });
+    expect(await choose({ environmentId: "env-1" })).toBe("refused");
+    expect(await harness.receive({}, { stop: { ...stop, subject: "memory:Ada" } })).toBe("ignored");
+    expect(harness.agents.starts).toEqual([]);
   });
 });
 
