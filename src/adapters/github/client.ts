@@ -115,7 +115,7 @@ export class GithubClient {
     return this.#tokens.get(installation, scope);
   }
 
-  /** The installation changed on GitHub: earlier refusals and tokens say nothing about it any more. */
+  /** The installation changed on GitHub: earlier refusals and tokens no longer apply. */
   forget(installation: string): void {
     this.#tokens.forget(installation);
     this.#waits.delete(installation);

@@ -28,7 +28,7 @@ export function context(mrkdwn: string, blockId?: string): types.ContextBlock {
   return { type: "context", ...id, elements: [{ type: "mrkdwn", text: mrkdwn, verbatim: true }] };
 }
 
-/** For words that others chose. */
+/** For text that others chose. */
 export function plainContext(text: string): types.ContextBlock {
   const words = defuseLine(text, MAX_LINE);
   return { type: "context", elements: [{ type: "plain_text", text: words, emoji: false }] };

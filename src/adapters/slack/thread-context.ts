@@ -16,7 +16,7 @@ const MESSAGE_CHARACTERS_MAX = 4_000;
 const FRAME_CHARACTERS_MAX = 200;
 /** As many as Slack gives at once: https://docs.slack.dev/reference/methods/conversations.replies */
 const PAGE_SIZE = 1_000;
-/** Of a longer thread, the time before the request is read: first so much, and each time more by the factor. */
+/** Of a longer thread, this period before the request is read first. Each further one is longer by the factor. */
 const WINDOW_SECONDS = 600;
 const WINDOW_GROWTH = 8;
 const CALLS_MAX = 12;
@@ -29,7 +29,7 @@ const HEADING = "Earlier messages of this Slack thread, the oldest first. Each o
 
 /**
  * The messages of the thread before this one: the first message and the newest others. A message that was changed
- * after the request is not quoted, because nobody asked with these words in view.
+ * after the request is not quoted, because the author of the request has not seen that text.
  */
 export async function readThread(
   client: WebClient,
@@ -95,7 +95,7 @@ async function messagesBefore(client: WebClient, request: Request): Promise<Read
   return { messages: inOrder([...root, ...messages]), isWhole: false, unread };
 }
 
-/** Reads ever more time before the request, until there are enough messages. None of the newest is missing then. */
+/** Reads a growing period before the request until it has enough messages. Then none of the newest is missing. */
 async function newestBefore(client: WebClient, request: Request): Promise<Omit<ReadMessages, "isWhole">> {
   const budget = { calls: CALLS_MAX - 1 };
   let newest: readonly ThreadMessage[] = [];
@@ -236,7 +236,7 @@ function line(name: string): string {
   return name.replace(/\s+/g, " ");
 }
 
-/** The names of the authors. A name that Slack does not tell is left out: the id stays. */
+/** The names of the authors. An author whose name Slack does not give keeps the id. */
 async function namesOf(
   client: WebClient,
   messages: readonly ThreadMessage[],

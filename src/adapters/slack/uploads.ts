@@ -55,7 +55,7 @@ export class Uploads {
     } catch (error) {
       const reason = REASONS[slackCodeOf(error) ?? ""];
       const isFinal = reason !== undefined || (error instanceof AppError && error.retryable === false);
-      // A channel that takes no files takes no words either.
+      // A channel that accepts no files accepts no text either.
       if (!isFinal || refusalClassOf(error) === "channel") {
         throw error;
       }

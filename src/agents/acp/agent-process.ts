@@ -48,7 +48,7 @@ export class AgentProcess {
     }
   }
 
-  /** Explains why nobody answers any more, and ends what is left of the process. */
+  /** Explains why the agent no longer answers, and ends what is left of its processes. */
   async failure(cause: unknown): Promise<AppError> {
     const exit = await withTimeout(this.process.exited, EXIT_MS);
     if (exit?.isImageProblem === true) {

@@ -12,5 +12,5 @@ const output = Writable.toWeb(process.stdout) as WritableStream<Uint8Array>;
 const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
 const connection = createDemoAgent(homedir()).connect(ndJsonStream(output, input));
 await connection.closed;
-// A turn may still be running, but there is no client any more.
+// A turn may still be running, but its client has gone.
 process.exit(0);

@@ -12,7 +12,7 @@ export interface Written<T> {
   readonly value: T;
 }
 
-/** The run no longer belongs to this attempt, which must not write any more. */
+/** The run no longer belongs to this attempt, which must no longer write. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }

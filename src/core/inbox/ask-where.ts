@@ -197,7 +197,7 @@ export async function rememberChoice(
   await requestDefaults.set(by, scope, { ...others, environment_id: environmentId ?? "" });
 }
 
-/** Why nobody can answer a question any more, as it is said in place of the question. */
+/** Why a question can no longer be answered. The text replaces the question. */
 const ENDS = {
   expired:
     "Nobody chose within an hour where I should work, so nothing was started. Write the request again.",

@@ -84,7 +84,7 @@ export class DeviceCodeService {
     return code?.status === "pending" && code.expiresAt > clock.now() ? code : undefined;
   }
 
-  /** Decides for the holder. Undefined if the code does not wait any more. */
+  /** Decides for the holder. Undefined if the code no longer waits. */
   async decide(
     holder: KeyHolder,
     userCodeHash: string,
@@ -134,7 +134,7 @@ export class DeviceCodeService {
     return (await this.#issue(code, now)) ?? { refused: "access_denied" };
   }
 
-  /** Undefined if the person may not give the key any more. */
+  /** Undefined if the person may no longer give the key. */
   async #issue({ clientName, keyId, principalId, scopes }: DeviceCode, now: Date) {
     const { keys, people } = this.#deps.storage;
     const [principal] = principalId === undefined ? [] : await people.getMany([principalId]);

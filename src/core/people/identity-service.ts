@@ -27,7 +27,7 @@ export class IdentityService {
 
   /**
    * Links the account to the principal. Runs keep their creator. A principal without any account and key is disabled,
-   * because nobody can use it any more.
+   * because it can no longer be used.
    */
   async link({ teamId }: Viewer, subject: string, principalId: PrincipalId): Promise<IdentityLink> {
     const { identities } = this.#deps.storage;

@@ -14,7 +14,7 @@ export interface Principal {
   readonly administrator: boolean;
   /** The names of the groups that the identity provider gave at the last sign-in. Absent: none. */
   readonly groups?: readonly string[];
-  /** May do nothing any more; the records of the principal stay. */
+  /** A disabled principal may do nothing. Its records stay. */
   readonly disabled: boolean;
   readonly createdAt: Date;
 }

@@ -29,7 +29,7 @@ export interface PullRequestDraft extends TeamAccess {
   readonly summary?: string;
   /** The repository's template, into which a new description is filled. */
   readonly template?: string;
-  /** Our own words, after the summary. The first paragraph names the run. */
+  /** Errand's own text, after the summary. The first paragraph names the run. */
   readonly body: string;
   readonly isDraft: boolean;
   /** The number of the issue that asked for the work. To merge the pull request closes it. */

@@ -149,7 +149,7 @@ function mayAnswer({
   return byGuest !== true && isReport !== true && files.length === 0;
 }
 
-/** What gives words to the running turn is more than a follow-up. */
+/** Policies distinguish a follow-up that acts on the running turn (`steer`) from one that waits. */
 export function actionOfDelivery(delivery: FollowUpDelivery = "queue"): PolicyAction {
   return delivery === "queue" ? "follow_up" : "steer";
 }
@@ -200,7 +200,7 @@ export function storeLateAnswer(edit: RunEdit): void {
   edit.set({ permission: undefined });
 }
 
-/** Each phrase agrees by itself. The words beside them may stand with an agreement, but are none. */
+/** Phrases that are an agreement or a refusal alone, and those that may accompany one without being one. */
 const YES = ["yes", "y", "ok", "okay", "sure", "allow", "approve", "approved", "go ahead"];
 const BESIDE_YES = ["do it", "please", "thanks", "now", "it", "lgtm"];
 const NO = ["no", "nope", "deny", "reject", "don't"];

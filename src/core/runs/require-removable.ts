@@ -2,7 +2,7 @@ import { AppError } from "../errors.ts";
 import type { Run } from "./run.ts";
 import { isEnded } from "./states.ts";
 
-/** A run can be deleted when no worker can write to it any more. */
+/** A run can be deleted when no worker can write to it. */
 export function requireRemovable({ lease, state }: Run): void {
   if (!isEnded(state)) {
     throw conflict(`The run has not ended: it is ${state}.`, "Cancel it first.");

@@ -347,7 +347,7 @@ export interface FollowUp {
   readonly resumes?: boolean;
   /** True for the answer to a question, which reaches the agent with the next turn. It is not a message of its own. */
   readonly isAnswer?: boolean;
-  /** True if a platform reported it, for example failing checks. Its author is who asked for the run. */
+  /** True if a platform reported it, for example failing checks. Its author is the person who requested the run. */
   readonly isReport?: boolean;
 }
 

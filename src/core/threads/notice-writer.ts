@@ -84,7 +84,7 @@ export class NoticeWriter {
     return this.#traits.get(adapter)?.showsActivity === true;
   }
 
-  /** The notice as it is for the threads of one adapter: it names who asked for the run there. */
+  /** The notice as it is for the threads of one adapter: it names the person who requested the run there. */
   addressed(notice: Notice, { provenance }: Run, adapter: string): Notice {
     const { actor, integration } = provenance;
     if (notice.kind !== "message" || notice.purpose === "reply" || integration !== adapter) {

@@ -22,11 +22,11 @@ export interface ThreadAdapter {
   mayWrite?(message: InboundMessage, repository: string): Promise<boolean>;
   /**
    * Asks the platform now whether a report about a thread of this run still holds. Returns the message that asks for
-   * work in the name of who asked for the run, or why there is nothing to do.
+   * work in the name of the person who requested the run, or why there is nothing to do.
    */
   inspect?(report: WorkReport, run: Pick<Run, "provenance">): Promise<InboundMessage | string>;
   /**
-   * Reads what stands around an authorized message that asks for work: earlier messages, files. Bounded in time and
+   * Reads the text and the files around an authorized message that asks for work, such as earlier messages. Bounded in time and
    * size, and repeatable. When it fails, the work begins without it.
    */
   gather?(message: InboundMessage, about: GatherPurpose): Promise<GatheredContext>;
@@ -89,7 +89,7 @@ export type Translation =
   | { readonly kind: "report"; readonly report: WorkReport }
   /** The event is about several threads, and becomes an event for each of them. */
   | { readonly kind: "several"; readonly events: readonly ReceivedEvent[] }
-  /** The app has no access to the installation any more. */
+  /** The app no longer has access to the installation. */
   | { readonly kind: "removal"; readonly installation: string; readonly reason: string }
   | { readonly kind: "ignored"; readonly reason: string };
 

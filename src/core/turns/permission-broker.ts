@@ -35,7 +35,7 @@ export class PermissionBroker {
     }
   }
 
-  /** Nobody will answer any more, because the turn is being cancelled. */
+  /** No answer will come, because the turn is being cancelled. */
   abandon(): void {
     this.#waiting?.answer(undefined);
   }

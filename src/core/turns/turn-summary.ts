@@ -1,7 +1,7 @@
 import type { RunEvent } from "../runs/events.ts";
 
 /**
- * What the log tells about the turns before `before`, line by line: who asked for what, and the final answers. A
+ * What the log contains about the turns before `before`, line by line: the requests and the final answers. A
  * follow-up that was rewritten has its new text. A follow-up that no turn has taken is missing, because it may have
  * been withdrawn, or never approved. Follow-ups in `now` are left out, because they are the turn itself.
  */

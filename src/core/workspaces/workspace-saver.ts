@@ -86,7 +86,7 @@ export class WorkspaceSaver {
     this.#withinTurn.start();
   }
 
-  /** Nothing is stored any more, except by `saveWith`. */
+  /** Stops storing files, except by `saveWith`. */
   stop(): Promise<void> {
     return this.#withinTurn.stop();
   }

@@ -213,6 +213,6 @@ export interface WorkspaceProvider {
   shownPaths(runId: RunId): readonly ShownPath[];
   /** Stores the files that the agent left in `artifacts/`, except those whose path and hash are in `known`. */
   collect(runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected>;
-  /** Deletes a checkpoint or a delta that no run names any more. */
+  /** Deletes a checkpoint or a delta that no run names. */
   forget(blobId: string): Promise<void>;
 }
