@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { createAcpRunner } from "../agents/acp/acp-runner.ts";
 import type { Gateway, Gateways } from "../core/agents/gateway.ts";
 import { RunWorker, type RunWorkerDeps } from "../core/attempts/run-worker.ts";
+import { GIBIBYTE } from "../core/byte-units.ts";
 import type { RunId } from "../core/ids.ts";
 import { EventRecovery, type LostEvents } from "../core/inbox/event-recovery.ts";
 import { Scheduler } from "../core/schedules/scheduler.ts";
@@ -51,7 +52,6 @@ export interface WorkerDeps {
 /** A worker that is silent for this long has lost its runs. */
 const LEASE_MS = 10_000;
 const MINUTE_MS = 60_000;
-const GIBIBYTE = 2 ** 30;
 /** All setup commands of an environment together may take this many times as long as one. */
 const SETUP_COMMANDS_TOTAL = 3;
 

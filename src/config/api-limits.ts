@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { KIBIBYTE, MEBIBYTE } from "../core/byte-units.ts";
 import { wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
@@ -17,8 +18,6 @@ export interface ApiLimitSettings {
   readonly attachmentsBytes: number;
 }
 
-const KIBIBYTE = 1_024;
-const MEBIBYTE = 1_024 * KIBIBYTE;
 /** Titles are indexed, and a row in a PostgreSQL index has at most 2,704 bytes. */
 const TITLE_LENGTH_MAX = 600;
 

@@ -1,9 +1,9 @@
 import type { z } from "zod";
+import { GIBIBYTE } from "../core/byte-units.ts";
 import { decimalNumber, positiveNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
 const HOUR_MS = 3_600_000;
-const GIBIBYTE = 2 ** 30;
 const MAX_GIB = 1_000_000;
 
 export const diskVariables = {

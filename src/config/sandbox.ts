@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MEBIBYTE } from "../core/byte-units.ts";
 import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../sandboxes/sandbox-limits.ts";
 import { decimalNumber, wholeNumber } from "./numbers.ts";
@@ -17,7 +18,6 @@ export interface SandboxConfig {
   };
 }
 
-const MEBIBYTE = 1_024 ** 2;
 const MAX_MEBIBYTES = 16 * 1_024 ** 2;
 
 /** Contains git, certificates and the usual programs. The name is complete, because podman needs the registry. */

@@ -1,4 +1,5 @@
 import type { ModelPrice, ModelProviders } from "../config/models.ts";
+import { MEBIBYTE } from "../core/byte-units.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
 import type { Destinations } from "../network-policy/destinations.ts";
@@ -57,7 +58,6 @@ export interface GatewayLimits {
 }
 
 const MINUTE_MS = 60_000;
-const MEBIBYTE = 2 ** 20;
 
 export const DEFAULT_LIMITS: GatewayLimits = {
   connections: 200,

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { MEBIBYTE } from "../core/byte-units.ts";
 import type { SandboxExit } from "./sandbox.ts";
 
 /** What one command of a sandbox may use, together with all processes that it starts. */
@@ -11,8 +12,6 @@ export interface SandboxLimits {
   /** The largest size of one file. */
   readonly fileBytes: number;
 }
-
-const MEBIBYTE = 1024 ** 2;
 
 export const DEFAULT_SANDBOX_LIMITS: SandboxLimits = {
   memoryBytes: 4096 * MEBIBYTE,

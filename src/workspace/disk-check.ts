@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
+import { GIBIBYTE } from "../core/byte-units.ts";
 import { type Check, fail, ok, warn } from "../core/doctor/check.ts";
 
-const GIBIBYTE = 2 ** 30;
 /** A workspace may need two copies while it is unpacked. */
 const WARN_BYTES = 5 * GIBIBYTE;
 const FAIL_BYTES = GIBIBYTE / 2;

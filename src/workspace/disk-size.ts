@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { statfs } from "node:fs/promises";
+import { KIBIBYTE } from "../core/byte-units.ts";
 
-const KIBIBYTE = 1_024;
 const OUTPUT_MAX = 1_024;
 
 /**

@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, realpath, rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
+import { KIBIBYTE } from "../core/byte-units.ts";
 import type { Log } from "../core/ports/log.ts";
 
 const run = promisify(execFile);
-const KIBIBYTE = 1_024;
 const LIMIT_MS = 10_000;
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Mount options of ext4 and XFS. */

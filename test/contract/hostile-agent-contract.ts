@@ -3,13 +3,13 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MEBIBYTE } from "../../src/core/byte-units.ts";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../../src/sandboxes/sandbox-limits.ts";
 import { SandboxHarness } from "../support/sandbox-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
 
-const MEBIBYTE = 1024 ** 2;
 const NARROW = { memoryBytes: 128 * MEBIBYTE, cpus: 0.5, processes: 64, fileBytes: 8 * MEBIBYTE };
 
 /**

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "../../src/app/system-clock.ts";
+import { MEBIBYTE } from "../../src/core/byte-units.ts";
 import type { RunId } from "../../src/core/ids.ts";
 import { diskSizeOf } from "../../src/workspace/disk-size.ts";
 import { findProjectQuota } from "../../src/workspace/project-quota.ts";
@@ -12,7 +13,6 @@ import { createInMemoryBlobStore } from "./memory/storage/blob-store.ts";
 import { aPreparation, aWorkspaceProvider } from "./workspace-harness.ts";
 
 const run = promisify(execFile);
-const MEBIBYTE = 2 ** 20;
 const FULL = "01a1fa78-a94c-7e01-856b-378c7de9fd50" as RunId;
 const OTHER = "01a1fa78-a94c-7e01-856b-378c7de9fd51" as RunId;
 

@@ -1,4 +1,5 @@
 import type { AgentCatalogueView } from "../agents/agent-catalogue.ts";
+import { GIBIBYTE } from "../byte-units.ts";
 import type { Storage } from "../storage.ts";
 import { isRestricted, type LiveWorker } from "../workers/worker.ts";
 import type { WorkerStore } from "../workers/worker-store.ts";
@@ -45,8 +46,6 @@ export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, 
     },
   };
 }
-
-const GIBIBYTE = 2 ** 30;
 
 /** The disks of the workers, by their last reports. */
 export function workerDisksCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {

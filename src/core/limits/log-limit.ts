@@ -1,8 +1,7 @@
 import type { AttemptAbort, RunFailure } from "../attempts/attempt-abort.ts";
 import type { RunSettings } from "../attempts/attempt-deps.ts";
 import { type RecordedUpdate, storedLength } from "../attempts/event-recorder.ts";
-
-const MEBIBYTE = 2 ** 20;
+import { MEBIBYTE } from "../byte-units.ts";
 
 /**
  * Limits what an attempt may write to the log of its run. What exceeds the limit is not stored, nor anything after

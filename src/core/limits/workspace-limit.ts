@@ -1,10 +1,10 @@
 import { type AttemptAbort, runFailureOf } from "../attempts/attempt-abort.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { GIBIBYTE } from "../byte-units.ts";
 import { AppError } from "../errors.ts";
 import type { Stop } from "../ports/clock.ts";
 
 const LOOK_MS = 30_000;
-const GIBIBYTE = 2 ** 30;
 
 type WorkspaceLimitDeps = Pick<AttemptDeps, "clock" | "log" | "run" | "settings" | "workspaces">;
 

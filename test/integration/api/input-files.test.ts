@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MEBIBYTE } from "../../../src/core/byte-units.ts";
 import type { RunId } from "../../../src/core/ids.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
@@ -9,7 +10,6 @@ import { type Answer, call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const LIMITS = { attachmentBytes: 1_000, attachmentsBytes: 2_500 };
-const MEBIBYTE = 1024 * 1024;
 const PNG = Buffer.from("89504e470d0a1a0a00", "hex");
 
 let harness: ApiHarness;

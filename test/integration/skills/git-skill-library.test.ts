@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KIBIBYTE } from "../../../src/core/byte-units.ts";
 import type { TeamId } from "../../../src/core/ids.ts";
 import type { SkillLibrary } from "../../../src/core/skills/skill-library.ts";
 import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
@@ -12,7 +13,6 @@ import { SILENT_LOG } from "../../support/logs.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const TEAM = "team-1" as TeamId;
-const KIBIBYTE = 1024;
 
 const skipped = reasonToSkipGit();
 describe.skipIf(skipped !== undefined)(`skills in git${skipped === undefined ? "" : ` (${skipped})`}`, () => {

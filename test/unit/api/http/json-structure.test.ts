@@ -1,8 +1,7 @@
 import { assert, json, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { excessOf } from "../../../../src/api/http/json-structure.ts";
-
-const MEBIBYTE = 2 ** 20;
+import { MEBIBYTE } from "../../../../src/core/byte-units.ts";
 
 function excess(text: string): string | undefined {
   return excessOf(Buffer.from(text));

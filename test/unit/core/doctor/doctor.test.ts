@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CatalogueEntry } from "../../../../src/core/agents/agent-catalogue.ts";
+import { GIBIBYTE } from "../../../../src/core/byte-units.ts";
 import { type Check, ok, statusOf } from "../../../../src/core/doctor/check.ts";
 import {
   adaptersCheck,
@@ -52,7 +53,6 @@ function catalogue(defaultName: string, ...missing: readonly string[]) {
 }
 
 function disks(...taking: readonly boolean[]) {
-  const GIBIBYTE = 2 ** 30;
   const used = { workspaces: GIBIBYTE, environments: 0, mirrors: 0, agents: 0 };
   return {
     workers: {

@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
+import { MEBIBYTE } from "../../../../src/core/byte-units.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import type { AttachedFile } from "../../../../src/core/threads/notice.ts";
 import { END_TURN } from "../../../support/scripted-agents.ts";
 import { InboxHarness, KEY } from "./inbox-harness.ts";
-
-const MIB = 1024 * 1024;
 
 let harness: InboxHarness;
 beforeEach(async () => {
@@ -35,7 +34,7 @@ test("the button shows the files of its turn in the thread, once for any number 
 
 test("of many files the first ten are shown", async () => {
   const runId = await aRunWithFiles(
-    ...Array.from({ length: 12 }, (_, index) => [`${index}.bin`, MIB] as const),
+    ...Array.from({ length: 12 }, (_, index) => [`${index}.bin`, MEBIBYTE] as const),
   );
 
   await press(runId);
@@ -46,7 +45,7 @@ test("of many files the first ten are shown", async () => {
 });
 
 test("only as many files are shown as the limits allow, and the text says where the others are", async () => {
-  const runId = await aRunWithFiles(["a.bin", 30 * MIB], ["b.bin", 30 * MIB], ["c.bin", MIB]);
+  const runId = await aRunWithFiles(["a.bin", 30 * MEBIBYTE], ["b.bin", 30 * MEBIBYTE], ["c.bin", MEBIBYTE]);
 
   await press(runId);
 

@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
+import { MEBIBYTE } from "../../../../src/core/byte-units.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import { CoreHarness, LEASE_MS, LIMITS } from "../../../support/core-harness.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { END_TURN, type Script, type ScriptedTurn } from "../../../support/scripted-agents.ts";
-
-const MEBIBYTE = 2 ** 20;
 
 let harness: CoreHarness;
 beforeEach(async () => {

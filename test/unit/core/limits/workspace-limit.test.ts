@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
+import { GIBIBYTE } from "../../../../src/core/byte-units.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { quiet } from "../../../support/manual-clock.ts";
-
-const GIBIBYTE = 2 ** 30;
 
 test("a run whose workspace becomes too large fails with a reason and a remedy", async () => {
   const harness = new CoreHarness();
