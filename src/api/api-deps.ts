@@ -27,6 +27,7 @@ export interface ApiDeps {
   readonly doctor: Pick<Doctor, "examine">;
   readonly installationGuides: () => Promise<readonly InstallationGuide[]>;
   readonly storage: Storage;
+  /** As measured in the last minute. */
   readonly storedBytes: () => Promise<StoredBytes>;
   readonly capacity: Pick<Capacity, "look">;
   readonly principals: Pick<PrincipalCache, "getMany" | "listTeam">;

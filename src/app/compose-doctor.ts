@@ -15,7 +15,7 @@ import {
   workersCheck,
 } from "../core/doctor/checks.ts";
 import { Doctor } from "../core/doctor/doctor.ts";
-import { storedBytesCheck } from "../core/doctor/stored-bytes.ts";
+import { type StoredBytes, storedBytesCheck } from "../core/doctor/stored-bytes.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { SecretBox } from "../core/secrets/secret-box.ts";
 import type { Storage } from "../core/storage.ts";
@@ -23,7 +23,6 @@ import type { PgBossQueue } from "../queue/pg-boss-queue.ts";
 import type { Database } from "../storage/database.ts";
 import { databaseChecks } from "../storage/database-checks.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
-import { measureStoredBytes } from "../storage/stored-bytes.ts";
 import { diskCheck } from "../workspace/disk-check.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -37,11 +36,13 @@ export interface DoctorDeps {
   readonly queue: PgBossQueue;
   readonly secrets: Pick<SecretBox, "prefix">;
   readonly storage: Storage;
+  readonly storedBytes: () => Promise<StoredBytes>;
 }
 
 /** Collects the checks of all folders. */
 export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
-  const { adapters, catalogueView, config, database, publicUrl, queue, secrets, storage } = bootstrap;
+  const { adapters, catalogueView, config, database, publicUrl, queue, secrets, storage, storedBytes } =
+    bootstrap;
   const names = [...adapters.keys()];
   const countOtherKeys =
     config.oldSecretKeys.length === 0
@@ -60,7 +61,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     publicUrlCheck(publicUrl, names),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),
-    storedBytesCheck(() => measureStoredBytes(database)),
+    storedBytesCheck(storedBytes),
     ...Array.from(adapters, ([name, { checks: ofAdapter }]) =>
       ofAdapter(factsFor(name, { publicUrl, storage })),
     ).flat(),

@@ -4,6 +4,7 @@ import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
 import type { Config } from "../config/config.ts";
 import type { Doctor } from "../core/doctor/doctor.ts";
+import { cachedStoredBytes } from "../core/doctor/stored-bytes.ts";
 import { EnvironmentService } from "../core/environments/environment-service.ts";
 import { newId } from "../core/ids.ts";
 import { searchChoices } from "../core/inbox/ask-where.ts";
@@ -85,6 +86,7 @@ export interface AppDeps {
   readonly secrets: SecretBox;
   readonly webhookClient: WebhookClient;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
+  readonly storedBytes: ApiDeps["storedBytes"];
   readonly doctor: Doctor;
   readonly agents: AgentDeps;
   /** Provides the key with which a team's repository is read or written. */
@@ -183,7 +185,8 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     return { token, hash: hashKey(token) };
   };
   const { policies } = rules;
-  const parts = { adapters, catalogueView: agents.view, database, queue, secrets, storage };
+  const storedBytes = cachedStoredBytes(() => measureStoredBytes(database), clock);
+  const parts = { adapters, catalogueView: agents.view, database, queue, secrets, storage, storedBytes };
   const doctor = composeDoctor({ ...bootstrap, ...parts }, log);
   const privateCommands = new PrivateCommands({
     ...{ storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl, digest: sha256 },
@@ -208,6 +211,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     pullRequestReader,
     writer,
     runs,
+    storedBytes,
     doctor,
     inboxProcessor,
     outboxDispatcher,
@@ -234,7 +238,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     installationGuides: () =>
       Promise.all(bootstrap.config.guides.map((guide) => guide(bootstrap.publicUrl()))),
     storage,
-    storedBytes: () => measureStoredBytes(database),
+    storedBytes: deps.storedBytes,
     capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
     pullRequests: deps.pullRequestReader,

@@ -5,31 +5,19 @@ import type { LiveWorker } from "../../core/workers/worker.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { requireOperator } from "../auth/authentication.ts";
 
-/** A measurement takes a second for 100,000 runs, and Prometheus reads the figures every few seconds. */
-const MEASURED_MS = 60_000;
-
 /** For operators: what the live workers last reported and what is stored, in the format of Prometheus. */
 export function metricsRoutes({
-  clock,
   storage: { workers },
   storedBytes,
-}: Pick<ApiDeps, "clock" | "storage" | "storedBytes">): FastifyPluginAsync {
+}: Pick<ApiDeps, "storage" | "storedBytes">): FastifyPluginAsync {
   const config = { scope: "admin" } as const;
-  let measured: { readonly at: number; readonly bytes: StoredBytes } | undefined;
-  const measure = async () => {
-    const at = clock.now().getTime();
-    if (measured === undefined || at - measured.at >= MEASURED_MS) {
-      measured = { at, bytes: await storedBytes() };
-    }
-    return measured.bytes;
-  };
   return async (app) => {
     app.get("/metrics", { schema: { hide: true }, config }, async (request, reply) => {
       requireOperator(request);
       // A registry of its own, so that a worker that has gone leaves no figure behind.
       const registry = new Registry();
       addWorkerMetrics(registry, await workers.listLive());
-      addStoredBytes(registry, await measure());
+      addStoredBytes(registry, await storedBytes());
       return reply.type(registry.contentType).send(await registry.metrics());
     });
   };

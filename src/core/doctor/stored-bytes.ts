@@ -1,3 +1,5 @@
+import { MEBIBYTE } from "../byte-units.ts";
+import type { Clock } from "../ports/clock.ts";
 import { type Check, ok } from "./check.ts";
 
 /** What the database stores for runs. */
@@ -14,7 +16,27 @@ export type StoredKind = (typeof STORED_KINDS)[number];
 /** Bytes of each kind. */
 export type StoredBytes = Readonly<Record<StoredKind, number>>;
 
-const MEBIBYTE = 2 ** 20;
+/** A measurement takes a second for 100,000 runs, and Prometheus reads the figures every few seconds. */
+const KEPT_MS = 60_000;
+
+/** Returns what was measured in the last minute. Concurrent callers share one measurement. A failure is not kept. */
+export function cachedStoredBytes(
+  measure: () => Promise<StoredBytes>,
+  clock: Pick<Clock, "now">,
+): () => Promise<StoredBytes> {
+  let last: { readonly stored: Promise<StoredBytes>; readonly untilMs: number } | undefined;
+  return () => {
+    const nowMs = clock.now().getTime();
+    if (last === undefined || last.untilMs <= nowMs) {
+      const measured = { stored: measure(), untilMs: nowMs + KEPT_MS };
+      measured.stored.catch(() => {
+        last = last === measured ? undefined : last;
+      });
+      last = measured;
+    }
+    return last.stored;
+  };
+}
 
 /** How much the database stores for runs. It has no limit, so this finds no problem. */
 export function storedBytesCheck(measure: () => Promise<StoredBytes>): Check {

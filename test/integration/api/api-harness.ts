@@ -12,6 +12,7 @@ import { systemClock } from "../../../src/app/system-clock.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import type { Check } from "../../../src/core/doctor/check.ts";
 import { Doctor } from "../../../src/core/doctor/doctor.ts";
+import { cachedStoredBytes } from "../../../src/core/doctor/stored-bytes.ts";
 import { EnvironmentService } from "../../../src/core/environments/environment-service.ts";
 import type { IdempotencyStore } from "../../../src/core/idempotency/idempotency-store.ts";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
@@ -216,7 +217,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       ...storage,
       idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,
     },
-    storedBytes: () => measureStoredBytes(database),
+    storedBytes: cachedStoredBytes(() => measureStoredBytes(database), clock),
     pullRequests: new PullRequestReader({ pullRequests, runs, clock, log: SILENT_LOG }),
     blobs,
     secrets,
