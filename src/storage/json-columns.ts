@@ -4,7 +4,7 @@ import { ARTIFACT_TYPES, type ArtifactBody } from "../core/artifacts/artifact.ts
 import { ACTOR_TYPES, type AuditActor } from "../core/audit/audit-log.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/environments/environment.ts";
 import { ERROR_CODES } from "../core/errors.ts";
-import type { PrincipalId, RunId } from "../core/ids.ts";
+import type { PrincipalId } from "../core/ids.ts";
 import { type FollowUpFile, INPUT_KINDS } from "../core/input-files/input-file.ts";
 import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/people/share-link.ts";
@@ -17,7 +17,6 @@ import {
 } from "../core/policies/policy.ts";
 import {
   CHECK_STATES,
-  type CheckCounts,
   PULL_REQUEST_STATES,
   type PullRequestCheck,
   type PullRequestStatus,
@@ -40,16 +39,7 @@ import {
   type WaitingFollowUp,
 } from "../core/runs/run.ts";
 import { RUN_SOURCES } from "../core/runs/sources.ts";
-import { RUN_STATES } from "../core/runs/states.ts";
 import type { Skill } from "../core/skills/skill.ts";
-import {
-  type CardApproval,
-  type CardPullRequestStatus,
-  type CardWorkspace,
-  type Notice,
-  type RunCard,
-  TURN_OUTCOMES,
-} from "../core/threads/notice.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
 import type { DiskUse } from "../core/workers/worker.ts";
 import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
@@ -61,15 +51,14 @@ import { withCurrentCode } from "./former-error-codes.ts";
  */
 
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
-const text = z.exactOptional(z.string());
-const texts = z.array(z.string());
+export const text = z.exactOptional(z.string());
+export const texts = z.array(z.string());
 const textByName = recordOf(z.string());
-const count = z.exactOptional(z.number());
+export const count = z.exactOptional(z.number());
 const principalId = z.custom<PrincipalId>(isText);
-const runId = z.custom<RunId>(isText);
 
 /** The members of `T`: `satisfies` reports one that a schema lacks, which an index signature would hide. */
-type MembersOf<T> = {
+export type MembersOf<T> = {
   readonly [Member in keyof T as string extends Member ? never : Member]-?: z.ZodType<T[Member]>;
 };
 
@@ -175,7 +164,7 @@ const permissionRequest = {
   title: z.string(),
   options: z.array(z.looseObject({ optionId: z.string(), name: z.string(), kind: z.enum(PERMISSION_KINDS) })),
 } satisfies MembersOf<PermissionRequest>;
-const PERMISSION_REQUEST: z.ZodType<PermissionRequest> = z.looseObject(permissionRequest);
+export const PERMISSION_REQUEST: z.ZodType<PermissionRequest> = z.looseObject(permissionRequest);
 
 export const PENDING_PERMISSION: z.ZodType<PendingPermission> = z.looseObject({
   ...permissionRequest,
@@ -239,7 +228,7 @@ export const PULL_REQUEST_STATUS: z.ZodType<PullRequestStatus> = z.looseObject({
   ),
 } satisfies MembersOf<PullRequestStatus>);
 
-const PLAN_STEPS: z.ZodType<readonly PlanStep[]> = z.array(
+export const PLAN_STEPS: z.ZodType<readonly PlanStep[]> = z.array(
   z.looseObject({ text: z.string(), status: z.string() } satisfies MembersOf<PlanStep>),
 );
 
@@ -323,76 +312,6 @@ export const WEBHOOK_SECRETS: z.ZodType<readonly WebhookSecret[]> = z.array(
     expiresAt: z.exactOptional(time),
   } satisfies MembersOf<WebhookSecret>),
 );
-
-export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
-  z.looseObject({ kind: z.literal("seen"), messageRef: z.string() }),
-  z.looseObject({ kind: z.literal("ended"), messageRef: z.string(), end: z.enum(TURN_OUTCOMES) }),
-  z.looseObject({
-    kind: z.literal("card"),
-    card: z.looseObject({
-      runId,
-      title: z.string(),
-      state: z.enum(RUN_STATES),
-      turn: z.number(),
-      sessionLink: z.string(),
-      message: text,
-      workspace: z.exactOptional(
-        z.looseObject({
-          environment: text,
-          repositories: texts,
-          reason: text,
-          environmentsLink: text,
-        } satisfies MembersOf<CardWorkspace>),
-      ),
-      plan: z.exactOptional(PLAN_STEPS),
-      step: text,
-      elapsedSeconds: count,
-      pullRequest: text,
-      pullRequestStatus: z.exactOptional(
-        z.looseObject({
-          state: z.enum(PULL_REQUEST_STATES),
-          checks: z.looseObject({
-            total: z.number(),
-            passed: z.number(),
-            failed: z.number(),
-          } satisfies MembersOf<CheckCounts>),
-        } satisfies MembersOf<CardPullRequestStatus>),
-      ),
-      costUsd: count,
-      question: z.exactOptional(PERMISSION_REQUEST),
-      approval: z.exactOptional(
-        z.looseObject({
-          isFollowUp: z.boolean(),
-          text,
-          inputsHash: text,
-        } satisfies MembersOf<CardApproval>),
-      ),
-    } satisfies MembersOf<RunCard>),
-  }),
-  z.looseObject({
-    kind: z.literal("choice"),
-    requestId: z.string(),
-    text: z.string(),
-    options: z.array(z.looseObject({ id: z.string(), name: z.string() })),
-  }),
-  z.looseObject({
-    kind: z.literal("message"),
-    purpose: z.enum(["answer", "outcome", "question", "reply"]),
-    text: z.string(),
-    sessionLink: text,
-    requester: z.exactOptional(OTHER_MEMBERS),
-    inReplyTo: text,
-    offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
-    attached: z.exactOptional(
-      z.looseObject({
-        runId,
-        turn: z.number(),
-        files: z.array(z.looseObject({ name: z.string(), sizeBytes: z.number(), blobId: z.string() })),
-      }),
-    ),
-    onlyFor: text,
-  }),
-]);
 
 export const AUDIT_ACTOR: z.ZodType<AuditActor> = z.looseObject({
   uid: z.string(),

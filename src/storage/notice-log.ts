@@ -11,7 +11,7 @@ import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Tx } from "./database.ts";
 import { type OutboxDelivery, Prisma } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
-import { NOTICE } from "./json-columns.ts";
+import { NOTICE } from "./notice-column.ts";
 import { parseJsonColumn, withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 

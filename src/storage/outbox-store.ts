@@ -11,8 +11,8 @@ import {
 import type { Receipt } from "../core/threads/thread-adapter.ts";
 import type { Tx } from "./database.ts";
 import { insertJobs } from "./insert-jobs.ts";
-import { NOTICE } from "./json-columns.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
+import { NOTICE } from "./notice-column.ts";
 import { closePaces, lockPaces, prunePaces, storePaces } from "./paces.ts";
 import { parseJsonColumn } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";

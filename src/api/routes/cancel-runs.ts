@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { parseRunId, type RunId } from "../../core/ids.ts";
-import type { CancelStatus } from "../../core/runs/run-service.ts";
+import type { CancelStatus } from "../../core/runs/cancel-many.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import type { Idempotency } from "../http/idempotency.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ACTOR_TYPES, type AuditEntry } from "../../core/audit/audit-log.ts";
 import { membersWithApiNames } from "./event-names.ts";
 import { limitInQuery } from "./list-runs.ts";
-import { PageInfo } from "./run-item.ts";
+import { PageInfo } from "./page-info.ts";
 import { TimeInput, Timestamp } from "./text.ts";
 
 const LIMIT_MAX = 500;

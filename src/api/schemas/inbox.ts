@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { InboxEntry } from "../../core/inbox/inbox-list.ts";
 import { DISPOSITIONS } from "../../core/inbox/inbox-result.ts";
 import { limitInQuery } from "./list-runs.ts";
-import { PageInfo } from "./run-item.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";
 
 const LIMIT_MAX = 500;

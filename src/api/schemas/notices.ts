@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type LoggedNotice, NOTICE_KINDS, NOTICE_STATES } from "../../core/outbox/notice-log.ts";
 import { limitInQuery } from "./list-runs.ts";
-import { PageInfo } from "./run-item.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";
 
 const LIMIT_MAX = 500;

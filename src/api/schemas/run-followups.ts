@@ -4,8 +4,9 @@ import { isWaitingForApproval } from "../../core/runs/approval.ts";
 import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/runs/run.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
 import { limitInQuery } from "./list-runs.ts";
+import { PageInfo } from "./page-info.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
-import { PageInfo, RunSourceType } from "./run-item.ts";
+import { RunSourceType } from "./run-item.ts";
 import { FollowupMessage } from "./run-requests.ts";
 import { Timestamp } from "./text.ts";
 

@@ -4,11 +4,6 @@ import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
 import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
 import type { Principal } from "../../core/people/principal.ts";
-import {
-  CHECK_STATES,
-  countChecks,
-  PULL_REQUEST_STATES,
-} from "../../core/pull-requests/pull-request-status.ts";
 import type { Deciders } from "../../core/runs/deciders.ts";
 import type { ConfigLayer, ListedRun, RunConfig } from "../../core/runs/run.ts";
 import type { RunResult } from "../../core/runs/run-result.ts";
@@ -17,6 +12,8 @@ import type { WaitingFor } from "../../core/runs/waiting-for.ts";
 import type { Skill } from "../../core/skills/skill.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
 import { ArtifactItem, artifactItemOf } from "./artifact.ts";
+import { PageInfo } from "./page-info.ts";
+import { pullRequestStatusOf, RunPullRequestStatus } from "./pull-request-status.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
@@ -133,40 +130,6 @@ const RunResultItem = z
     examples: [{ text: "The build is green again.", turn: 1 }],
   });
 
-const PullRequestStatusItem = z
-  .object({
-    url: z.string().describe("The URL of the pull request."),
-    state: z.enum(PULL_REQUEST_STATES).describe("`draft` and `open`: it can be merged."),
-    checks: z
-      .object({
-        total: z.int().describe("The checks that decide something: neither skipped nor neutral."),
-        passed: z.int().describe("How many of them passed."),
-        failed: z.int().describe("How many of them failed. The others are running."),
-      })
-      .describe("The checks of the newest commit, at most 50."),
-    check_runs: z
-      .array(
-        z.object({
-          name: z.string().describe("The name on the platform."),
-          state: z.enum(CHECK_STATES).describe("`skipped`: it decided nothing."),
-          url: z.string().optional().describe("Where the platform shows it."),
-        }),
-      )
-      .optional()
-      .describe("Each check, failed ones first. Absent in lists."),
-  })
-  .meta({
-    id: "RunPullRequestStatus",
-    description: "What the platform last said about the newest pull request of the run.",
-    examples: [
-      {
-        url: "https://git.example.com/acme/widgets/pull/7",
-        state: "open",
-        checks: { total: 4, passed: 3, failed: 1 },
-      },
-    ],
-  });
-
 export const RunItem = z
   .object({
     run_id: z.uuid().describe("The run's id."),
@@ -204,7 +167,7 @@ export const RunItem = z
     ),
     agent_skill: RunSkill.optional().describe("The skill that started the run, as it was at that time."),
     artifacts: z.array(ArtifactItem).optional().describe("The artifacts of the run, the oldest first."),
-    pull_request_status: PullRequestStatusItem.optional(),
+    pull_request_status: RunPullRequestStatus.optional(),
     schedule: RunSchedule.optional().describe("The schedule that started the run, as it was at that time."),
     approval: RunApproval.optional().describe(
       "The approval that the run needs or needed before it starts. A later follow-up has one of its own.",
@@ -245,16 +208,6 @@ export const RunItem = z
   })
   .meta({ id: "RunItem", description: "The current state of a run.", examples: [RUN_ITEM_EXAMPLE] });
 export type RunItem = z.output<typeof RunItem>;
-
-export const PageInfo = z
-  .object({
-    has_next_page: z.boolean().describe("Whether there are more results."),
-    next_cursor: z
-      .string()
-      .optional()
-      .describe("The value of `cursor` for the next page, with the same sort and filters."),
-  })
-  .meta({ id: "PageInfo", description: "Describes the next page.", examples: [PAGE_INFO_EXAMPLE] });
 
 export const ListRunsResponse = z
   .object({ runs: z.array(RunItem).describe("In the order of `sort_by`."), page_info: PageInfo })
@@ -382,19 +335,6 @@ function permissionOf({ permission, state }: ListedRun): Pick<RunItem, "permissi
   const { options, permissionId, title } = permission;
   const offered = options.map(({ kind, name, optionId }) => ({ option_id: optionId, name, kind }));
   return { permission: { permission_id: permissionId, title, options: offered } };
-}
-
-/** The status of an earlier pull request says nothing about the newest. */
-function pullRequestStatusOf(
-  { pullRequest, pullRequestStatus: status }: ListedRun,
-  isList: boolean,
-): Pick<RunItem, "pull_request_status"> {
-  if (status === undefined || status.url !== pullRequest) {
-    return {};
-  }
-  const { checks, state, url } = status;
-  const each = isList ? {} : { check_runs: [...checks] };
-  return { pull_request_status: { url, state, checks: countChecks(checks), ...each } };
 }
 
 function usageOf({ totalTokens, costUsd }: ListedRun): Pick<RunItem, "request_usage"> {

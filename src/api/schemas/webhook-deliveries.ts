@@ -7,7 +7,7 @@ import {
 } from "../../core/webhooks/webhook-delivery.ts";
 import type { TriedWebhook } from "../../core/webhooks/webhook-stores.ts";
 import { limitInQuery } from "./list-runs.ts";
-import { PageInfo } from "./run-item.ts";
+import { PageInfo } from "./page-info.ts";
 import { TimeInput, Timestamp } from "./text.ts";
 import { DELIVERY_DETAIL_EXAMPLE, DELIVERY_EXAMPLE, TRY_EXAMPLE } from "./webhook-examples.ts";
 

@@ -6,6 +6,7 @@ import { requireAllowed, stricter } from "../policies/evaluate-policies.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { Storage } from "../storage.ts";
 import { requiredApproval } from "./approval.ts";
+import { type CancelStatus, cancelMany } from "./cancel-many.ts";
 import { decideRewrite, decideWithdrawal, type FollowUpTarget } from "./change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "./change-request.ts";
 import {
@@ -43,16 +44,6 @@ import { requireVisible } from "./visibility.ts";
 export interface RunServiceDeps extends RunPreparerDeps, RunChangerDeps {
   readonly storage: RunPreparerDeps["storage"] & RunChangerDeps["storage"] & Pick<Storage, "followUps">;
 }
-
-export const CANCEL_STATUSES = [
-  "cancelled",
-  "already_cancelled",
-  "ended",
-  "not_found",
-  "not_authorized",
-] as const;
-/** What cancelling one of several runs resulted in. */
-export type CancelStatus = (typeof CANCEL_STATUSES)[number];
 
 /** Everything that callers can do with runs. The API and the inbox use only this service. */
 export class RunService {
@@ -238,13 +229,8 @@ export class RunService {
   }
 
   /** Cancels several runs, in one transaction if this service is inside one. An id may occur twice. */
-  async cancelMany(ids: readonly RunId[], viewer: Viewer): Promise<ReadonlyMap<RunId, CancelStatus>> {
-    const statuses = new Map<RunId, CancelStatus>();
-    // In one order, so that two requests for the same runs do not block each other.
-    for (const id of [...new Set(ids)].sort()) {
-      statuses.set(id, await this.#tryCancel(id, viewer));
-    }
-    return statuses;
+  cancelMany(ids: readonly RunId[], viewer: Viewer): Promise<ReadonlyMap<RunId, CancelStatus>> {
+    return cancelMany(this.#changer, ids, viewer);
   }
 
   /** Changes how the run is labelled, in any state. */
@@ -367,34 +353,5 @@ export class RunService {
   /** Stores what the platform says about the newest pull request of the run. */
   async setPullRequestStatus(id: RunId, status: PullRequestStatus): Promise<void> {
     await this.#changer.changeForSystem(id, (edit) => edit.setPullRequestStatus(status));
-  }
-
-  async #tryCancel(id: RunId, viewer: Viewer): Promise<CancelStatus> {
-    let isChanged = false;
-    const evaluate = await this.#changer.evaluator(viewer);
-    try {
-      await this.#changer.change(id, viewer, (edit) => {
-        requireAllowed(evaluate("cancel", edit.run));
-        isChanged = decideCancel(edit, viewer.displayName);
-      });
-    } catch (error) {
-      return statusOf(error);
-    }
-    return isChanged ? "cancelled" : "already_cancelled";
-  }
-}
-
-/** What a refused cancellation says about the run. Any other failure is thrown. */
-function statusOf(error: unknown): CancelStatus {
-  const code = error instanceof AppError ? error.code : undefined;
-  switch (code) {
-    case "invalid_request":
-      return "ended";
-    case "not_authorized":
-      return "not_authorized";
-    case "resource_not_found":
-      return "not_found";
-    default:
-      throw error;
   }
 }

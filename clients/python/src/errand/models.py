@@ -1004,6 +1004,82 @@ class ExternalReferenceArtifact(Model):
     """
 
 
+class PageInfo(Model):
+    """
+    Describes the next page.
+    """
+
+    has_next_page: bool
+    """
+    Whether there are more results.
+    """
+    next_cursor: str | None = None
+    """
+    The value of `cursor` for the next page, with the same sort and filters.
+    """
+
+
+class RunPullRequestStatusChecks(Model):
+    """
+    The checks of the newest commit, at most 50.
+    """
+
+    total: int
+    """
+    The checks that decide something: neither skipped nor neutral.
+    """
+    passed: int
+    """
+    How many of them passed.
+    """
+    failed: int
+    """
+    How many of them failed. The others are running.
+    """
+
+
+class RunPullRequestStatusCheckRun(Model):
+    """
+    An entry of `RunPullRequestStatusCheckRuns`.
+    """
+
+    name: str
+    """
+    The name on the platform.
+    """
+    state: Literal["running", "passed", "failed", "skipped"] | str
+    """
+    `skipped`: it decided nothing.
+    """
+    url: str | None = None
+    """
+    Where the platform shows it.
+    """
+
+
+class RunPullRequestStatus(Model):
+    """
+    What the platform last said about the newest pull request of the run.
+    """
+
+    url: str
+    """
+    The URL of the pull request.
+    """
+    state: Literal["draft", "open", "merged", "closed"] | str
+    """
+    `draft` and `open`: it can be merged.
+    """
+    checks: RunPullRequestStatusChecks
+    """
+    The checks of the newest commit, at most 50.
+    """
+    check_runs: list[RunPullRequestStatusCheckRun] | None = None
+    """
+    Each check, failed ones first. Absent in lists.
+    """
+
+
 RunSourceType = TypeAliasType(
     "RunSourceType",
     Literal[
@@ -1128,67 +1204,6 @@ class RunResult(Model):
     """
 
 
-class RunPullRequestStatusChecks(Model):
-    """
-    The checks of the newest commit, at most 50.
-    """
-
-    total: int
-    """
-    The checks that decide something: neither skipped nor neutral.
-    """
-    passed: int
-    """
-    How many of them passed.
-    """
-    failed: int
-    """
-    How many of them failed. The others are running.
-    """
-
-
-class RunPullRequestStatusCheckRun(Model):
-    """
-    An entry of `RunPullRequestStatusCheckRuns`.
-    """
-
-    name: str
-    """
-    The name on the platform.
-    """
-    state: Literal["running", "passed", "failed", "skipped"] | str
-    """
-    `skipped`: it decided nothing.
-    """
-    url: str | None = None
-    """
-    Where the platform shows it.
-    """
-
-
-class RunPullRequestStatus(Model):
-    """
-    What the platform last said about the newest pull request of the run.
-    """
-
-    url: str
-    """
-    The URL of the pull request.
-    """
-    state: Literal["draft", "open", "merged", "closed"] | str
-    """
-    `draft` and `open`: it can be merged.
-    """
-    checks: RunPullRequestStatusChecks
-    """
-    The checks of the newest commit, at most 50.
-    """
-    check_runs: list[RunPullRequestStatusCheckRun] | None = None
-    """
-    Each check, failed ones first. Absent in lists.
-    """
-
-
 class RunItemAgentSkill(Model):
     """
     The skill that started the run, as it was at that time.
@@ -1258,21 +1273,6 @@ class RunItemRequestUsage(Model):
     inference_cost_usd: float | None = None
     """
     The cost reported by the agent or computed from the price list, whichever is higher. Absent if both are unknown.
-    """
-
-
-class PageInfo(Model):
-    """
-    Describes the next page.
-    """
-
-    has_next_page: bool
-    """
-    Whether there are more results.
-    """
-    next_cursor: str | None = None
-    """
-    The value of `cursor` for the next page, with the same sort and filters.
     """
 
 

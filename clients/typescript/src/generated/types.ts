@@ -932,6 +932,78 @@ export type ExternalReferenceArtifact = {
 export type ArtifactItem = FileArtifact | PullRequestArtifact | PlanArtifact | ScreenshotArtifact | ExternalReferenceArtifact;
 
 /**
+ * Describes the next page.
+ */
+export type PageInfo = {
+    /**
+     * Whether there are more results.
+     */
+    has_next_page: boolean;
+    /**
+     * The value of `cursor` for the next page, with the same sort and filters.
+     */
+    next_cursor?: string;
+};
+
+/**
+ * The checks of the newest commit, at most 50.
+ */
+export type RunPullRequestStatusChecks = {
+    /**
+     * The checks that decide something: neither skipped nor neutral.
+     */
+    total: number;
+    /**
+     * How many of them passed.
+     */
+    passed: number;
+    /**
+     * How many of them failed. The others are running.
+     */
+    failed: number;
+};
+
+/**
+ * An entry of `RunPullRequestStatusCheckRuns`.
+ */
+export type RunPullRequestStatusCheckRun = {
+    /**
+     * The name on the platform.
+     */
+    name: string;
+    /**
+     * `skipped`: it decided nothing.
+     */
+    state: 'running' | 'passed' | 'failed' | 'skipped';
+    /**
+     * Where the platform shows it.
+     */
+    url?: string;
+};
+
+/**
+ * What the platform last said about the newest pull request of the run.
+ */
+export type RunPullRequestStatus = {
+    /**
+     * The URL of the pull request.
+     */
+    url: string;
+    /**
+     * `draft` and `open`: it can be merged.
+     */
+    state: 'draft' | 'open' | 'merged' | 'closed';
+    /**
+     * The checks of the newest commit, at most 50.
+     */
+    checks: RunPullRequestStatusChecks;
+    /**
+     * Each check, failed ones first. Absent in lists.
+     */
+    check_runs?: Array<RunPullRequestStatusCheckRun>;
+};
+
+/**
  * The source of a run. `API` if nothing more specific is known.
  */
 export type RunSourceType = 'API' | 'SLACK' | 'LINEAR' | 'LOCAL' | 'SCHEDULED_AGENT' | 'WEB_APP' | 'GITHUB_ACTION' | 'CLOUD_MODE' | 'CLI' | 'JIRA' | 'GITHUB_WEBHOOK' | 'GITLAB_WEBHOOK';
@@ -1010,64 +1082,6 @@ export type RunResult = {
      * true: the answer is longer. The transcript has more of it.
      */
     truncated?: boolean;
-};
-
-/**
- * The checks of the newest commit, at most 50.
- */
-export type RunPullRequestStatusChecks = {
-    /**
-     * The checks that decide something: neither skipped nor neutral.
-     */
-    total: number;
-    /**
-     * How many of them passed.
-     */
-    passed: number;
-    /**
-     * How many of them failed. The others are running.
-     */
-    failed: number;
-};
-
-/**
- * An entry of `RunPullRequestStatusCheckRuns`.
- */
-export type RunPullRequestStatusCheckRun = {
-    /**
-     * The name on the platform.
-     */
-    name: string;
-    /**
-     * `skipped`: it decided nothing.
-     */
-    state: 'running' | 'passed' | 'failed' | 'skipped';
-    /**
-     * Where the platform shows it.
-     */
-    url?: string;
-};
-
-/**
- * What the platform last said about the newest pull request of the run.
- */
-export type RunPullRequestStatus = {
-    /**
-     * The URL of the pull request.
-     */
-    url: string;
-    /**
-     * `draft` and `open`: it can be merged.
-     */
-    state: 'draft' | 'open' | 'merged' | 'closed';
-    /**
-     * The checks of the newest commit, at most 50.
-     */
-    checks: RunPullRequestStatusChecks;
-    /**
-     * Each check, failed ones first. Absent in lists.
-     */
-    check_runs?: Array<RunPullRequestStatusCheckRun>;
 };
 
 /**
@@ -1283,20 +1297,6 @@ export type RunItem = {
     provenance?: {
         [key: string]: unknown;
     };
-};
-
-/**
- * Describes the next page.
- */
-export type PageInfo = {
-    /**
-     * Whether there are more results.
-     */
-    has_next_page: boolean;
-    /**
-     * The value of `cursor` for the next page, with the same sort and filters.
-     */
-    next_cursor?: string;
 };
 
 /**

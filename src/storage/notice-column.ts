@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { RunId } from "../core/ids.ts";
+import { type CheckCounts, PULL_REQUEST_STATES } from "../core/pull-requests/pull-request-status.ts";
+import { RUN_STATES } from "../core/runs/states.ts";
+import {
+  type CardApproval,
+  type CardPullRequestStatus,
+  type CardWorkspace,
+  type Notice,
+  type RunCard,
+  TURN_OUTCOMES,
+} from "../core/threads/notice.ts";
+import {
+  count,
+  type MembersOf,
+  OTHER_MEMBERS,
+  PERMISSION_REQUEST,
+  PLAN_STEPS,
+  text,
+  texts,
+} from "./json-columns.ts";
+
+const runId = z.custom<RunId>((value) => typeof value === "string");
+
+/** The schema of the JSON column with a notice, loose like those in `json-columns.ts`. */
+export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
+  z.looseObject({ kind: z.literal("seen"), messageRef: z.string() }),
+  z.looseObject({ kind: z.literal("ended"), messageRef: z.string(), end: z.enum(TURN_OUTCOMES) }),
+  z.looseObject({
+    kind: z.literal("card"),
+    card: z.looseObject({
+      runId,
+      title: z.string(),
+      state: z.enum(RUN_STATES),
+      turn: z.number(),
+      sessionLink: z.string(),
+      message: text,
+      workspace: z.exactOptional(
+        z.looseObject({
+          environment: text,
+          repositories: texts,
+          reason: text,
+          environmentsLink: text,
+        } satisfies MembersOf<CardWorkspace>),
+      ),
+      plan: z.exactOptional(PLAN_STEPS),
+      step: text,
+      elapsedSeconds: count,
+      pullRequest: text,
+      pullRequestStatus: z.exactOptional(
+        z.looseObject({
+          state: z.enum(PULL_REQUEST_STATES),
+          checks: z.looseObject({
+            total: z.number(),
+            passed: z.number(),
+            failed: z.number(),
+          } satisfies MembersOf<CheckCounts>),
+        } satisfies MembersOf<CardPullRequestStatus>),
+      ),
+      costUsd: count,
+      question: z.exactOptional(PERMISSION_REQUEST),
+      approval: z.exactOptional(
+        z.looseObject({
+          isFollowUp: z.boolean(),
+          text,
+          inputsHash: text,
+        } satisfies MembersOf<CardApproval>),
+      ),
+    } satisfies MembersOf<RunCard>),
+  }),
+  z.looseObject({
+    kind: z.literal("choice"),
+    requestId: z.string(),
+    text: z.string(),
+    options: z.array(z.looseObject({ id: z.string(), name: z.string() })),
+  }),
+  z.looseObject({
+    kind: z.literal("message"),
+    purpose: z.enum(["answer", "outcome", "question", "reply"]),
+    text: z.string(),
+    sessionLink: text,
+    requester: z.exactOptional(OTHER_MEMBERS),
+    inReplyTo: text,
+    offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
+    attached: z.exactOptional(
+      z.looseObject({
+        runId,
+        turn: z.number(),
+        files: z.array(z.looseObject({ name: z.string(), sizeBytes: z.number(), blobId: z.string() })),
+      }),
+    ),
+    onlyFor: text,
+  }),
+]);
