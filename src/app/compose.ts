@@ -321,7 +321,7 @@ function composeSkills(
   const clock = systemClock;
   const repositories = new RepositoryMirrors({ dataDir, baseUrl, authorize, clock, log });
   const library = createGitSkillLibrary(repositories);
-  const environments = new EnvironmentService({ environments: storage.environments, clock });
+  const environments = new EnvironmentService({ storage, clock });
   const history = storage.skillHistory;
   return {
     repositories,

@@ -85,7 +85,7 @@ export class CoreHarness {
     const adapters = new Map([[this.adapter.name, this.adapter]]);
     const writer = new NoticeWriter(() => "http://here", new Map([[this.adapter.name, this.adapter.traits]]));
     const agents = agentChoice("scripted", "other");
-    const environments = new EnvironmentService({ environments: storage.environments, clock });
+    const environments = new EnvironmentService({ storage, clock });
     const skills = new SkillFinder({ library: this.skills, environments });
     const rules = runRules({ storage, pubsub, clock });
     this.runs = new RunService({

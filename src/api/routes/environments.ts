@@ -29,7 +29,7 @@ export function environmentRoutes(
     tags: ["environments"],
     scopes: { read: "runs:read", write: "settings:write" },
     id: textId("uid", "An environment's uid."),
-    serviceOn: ({ environments }) => new EnvironmentService({ environments, clock }),
+    serviceOn: (stores) => new EnvironmentService({ storage: stores, clock }),
     item: EnvironmentItem,
     items: environmentItems,
     list: {

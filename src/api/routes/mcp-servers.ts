@@ -27,7 +27,7 @@ export function mcpServerRoutes(
     tags: ["mcp-servers"],
     scopes: { read: "settings:read", write: "settings:write" },
     id: uuidId("uid", "MCP server"),
-    serviceOn: ({ mcpServers }) => new McpServerService({ mcpServers, box, clock }),
+    serviceOn: (stores) => new McpServerService({ storage: stores, box, clock }),
     item: McpServerItem,
     items: (rows: readonly McpServer[]) => rows.map(mcpServerItem),
     list: {

@@ -39,7 +39,7 @@ export function secretRoutes(
   { clock, secrets: box, storage }: Pick<ApiDeps, "clock" | "secrets" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
-  const serviceOn = ({ secrets }: Pick<Storage, "secrets">) => new SecretService({ secrets, box, clock });
+  const serviceOn = (stores: Storage) => new SecretService({ storage: stores, box, clock });
   const putRoute: FastifyPluginAsyncZod = async (app) => {
     app.put(`${PATH}/:name`, { schema: PUT, config: writing }, async (request, reply) => {
       const { team = true, value } = request.body;

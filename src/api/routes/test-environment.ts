@@ -32,7 +32,7 @@ export function testEnvironmentRoutes(
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
-  const environments = new EnvironmentService({ environments: storage.environments, clock });
+  const environments = new EnvironmentService({ storage, clock });
   return async (app) => {
     app.post("/agent/environments/:uid/test", { schema: SCHEMA, config }, async (request, reply) => {
       const { uid } = request.params as { readonly uid: string };

@@ -3,6 +3,7 @@ import { isOpenTo, ownerOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { NewRun } from "../runs/new-run.ts";
+import type { Storage } from "../storage.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
 import { requireRoom } from "../team-records/require-room.ts";
 import { type Environment, type EnvironmentConfig, newEnvironmentUid } from "./environment.ts";
@@ -11,29 +12,30 @@ export const ENVIRONMENT_SORTS = ["last_updated", "name"] as const;
 export type EnvironmentSort = (typeof ENVIRONMENT_SORTS)[number];
 
 export interface EnvironmentServiceDeps {
-  readonly environments: RecordStore<Environment>;
+  readonly storage: Pick<Storage, "environments" | "teams">;
   readonly clock: Clock;
 }
 
 /** The principal who uses an environment: the members of a viewer that are known when a run starts. */
 type User = Pick<Viewer, "id" | "teamId"> & Partial<Viewer>;
 
+/** Manages the environments of a team. Writes run inside a transaction. */
 export class EnvironmentService {
-  readonly #environments: RecordStore<Environment>;
+  readonly #storage: EnvironmentServiceDeps["storage"];
   readonly #clock: Clock;
 
-  constructor({ environments, clock }: EnvironmentServiceDeps) {
-    this.#environments = environments;
+  constructor({ storage, clock }: EnvironmentServiceDeps) {
+    this.#storage = storage;
     this.#clock = clock;
   }
 
   async list(viewer: User, sort: EnvironmentSort): Promise<readonly Environment[]> {
-    const all = await this.#environments.list(viewer.teamId);
+    const all = await this.#storage.environments.list(viewer.teamId);
     return all.filter((environment) => isOpenTo(environment, viewer)).sort(ORDERS[sort]);
   }
 
   async get(viewer: User, id: string): Promise<Environment> {
-    return requireEnvironment(this.#environments, viewer, id);
+    return requireEnvironment(this.#storage.environments, viewer, id);
   }
 
   async create(creator: Viewer, config: EnvironmentConfig, isTeamOwned: boolean): Promise<Environment> {
@@ -49,8 +51,8 @@ export class EnvironmentService {
       createdAt,
       updatedAt: createdAt,
     };
-    await requireRoom(this.#environments, "environments", environment);
-    await this.#environments.add(environment);
+    await requireRoom(this.#storage, "environments", environment);
+    await this.#storage.environments.add(environment);
     return environment;
   }
 
@@ -58,8 +60,8 @@ export class EnvironmentService {
     const before = await this.get(editor, id);
     const updatedAt = this.#clock.now();
     const environment = { ...before, config, setupFailed: false, lastEditorId: editor.id, updatedAt };
-    await requireRoom(this.#environments, "environments", environment, before);
-    if (!(await this.#environments.replace(environment))) {
+    await requireRoom(this.#storage, "environments", environment);
+    if (!(await this.#storage.environments.replace(environment))) {
       throw unknownEnvironment();
     }
     return environment;
@@ -67,7 +69,7 @@ export class EnvironmentService {
 
   async remove(viewer: Viewer, id: string): Promise<void> {
     const { teamId } = await this.get(viewer, id);
-    if (!(await this.#environments.remove(teamId, id))) {
+    if (!(await this.#storage.environments.remove(teamId, id))) {
       throw unknownEnvironment();
     }
   }

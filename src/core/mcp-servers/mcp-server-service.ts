@@ -4,8 +4,7 @@ import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { McpServerConfig } from "../runs/run.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
-import { UniqueConflict } from "../storage.ts";
-import type { RecordStore } from "../team-records/record-store.ts";
+import { type Storage, UniqueConflict } from "../storage.ts";
 import { requireRoom } from "../team-records/require-room.ts";
 import {
   isSameServer,
@@ -19,7 +18,7 @@ import {
 import { requireOwnMcpServer } from "./require-mcp-servers.ts";
 
 export interface McpServerServiceDeps {
-  readonly mcpServers: RecordStore<McpServer>;
+  readonly storage: Pick<Storage, "mcpServers" | "teams">;
   readonly box: SecretBox;
   readonly clock: Clock;
 }
@@ -30,7 +29,7 @@ export interface McpServerEdit {
   readonly config: McpServerConfig;
 }
 
-/** Manages the MCP servers of a team. Their values are written and never shown. */
+/** Manages the MCP servers of a team. Their values are written and never shown. Writes run inside a transaction. */
 export class McpServerService {
   readonly #deps: McpServerServiceDeps;
 
@@ -40,12 +39,12 @@ export class McpServerService {
 
   /** By name. */
   async list({ teamId }: Viewer): Promise<readonly McpServer[]> {
-    const all = await this.#deps.mcpServers.list(teamId);
+    const all = await this.#deps.storage.mcpServers.list(teamId);
     return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   async get({ teamId }: Viewer, id: string): Promise<McpServer> {
-    const server = await this.#deps.mcpServers.find(teamId, id);
+    const server = await this.#deps.storage.mcpServers.find(teamId, id);
     if (server === undefined) {
       throw unknownServer();
     }
@@ -53,26 +52,26 @@ export class McpServerService {
   }
 
   async create({ id: creatorId, teamId }: Viewer, { config, ...edit }: McpServerEdit): Promise<McpServer> {
-    const { box, clock, mcpServers } = this.#deps;
+    const { box, clock, storage } = this.#deps;
     requireOwnMcpServer(edit.name, config);
     const createdAt = clock.now();
     const place = { id: newId(createdAt), teamId };
     const sealed = sealMcpServer(box, place, withKeptValues(config, {}));
     const server = { ...place, ...edit, ...sealed, creatorId, createdAt, updatedAt: createdAt };
-    await requireRoom(mcpServers, "MCP servers", server);
-    await withFreeName(() => mcpServers.add(server));
+    await requireRoom(storage, "mcpServers", server);
+    await withFreeName(() => storage.mcpServers.add(server));
     return server;
   }
 
   async replace(viewer: Viewer, id: string, { config, ...edit }: McpServerEdit): Promise<McpServer> {
-    const { box, clock, mcpServers } = this.#deps;
+    const { box, clock, storage } = this.#deps;
     requireOwnMcpServer(edit.name, config);
     const { description: _description, ...before } = await this.get(viewer, id);
     const whole = withKeptValues(config, openMcpServer(box, before));
     const server = { ...before, ...edit, ...sealMcpServer(box, before, whole), updatedAt: clock.now() };
-    await requireRoom(mcpServers, "MCP servers", server, before);
+    await requireRoom(storage, "mcpServers", server);
     // Another write may have changed the values that are kept.
-    if (!(await withFreeName(() => mcpServers.replace(server, before.updatedAt)))) {
+    if (!(await withFreeName(() => storage.mcpServers.replace(server, before.updatedAt)))) {
       throw new AppError("conflict", "The MCP server was changed or deleted at the same time.", {
         retryable: false,
       });
@@ -81,7 +80,7 @@ export class McpServerService {
   }
 
   async remove({ teamId }: Viewer, id: string): Promise<void> {
-    if (!(await this.#deps.mcpServers.remove(teamId, id))) {
+    if (!(await this.#deps.storage.mcpServers.remove(teamId, id))) {
       throw unknownServer();
     }
   }

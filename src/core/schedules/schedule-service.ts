@@ -15,7 +15,7 @@ import { type Schedule, timed } from "./schedule.ts";
 export interface ScheduleDeps {
   readonly storage: Pick<
     Storage,
-    "dueSchedules" | "environments" | "mcpServers" | "namedAgents" | "now" | "people" | "schedules"
+    "dueSchedules" | "environments" | "mcpServers" | "namedAgents" | "now" | "people" | "schedules" | "teams"
   >;
   readonly clock: Clock;
   readonly nextDue: NextDue;
@@ -57,7 +57,7 @@ export class ScheduleService {
     const record = { id: newId(now), ...whose, ...request, createdAt: now, updatedAt: now };
     await this.#requireNamed(record);
     const schedule = timed(record, undefined, due);
-    await requireRoom(storage.schedules, "schedules", schedule);
+    await requireRoom(storage, "schedules", schedule);
     await storage.schedules.add(schedule);
     await this.#enqueue(schedule);
     return schedule;
@@ -96,7 +96,7 @@ export class ScheduleService {
     }
     if (edit.config !== undefined) {
       await this.#requireNamed(edited);
-      await requireRoom(storage.schedules, "schedules", edited, before);
+      await requireRoom(storage, "schedules", edited);
     }
     const signed = { ...edited, lastEditorId: viewer.id, updatedAt: clock.now() };
     const schedule = timed(signed, before, { now, nextDue });

@@ -3,14 +3,13 @@ import { newId } from "../ids.ts";
 import { isTeamOwned, type Owned, ownerOf } from "../people/ownership.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
-import { UniqueConflict } from "../storage.ts";
-import type { RecordStore } from "../team-records/record-store.ts";
+import { type Storage, UniqueConflict } from "../storage.ts";
 import { requireRoom } from "../team-records/require-room.ts";
 import { problemOfName, type Secret, sealOwner } from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 export interface SecretServiceDeps {
-  readonly secrets: RecordStore<Secret>;
+  readonly storage: Pick<Storage, "secrets" | "teams">;
   readonly box: Pick<SecretBox, "seal">;
   readonly clock: Clock;
 }
@@ -23,6 +22,7 @@ export interface SecretKey {
 
 /**
  * Manages secrets: they are written, listed and deleted, but never shown. Only their owner manages personal secrets.
+ * Writes run inside a transaction.
  */
 export class SecretService {
   readonly #deps: SecretServiceDeps;
@@ -33,7 +33,7 @@ export class SecretService {
 
   /** By name; the team's secrets come first. */
   async list(viewer: Viewer): Promise<readonly Secret[]> {
-    const all = await this.#deps.secrets.list(viewer.teamId);
+    const all = await this.#deps.storage.secrets.list(viewer.teamId);
     return all.filter((secret) => isTeamOwned(secret) || secret.ownerId === viewer.id).sort(inOrder);
   }
 
@@ -65,14 +65,14 @@ export class SecretService {
 
   async remove(viewer: Viewer, key: SecretKey): Promise<void> {
     const { id, teamId } = await this.get(viewer, key);
-    if (!(await this.#deps.secrets.remove(teamId, id))) {
+    if (!(await this.#deps.storage.secrets.remove(teamId, id))) {
       throw unknownSecret();
     }
   }
 
   async #find(viewer: Viewer, { name, isTeamOwned }: SecretKey): Promise<Secret | undefined> {
     const ownerId = ownerOf(viewer, isTeamOwned);
-    const all = await this.#deps.secrets.list(viewer.teamId);
+    const all = await this.#deps.storage.secrets.list(viewer.teamId);
     return all.find((secret) => secret.ownerId === ownerId && secret.name === name);
   }
 
@@ -83,16 +83,16 @@ export class SecretService {
     const id = newId(createdAt);
     const sealed = this.#seal(place, value);
     const secret = { id, ...place, sealed, editorId, createdAt, updatedAt: createdAt };
-    await requireRoom(this.#deps.secrets, "secrets", secret);
-    await this.#deps.secrets.add(secret);
+    await requireRoom(this.#deps.storage, "secrets", secret);
+    await this.#deps.storage.secrets.add(secret);
     return secret;
   }
 
   async #replace(before: Secret, editor: Viewer, value: string): Promise<Secret> {
     const sealed = this.#seal(before, value);
     const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#deps.clock.now() };
-    await requireRoom(this.#deps.secrets, "secrets", secret, before);
-    if (!(await this.#deps.secrets.replace(secret))) {
+    await requireRoom(this.#deps.storage, "secrets", secret);
+    if (!(await this.#deps.storage.secrets.replace(secret))) {
       throw unknownSecret();
     }
     return secret;

@@ -1,25 +1,38 @@
 import { lengthOf } from "../clean-text.ts";
 import { AppError } from "../errors.ts";
-import type { RecordStore, TeamRecord } from "./record-store.ts";
+import type { Storage } from "../storage.ts";
+import type { TeamRecord } from "./record-store.ts";
 
 /** What all records of one kind of a team may have, in characters of JSON. They are listed without paging. */
 export const RECORDS_LENGTH_MAX = 16 * 2 ** 20;
 
+/** The kinds of records that a member writes, with their names in messages. */
+const KINDS = {
+  environments: "environments",
+  mcpServers: "MCP servers",
+  schedules: "schedules",
+  secrets: "secrets",
+} as const;
+type Kind = keyof typeof KINDS;
+
 /**
  * Refuses a record that a member writes if it does not fit. Otherwise one member could make a list that is too long for
- * the memory of the server. `kind` is its name in the plural, and `before` the record that it replaces.
+ * the memory of the server. `storage` must be inside a transaction: until it ends, no other member of the team stores
+ * a record. The lock comes first, because otherwise the list could lack what was stored meanwhile.
  */
-export async function requireRoom<R extends TeamRecord>(
-  records: Pick<RecordStore<R>, "list">,
-  kind: string,
-  record: R,
-  before?: R,
+export async function requireRoom<K extends Kind>(
+  storage: Pick<Storage, K | "teams">,
+  kind: K,
+  record: TeamRecord,
 ): Promise<void> {
+  const { id, teamId } = record;
+  await storage.teams.lock(teamId);
+  const before = await storage[kind].find(teamId, id);
   const growth = lengthOf(record) - (before === undefined ? 0 : lengthOf(before));
-  if (growth <= 0 || lengthOf(await records.list(record.teamId)) + growth <= RECORDS_LENGTH_MAX) {
+  if (growth <= 0 || lengthOf(await storage[kind].list(teamId)) + growth <= RECORDS_LENGTH_MAX) {
     return;
   }
-  const message = `The ${kind} of a team can have at most ${RECORDS_LENGTH_MAX / 2 ** 20} MiB together.`;
+  const message = `The ${KINDS[kind]} of a team can have at most ${RECORDS_LENGTH_MAX / 2 ** 20} MiB together.`;
   throw new AppError("invalid_request", message, {
     remedy: "Make them shorter, or delete those that are not needed any more.",
   });

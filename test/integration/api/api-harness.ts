@@ -166,7 +166,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
   const skillLibrary = new InMemorySkillLibrary();
   const skillDeps = {
     library: skillLibrary,
-    environments: new EnvironmentService({ environments: storage.environments, clock }),
+    environments: new EnvironmentService({ storage, clock }),
     history: storage.skillHistory,
     log: SILENT_LOG,
   };

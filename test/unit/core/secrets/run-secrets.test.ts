@@ -25,11 +25,7 @@ beforeEach(async () => {
 
 function set(editor: Principal, name: string, value: string, isTeamOwned = true) {
   const { clock, secretBox: box, storage } = harness;
-  return new SecretService({ secrets: storage.secrets, box, clock }).put(
-    editor,
-    { name, isTeamOwned },
-    value,
-  );
+  return new SecretService({ storage, box, clock }).put(editor, { name, isTeamOwned }, value);
 }
 
 async function perform(creator: Principal): Promise<Run> {

@@ -113,10 +113,10 @@ describe("an MCP server", () => {
   test("an MCP server of the team gets secrets of the team, and none of the member who starts the run", async () => {
     const viewer = await harness.person();
     const { clock, secretBox: box, storage } = harness;
-    const service = new McpServerService({ mcpServers: storage.mcpServers, box, clock });
+    const service = new McpServerService({ storage, box, clock });
     const config = { url: "https://wiki.example/mcp", headers: { "X-Key": KEY } };
     await service.create({ ...viewer, administrator: true }, { name: "wiki", config });
-    await new SecretService({ secrets: storage.secrets, box, clock }).put(
+    await new SecretService({ storage, box, clock }).put(
       viewer,
       { name: "WIKI_KEY", isTeamOwned: false },
       "the-key-of-ada",
@@ -224,7 +224,7 @@ describe("MCP servers in a request", () => {
 describe("an MCP server of the team", () => {
   async function aServer(config: McpServerConfig) {
     const { clock, secretBox: box, storage } = harness;
-    const service = new McpServerService({ mcpServers: storage.mcpServers, box, clock });
+    const service = new McpServerService({ storage, box, clock });
     return service.create(await harness.person(), { name: "Our wiki", config });
   }
 
