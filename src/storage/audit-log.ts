@@ -1,8 +1,43 @@
-import type { AuditContext, AuditEntry, AuditLog, AuditQuery } from "../core/audit/audit-log.ts";
-import type { Statements, Tx } from "./database.ts";
-import type { AuditEntry as AuditEntryRow, Prisma } from "./generated/client.ts";
+import {
+  AUDIT_LENGTH_MAX,
+  type AuditContext,
+  type AuditEntry,
+  type AuditLog,
+  type AuditPage,
+  type AuditQuery,
+} from "../core/audit/audit-log.ts";
+import type { Statement, Statements, Tx } from "./database.ts";
+import { type AuditEntry as AuditEntryRow, Prisma } from "./generated/client.ts";
 import { AUDIT_ACTOR, AUDIT_MEMBERS } from "./json-columns.ts";
-import { parseJsonColumn } from "./rows.ts";
+import { parseJsonColumn, selectList } from "./rows.ts";
+import { type LengthLimit, withinLength } from "./within-length.ts";
+
+const { join, raw, sql } = Prisma;
+
+const FIELDS = [
+  "seq",
+  "id",
+  "at",
+  "actor",
+  "action",
+  "targetType",
+  "targetId",
+  "before",
+  "after",
+  "requestId",
+];
+const NEWEST_FIRST = "seq DESC";
+const LENGTH: LengthLimit = {
+  stored: "coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0)",
+  text: "octet_length(concat(before::text, after::text))",
+  max: AUDIT_LENGTH_MAX,
+};
+
+/** `foundCount`: the number of entries before the page was cut by its length, at most one more than it may have. */
+type Row = Omit<AuditEntryRow, "seq" | "teamId"> & {
+  readonly seq: bigint | string;
+  readonly foundCount: number;
+};
 
 /** The triggers of the audited tables write the entries. */
 export class PrismaAuditLog implements AuditLog {
@@ -12,12 +47,10 @@ export class PrismaAuditLog implements AuditLog {
     this.#database = database;
   }
 
-  async list(query: AuditQuery): Promise<readonly AuditEntry[]> {
-    const { limit: take } = query;
-    const rows = await this.#database.query((client) =>
-      client.auditEntry.findMany({ where: whereOf(query), orderBy: { seq: "desc" }, take }),
-    );
-    return rows.map(entryOf);
+  async list(query: AuditQuery): Promise<AuditPage> {
+    const rows = await this.#database.rows<Row>(listStatement(query));
+    const entries = rows.slice(0, query.limit).map(entryOf);
+    return { entries, hasMore: (rows[0]?.foundCount ?? 0) > entries.length };
   }
 }
 
@@ -36,29 +69,39 @@ export async function nameSystemAuthor(tx: Tx, uid: string): Promise<void> {
       coalesce(nullif(current_setting('errand.audit', true), ''), ${JSON.stringify(author)}), true)`;
 }
 
-function whereOf(query: AuditQuery): Prisma.AuditEntryWhereInput {
-  const { action, actor, before, createdAfter, createdBefore, targetId, targetType, teamId } = query;
-  const at = {
-    ...(createdAfter === undefined ? {} : { gt: createdAfter }),
-    ...(createdBefore === undefined ? {} : { lt: createdBefore }),
-  };
-  return {
-    teamId,
-    ...(action === undefined ? {} : { action }),
-    ...(actor === undefined ? {} : { actor: { path: ["uid"], equals: actor } }),
-    ...(targetType === undefined ? {} : { targetType }),
-    ...(targetId === undefined ? {} : { targetId }),
-    ...(createdAfter === undefined && createdBefore === undefined ? {} : { at }),
-    ...(before === undefined ? {} : { seq: { lt: before } }),
-  };
+/** Selects one entry more than the page has, to know whether there is another page. */
+function listStatement(query: AuditQuery): Statement {
+  const { text, values } = sql`
+    SELECT *, count(*) OVER ()::int AS "foundCount" FROM (
+      SELECT ${raw(selectList(FIELDS))} FROM audit_entries WHERE ${join(conditionsOf(query), " AND ")}
+      ORDER BY ${raw(NEWEST_FIRST)} LIMIT ${query.limit + 1}::int
+    ) found`;
+  const page = `${withinLength(text, NEWEST_FIRST, LENGTH)} ORDER BY ${NEWEST_FIRST}`;
+  return { text: page, values, isPlannedAnew: true };
 }
 
-function entryOf({ actor, before, after, teamId: _teamId, ...row }: AuditEntryRow): AuditEntry {
-  const location = { table: "audit_entries", id: row.id };
+function conditionsOf(query: AuditQuery): readonly Prisma.Sql[] {
+  const { action, actor, before, createdAfter, createdBefore, targetId, targetType, teamId } = query;
+  return [
+    sql`team_id = ${teamId}::uuid`,
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
+    ...(actor === undefined ? [] : [sql`actor ->> 'uid' = ${actor}`]),
+    ...(targetType === undefined ? [] : [sql`target_type = ${targetType}`]),
+    ...(targetId === undefined ? [] : [sql`target_id = ${targetId}`]),
+    ...(createdAfter === undefined ? [] : [sql`at > ${createdAfter}::timestamptz`]),
+    ...(createdBefore === undefined ? [] : [sql`at < ${createdBefore}::timestamptz`]),
+    ...(before === undefined ? [] : [sql`seq < ${before}::bigint`]),
+  ];
+}
+
+function entryOf({ actor, after, before, seq, ...row }: Row): AuditEntry {
+  const { action, at, id, requestId, targetId, targetType } = row;
+  const location = { table: "audit_entries", id };
   const members = (value: unknown, column: string) =>
     parseJsonColumn(AUDIT_MEMBERS, value, { ...location, column });
   return {
-    ...row,
+    ...{ id, at, action, targetType, targetId, requestId },
+    seq: BigInt(seq),
     actor: parseJsonColumn(AUDIT_ACTOR, actor, { ...location, column: "actor" }),
     ...(before === null ? {} : { before: members(before, "before") }),
     ...(after === null ? {} : { after: members(after, "after") }),

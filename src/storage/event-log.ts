@@ -8,10 +8,11 @@ import {
   positionAfter,
 } from "../core/runs/event-log.ts";
 import type { Statements } from "./database.ts";
-import { withinLength } from "./event-pages.ts";
+import { EVENTS_LENGTH } from "./event-pages.ts";
 import { Prisma, type RunEvent as RunEventRow } from "./generated/client.ts";
 import { visibleTo } from "./run-filters.ts";
 import { eventOf } from "./run-rows.ts";
+import { withinLength } from "./within-length.ts";
 
 type Row = Pick<RunEventRow, "runId" | "seq" | "turn" | "kind" | "body" | "at" | "position"> & {
   readonly visible: boolean;
@@ -27,7 +28,9 @@ interface Nothing {
 /** Positions below this are final: no running or future transaction can have one. */
 export const OLDEST_OPEN = Prisma.sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
-const WITHIN_LENGTH = Prisma.raw(withinLength("SELECT * FROM looked", 'position, "runId", seq'));
+const WITHIN_LENGTH = Prisma.raw(
+  withinLength("SELECT * FROM looked", 'position, "runId", seq', EVENTS_LENGTH),
+);
 
 export class PrismaEventLog implements EventLog {
   readonly #database: Statements;

@@ -4,23 +4,14 @@ import type { RunEventKind } from "../core/runs/events.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import type { RunEvent as RunEventRow } from "./generated/client.ts";
+import { type LengthLimit, withinLength } from "./within-length.ts";
 
-/**
- * The rows of `page` in this order, up to the length limit; they have a `body`. The database must unpack a text to
- * measure it, so a page that is too long in its stored size is cut first.
- */
-export function withinLength(page: string, order: string): string {
-  return `
-    SELECT * FROM (
-      SELECT *, ${sumBefore("octet_length(body::text)", order)} AS length_before FROM (
-        SELECT *, ${sumBefore("pg_column_size(body)", order)} AS stored_before FROM (${page}) page
-      ) stored WHERE stored_before < ${EVENTS_LENGTH_MAX}
-    ) measured WHERE length_before < ${EVENTS_LENGTH_MAX}`;
-}
-
-function sumBefore(length: string, order: string): string {
-  return `coalesce(sum(${length}) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)`;
-}
+/** For the rows of pages that have a `body`. */
+export const EVENTS_LENGTH: LengthLimit = {
+  stored: "pg_column_size(body)",
+  text: "octet_length(body::text)",
+  max: EVENTS_LENGTH_MAX,
+};
 
 const COLUMNS = `run_id AS "runId", seq, turn, at, kind, body, position`;
 const OF_KINDS = "AND kind = ANY($4::text[])";
@@ -57,7 +48,7 @@ export function eventsStatement(
   const page = `
     SELECT ${COLUMNS} FROM run_events WHERE run_id = $1::uuid AND seq > $2::int ${kinds === undefined ? "" : OF_KINDS}
     ORDER BY seq LIMIT $3::int`;
-  const text = `${withinLength(page, "seq")} ORDER BY seq`;
+  const text = `${withinLength(page, "seq", EVENTS_LENGTH)} ORDER BY seq`;
   return { text, values: [id, after, limit, ...(kinds === undefined ? [] : [[...kinds]])] };
 }
 
@@ -66,7 +57,10 @@ export function eventsBeforeStatement(id: RunId, before: number, limit: number):
   const page = `
     SELECT ${COLUMNS} FROM run_events WHERE run_id = $1::uuid AND seq < $2::int
     ORDER BY seq DESC LIMIT $3::int`;
-  return { text: `${withinLength(page, "seq DESC")} ORDER BY seq`, values: [id, before, limit] };
+  return {
+    text: `${withinLength(page, "seq DESC", EVENTS_LENGTH)} ORDER BY seq`,
+    values: [id, before, limit],
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { Signer } from "../auth/signer.ts";
-import type { ListRunsResponse } from "../schemas/run-item.ts";
+import type { PageInfo } from "../schemas/page-info.ts";
 
 /**
  * Cursors that the caller sends back for the next page. The signature covers all parameters of the listing. A cursor
@@ -25,11 +25,15 @@ export class SignedCursors {
     rows: readonly Row[],
     limit: number,
     listing: readonly unknown[],
-  ): { readonly page: readonly Row[]; readonly page_info: ListRunsResponse["page_info"] } {
+  ): { readonly page: readonly Row[]; readonly page_info: PageInfo } {
     const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { page, page_info: this.pageInfo(rows.length > limit ? page.at(-1) : undefined, listing) };
+  }
+
+  /** `last`: the last row of the page, if there is a next page. */
+  pageInfo(last: { readonly seq: bigint | number } | undefined, listing: readonly unknown[]): PageInfo {
     const next = last === undefined ? {} : { next_cursor: this.encode(String(last.seq), listing) };
-    return { page, page_info: { has_next_page: last !== undefined, ...next } };
+    return { has_next_page: last !== undefined, ...next };
   }
 
   decode(cursor: string, listing: readonly unknown[]): string {

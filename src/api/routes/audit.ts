@@ -30,9 +30,9 @@ export function auditRoutes({
       const { cursor, limit } = request.query;
       const query = queryOf(request.query, viewerOf(request).teamId);
       const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
-      const rows = await storage.auditLog.list({ ...query, ...before, limit: limit + 1 });
-      const { page, page_info } = places.page(rows, limit, [query]);
-      return { entries: page.map(auditItem), page_info };
+      const { entries, hasMore } = await storage.auditLog.list({ ...query, ...before, limit });
+      const last = hasMore ? entries.at(-1) : undefined;
+      return { entries: entries.map(auditItem), page_info: places.pageInfo(last, [query]) };
     });
   };
 }

@@ -115,10 +115,9 @@ function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPl
       const hasNext = found.length > limit || length >= FOLLOW_UPS_LENGTH_MAX;
       const last = hasNext ? page.at(-1) : undefined;
       const authors = await principals.getMany(new Set(page.map(({ authorId }) => authorId)));
-      const next = last === undefined ? {} : { next_cursor: places.encode(String(last.seq), [id]) };
       return {
         followups: page.map((followUp) => runFollowupOf(followUp, authors.get(followUp.authorId))),
-        page_info: { has_next_page: last !== undefined, ...next },
+        page_info: places.pageInfo(last, [id]),
       };
     });
   };

@@ -24,7 +24,9 @@ const EXAMPLE = {
 };
 
 export const ListAuditQuery = z.object({
-  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe("The number of entries per page."),
+  limit: limitInQuery(LIMIT_MAX, LIMIT_DEFAULT).describe(
+    "The maximum number of entries per page. A page is shorter if they are long (4 MiB).",
+  ),
   cursor: z.string().optional().describe("`next_cursor` of the previous page. Requires the same filters."),
   actor: z.string().optional().describe("The uid of the actor."),
   action: z.string().optional().describe("The action, for example `key.revoked`."),

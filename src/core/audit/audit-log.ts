@@ -50,7 +50,17 @@ export interface AuditQuery {
   readonly createdBefore?: Date;
   /** Only entries with a smaller `seq`. */
   readonly before?: bigint;
+  /** The maximum number of entries. There are fewer when they are long (`AUDIT_LENGTH_MAX`). */
   readonly limit: number;
+}
+
+/** A page ends with the entry that reaches this size, in bytes of JSON. A changed prompt may have a mebibyte. */
+export const AUDIT_LENGTH_MAX = 4 * 2 ** 20;
+
+export interface AuditPage {
+  /** Newest first. */
+  readonly entries: readonly AuditEntry[];
+  readonly hasMore: boolean;
 }
 
 /**
@@ -58,8 +68,7 @@ export interface AuditQuery {
  * add one. The transaction names its author: `Storage.atomically`, `RunChange.audit`.
  */
 export interface AuditLog {
-  /** Newest first. */
-  list(query: AuditQuery): Promise<readonly AuditEntry[]>;
+  list(query: AuditQuery): Promise<AuditPage>;
 }
 
 /** The context of changes that a viewer makes without an API request, for example by a message in a thread. */

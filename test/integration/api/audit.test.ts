@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AUDIT_LENGTH_MAX } from "../../../src/core/audit/audit-log.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import type { WebhookEndpoint } from "../../../src/core/webhooks/webhook-endpoint.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
+import { aSchedule } from "../../support/rule-builders.ts";
 import { type Answer, call } from "./api-caller.ts";
 import {
   type AuthorizationHarness,
@@ -349,14 +351,8 @@ describe("whose change an entry is", () => {
 describe("the list of entries", () => {
   test("the pages of the list contain every entry once, newest first", async () => {
     const all = await entriesOf(harness.admin);
-    const walked: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const place = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const { body } = await ask("GET", `/audit?limit=7${place}`);
-      walked.push(...body.entries.map(({ id }: Entry) => id));
-      cursor = body.page_info.next_cursor;
-    } while (cursor !== undefined && walked.length < all.length);
+
+    const walked = (await pagesOf("limit=7")).flat().map(({ id }) => id);
 
     expect(walked).toEqual(all.map(({ id }) => id));
     expect(all.map(({ at }) => at)).toEqual(
@@ -431,6 +427,22 @@ describe("the list of entries", () => {
   test("the database refuses to change an entry", async () => {
     await expect(query("UPDATE audit_entries SET action = 'nothing'")).rejects.toThrow(/never changes/);
   });
+
+  test("a page ends with the entry that reaches 4 MiB, and the next page follows it", async () => {
+    const prompt = "x".repeat(AUDIT_LENGTH_MAX / 4);
+    const ids = Array.from({ length: 6 }, () => randomUUID());
+    for (const id of ids) {
+      await harness.harness.storage.schedules.add(aSchedule({ id, teamId: harness.admin.team.id, prompt }));
+    }
+    ids.reverse();
+
+    const pages = await pagesOf("limit=500&action=schedule.created");
+
+    const targets = pages.map((page) => page.map(({ target }) => target.id));
+    expect(targets[0]).toEqual(ids.slice(0, 4));
+    expect(targets.flat().slice(0, 6)).toEqual(ids);
+    expect(pages).toHaveLength(2);
+  });
 });
 
 function aRemoteServer(secret: string) {
@@ -476,6 +488,17 @@ async function write(name: string, path: string, { key, uid }: Caller, requestId
     headers: { authorization: `Bearer ${key}`, "x-request-id": requestId },
     ...(method === "DELETE" ? {} : { payload: body }),
   });
+}
+
+async function pagesOf(query: string): Promise<readonly (readonly Entry[])[]> {
+  const pages: (readonly Entry[])[] = [];
+  for (let place: string | undefined = ""; place !== undefined; ) {
+    const { body }: Answer = await ask("GET", `/audit?${query}${place}`);
+    pages.push(body.entries);
+    const { next_cursor: cursor } = body.page_info;
+    place = cursor === undefined ? undefined : `&cursor=${encodeURIComponent(cursor)}`;
+  }
+  return pages;
 }
 
 async function entriesOf({ key }: Pick<Caller, "key">, query = "limit=500"): Promise<readonly Entry[]> {

@@ -6937,7 +6937,7 @@ export type RevokeKeyQuery = {
  */
 export type ListAuditEntriesQuery = {
     /**
-     * The number of entries per page.
+     * The maximum number of entries per page. A page is shorter if they are long (4 MiB).
      */
     limit?: number;
     /**

@@ -85,7 +85,7 @@ function storageOn(database: InMemoryStatements): Storage {
     },
     noticeLog: createInMemoryNoticeLog(database),
     // Triggers of the real database write the entries.
-    auditLog: { list: async () => [] },
+    auditLog: { list: async () => ({ entries: [], hasMore: false }) },
     threads: {
       find: (address) => database.read((tables) => findThread(tables, address)),
       findById: (id) => database.read(({ threads }) => threads.get(id)),

@@ -50,7 +50,7 @@ class AsyncAudit:
         """Lists audit entries, the newest first.
 
         Args:
-            limit: The number of entries per page.
+            limit: The maximum number of entries per page.
             cursor: `next_cursor` of the previous page. Requires the same filters.
             actor: The uid of the actor.
             action: The action, for example `key.revoked`.
