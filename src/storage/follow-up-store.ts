@@ -1,8 +1,26 @@
 import type { RunId } from "../core/ids.ts";
-import { FOLLOW_UPS_LENGTH_MAX, type FollowUpStore } from "../core/runs/follow-up-store.ts";
+import {
+  FOLLOW_UPS_LENGTH_MAX,
+  type FollowUpStore,
+  type ShownFollowUp,
+} from "../core/runs/follow-up-store.ts";
 import type { FollowUp } from "../core/runs/run.ts";
 import type { Statements } from "./database.ts";
+import { Prisma } from "./generated/client.ts";
+import { type Nullable, withoutNulls } from "./rows.ts";
 import { followUpOf } from "./run-rows.ts";
+import { sumBefore } from "./within-length.ts";
+
+/** The database measures the messages without unpacking them. */
+const LENGTH = "octet_length(message)";
+const LENGTH_BEFORE = Prisma.raw(sumBefore(LENGTH, "seq"));
+/** What waits has no turn, and comes before the latest turn. */
+const FROM_TURN = `
+  SELECT id, turn, created_at AS "createdAt",
+    CASE WHEN ${sumBefore(LENGTH, "turn DESC NULLS FIRST, seq DESC")} < ${FOLLOW_UPS_LENGTH_MAX} THEN message END AS message
+  FROM follow_ups
+  WHERE run_id = $1::uuid AND withdrawn_at IS NULL AND (turn IS NULL OR turn >= $2::int)
+  ORDER BY seq`;
 
 export class PrismaFollowUpStore implements FollowUpStore {
   readonly #database: Statements;
@@ -31,14 +49,11 @@ export class PrismaFollowUpStore implements FollowUpStore {
     return rows.map(followUpOf);
   }
 
-  /** The database measures the messages without unpacking them. */
   async #countFitting(runId: RunId, after: number, limit: number): Promise<number> {
     const [row] = await this.#database.query(
       (client) => client.$queryRaw<{ count: number }[]>`
         SELECT count(*)::int AS count FROM (
-          SELECT coalesce(sum(octet_length(message)) OVER (
-            ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS length_before
-          FROM (
+          SELECT ${LENGTH_BEFORE} AS length_before FROM (
             SELECT seq, message FROM follow_ups
             WHERE run_id = ${runId}::uuid AND seq > ${after}::int AND NOT is_answer
             ORDER BY seq LIMIT ${limit}::int
@@ -58,11 +73,11 @@ export class PrismaFollowUpStore implements FollowUpStore {
     return this.#database.query((client) => client.followUp.count({ where }));
   }
 
-  async listFromTurn(runId: RunId, turn: number): Promise<readonly FollowUp[]> {
-    const where = { runId, withdrawnAt: null, OR: [{ turn: null }, { turn: { gte: turn } }] };
-    const rows = await this.#database.query((client) =>
-      client.followUp.findMany({ where, orderBy: { seq: "asc" } }),
-    );
-    return rows.map(followUpOf);
+  async listFromTurn(runId: RunId, turn: number): Promise<readonly ShownFollowUp[]> {
+    const rows = await this.#database.rows<Nullable<ShownFollowUp>>({
+      text: FROM_TURN,
+      values: [runId, turn],
+    });
+    return rows.map((row) => withoutNulls<ShownFollowUp>(row));
   }
 }

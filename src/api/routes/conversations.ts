@@ -38,8 +38,8 @@ const OF_RUN = {
   operationId: "getRunConversation",
   summary: "Get the conversation of a run",
   description:
-    "Contains the first 32 Mi characters of the output of agents and commands. An event `left_out` tells how " +
-    "many later events of a run are missing; the transcript of the run contains them.",
+    "Contains the first 32 Mi characters of follow-ups and of the output of agents and commands. An event `left_out` " +
+    "tells how many other events of a run are missing; the transcript of the run contains them.",
   tags: ["conversations"],
   params: RunParams,
   querystring: ConversationQuery,

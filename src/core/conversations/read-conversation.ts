@@ -3,7 +3,7 @@ import { AppError, invalidMember } from "../errors.ts";
 import type { RunId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import { eventPages } from "../runs/event-pages.ts";
-import type { RunEvent } from "../runs/events.ts";
+import type { RunEvent, RunEventKind } from "../runs/events.ts";
 import type { FollowUpStore } from "../runs/follow-up-store.ts";
 import type { ListedRun, Run } from "../runs/run.ts";
 import type { RunQuery } from "../runs/run-query.ts";
@@ -15,6 +15,13 @@ import { type RunPart, RunSteps } from "./run-steps.ts";
 const PAGE = 100;
 /** A conversation is one response, and a log may be larger than a response can be. */
 export const CONVERSATION_LENGTH_MAX = 32 * 2 ** 20;
+
+/** The kinds of events with messages of users and output of commands. */
+const FOLLOW_UPS_AND_COMMANDS: ReadonlySet<RunEventKind> = new Set([
+  "followup.received",
+  "followup.edited",
+  "workspace.step",
+]);
 
 type Runs = Pick<RunService, "list">;
 
@@ -71,9 +78,9 @@ export async function readConversation(
     throw unknownStep();
   }
   const steps: Step[] = [];
-  const outputLimit = new OutputLimit();
+  const textLimit = new TextLimit();
   for (const part of parts) {
-    steps.push(...(await stepsOf(deps, part, outputLimit)));
+    steps.push(...(await stepsOf(deps, part, textLimit)));
   }
   return { id, steps, hasMoreBefore };
 }
@@ -96,7 +103,9 @@ async function partOf(
   const listed = await followUps.listFromTurn(run.id, Math.max(1, (before ?? turns + 1) - limit));
   const isWaiting = listed.some(({ turn }) => turn === undefined || turn > run.turn);
   const end = before ?? turns + (isWaiting ? 2 : 1);
-  return { run, first: Math.max(1, end - limit), end, followUps: listed };
+  const first = Math.max(1, end - limit);
+  // From the first step on, the log has all follow-ups.
+  return { run, first, end, followUps: first === 1 ? [] : listed };
 }
 
 /** The newest visible run of a conversation, with which the conversation can be continued. */
@@ -116,15 +125,15 @@ export async function newestRunOf(
 async function stepsOf(
   { log, positions }: ConversationDeps,
   { run, ...part }: StepsOfRun,
-  outputLimit: OutputLimit,
+  textLimit: TextLimit,
 ): Promise<readonly Step[]> {
-  const { end, first, followUps } = part;
-  const steps = new RunSteps(run, { ...part, followUps: first === 1 ? [] : followUps });
+  const { end, first } = part;
+  const steps = new RunSteps(run, part);
   const lastSeq = end > run.turn ? run.lastSeq : await positions.lastSeqBeforeTurn(run.id, end);
   const after = first === 1 ? 0 : await positions.lastSeqBeforeTurn(run.id, first);
   for await (const page of eventPages(log, { id: run.id, lastSeq, after })) {
     for (const event of page) {
-      if (outputLimit.hasRoomFor(event)) {
+      if (textLimit.hasRoomFor(event)) {
         steps.onEvent(event);
       } else {
         steps.leaveOut(event);
@@ -134,12 +143,12 @@ async function stepsOf(
   return steps.list().slice(0, end - first);
 }
 
-/** Limits the output of agents and commands. Its beginning is always shown, and so is the outcome. */
-class OutputLimit {
+/** Limits follow-ups and the output of agents and commands. Their beginning is always shown, and so is the outcome. */
+class TextLimit {
   #remaining = CONVERSATION_LENGTH_MAX;
 
   hasRoomFor({ body }: RunEvent): boolean {
-    if (!body.kind.startsWith("agent.") && body.kind !== "workspace.step") {
+    if (!body.kind.startsWith("agent.") && !FOLLOW_UPS_AND_COMMANDS.has(body.kind)) {
       return true;
     }
     this.#remaining -= lengthOf(body);

@@ -1,7 +1,8 @@
 import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../agents/agent-runner.ts";
 import type { FileInWorkspace } from "../input-files/input-paths.ts";
 import type { RunEvent, RunEventBody } from "../runs/events.ts";
-import type { FollowUp, ListedRun } from "../runs/run.ts";
+import type { ShownFollowUp } from "../runs/follow-up-store.ts";
+import type { ListedRun } from "../runs/run.ts";
 import { isEnded } from "../runs/states.ts";
 import type { Step } from "./conversation.ts";
 import { StepDraft } from "./step-draft.ts";
@@ -11,11 +12,12 @@ export interface RunPart {
   readonly first: number;
   readonly end: number;
   /** Follow-ups that these steps take or that wait. They may have been received before the first step. */
-  readonly followUps: readonly FollowUp[];
+  readonly followUps: readonly ShownFollowUp[];
 }
 
+/** A message that is too long for the conversation is undefined. */
 interface ReceivedMessage {
-  readonly message: string;
+  readonly message: string | undefined;
   readonly at: Date;
 }
 
@@ -54,8 +56,12 @@ export class RunSteps {
   }
 
   /** Called instead of `onEvent` for an event that is left out. */
-  leaveOut({ at }: RunEvent): void {
-    this.#leftOut = { events: (this.#leftOut?.events ?? 0) + 1, at: this.#leftOut?.at ?? at };
+  leaveOut({ at, body }: RunEvent): void {
+    // The earlier words of an edited message are not those that the agent gets.
+    if (body.kind === "followup.edited") {
+      this.#waiting.delete(body.followUpId);
+    }
+    this.#countLeftOut(at);
   }
 
   list(): readonly Step[] {
@@ -63,12 +69,12 @@ export class RunSteps {
     this.#waiting.clear();
     const last = Math.max(...this.#steps.keys());
     const next = last + 1;
+    for (const received of next < this.#part.end ? waiting : []) {
+      this.#addReceived(this.#step(next), received);
+    }
     if (this.#leftOut !== undefined) {
       const { at, events } = this.#leftOut;
       this.#step(last).addMessage("system", { type: "event", name: "left_out", data: { events } }, at);
-    }
-    for (const { message, at } of next < this.#part.end ? waiting : []) {
-      this.#step(next).addMessage("user", { type: "text", text: message }, at);
     }
     return Array.from(this.#steps.values(), (step) => step.step());
   }
@@ -181,7 +187,19 @@ export class RunSteps {
       return;
     }
     this.#waiting.delete(followUpId);
-    step.addMessage("user", { type: "text", text: followUp.message }, followUp.at);
+    this.#addReceived(step, followUp);
+  }
+
+  #addReceived(step: StepDraft, { at, message }: ReceivedMessage): void {
+    if (message === undefined) {
+      this.#countLeftOut(at);
+    } else {
+      step.addMessage("user", { type: "text", text: message }, at);
+    }
+  }
+
+  #countLeftOut(at: Date): void {
+    this.#leftOut = { events: (this.#leftOut?.events ?? 0) + 1, at: this.#leftOut?.at ?? at };
   }
 
   #answer(step: StepDraft, { permissionId, optionId }: Body<"permission.answered">): void {

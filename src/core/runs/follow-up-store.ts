@@ -1,10 +1,13 @@
 import type { RunId } from "../ids.ts";
 import type { FollowUp } from "./run.ts";
 
-/** Reads the follow-ups of runs. `RunStore.change` writes them. */
 /** In bytes of all messages of a page. */
 export const FOLLOW_UPS_LENGTH_MAX = 4 * 2 ** 20;
 
+/** A follow-up as a conversation shows it. It has no message if the messages of all are too long. */
+export type ShownFollowUp = Pick<FollowUp, "createdAt" | "id" | "turn"> & Partial<Pick<FollowUp, "message">>;
+
+/** Reads the follow-ups of runs. `RunStore.change` writes them. */
 export interface FollowUpStore {
   find(runId: RunId, id: string): Promise<FollowUp | undefined>;
   /** The newest follow-up that came from this message of a thread and was not withdrawn. */
@@ -16,6 +19,9 @@ export interface FollowUpStore {
   list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]>;
   /** How many reports of platforms came after the last message of a person that was not withdrawn. */
   countReports(runId: RunId): Promise<number>;
-  /** What the turns from `turn` on have taken, and what waits, in order. Answers to questions are among them. */
-  listFromTurn(runId: RunId, turn: number): Promise<readonly FollowUp[]>;
+  /**
+   * What the turns from `turn` on have taken, and what waits, in order. Answers to questions are among them. What waits
+   * and what the latest turns have taken has its message, up to the one that reaches `FOLLOW_UPS_LENGTH_MAX`.
+   */
+  listFromTurn(runId: RunId, turn: number): Promise<readonly ShownFollowUp[]>;
 }

@@ -48,6 +48,33 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       ]);
     });
 
+    test("a list from a turn on leaves out the messages of the earliest turns when all are too long", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const half = "x".repeat(FOLLOW_UPS_LENGTH_MAX / 2);
+      const added = [
+        aFollowUp(run, { message: "waits" }),
+        aFollowUp(run, { message: "of the first turn", turn: 1 }),
+        aFollowUp(run, { message: half, turn: 2 }),
+        aFollowUp(run, { message: half, turn: 2 }),
+        aFollowUp(run, { message: "of the third turn", turn: 3 }),
+      ];
+      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+      const waiting = { id: added[0]?.id, createdAt: added[0]?.createdAt, message: "waits" };
+
+      const [first, ...others] = await followUps.listFromTurn(run.id, 1);
+      const fromThird = await followUps.listFromTurn(run.id, 3);
+
+      expect(first).toMatchObject(waiting);
+      expect(others.map(({ message, turn }) => [turn, message])).toEqual([
+        [1, undefined],
+        [2, half],
+        [2, half],
+        [3, "of the third turn"],
+      ]);
+      expect(fromThird.map(({ message }) => message)).toEqual(["waits", "of the third turn"]);
+    });
+
     test("reports of a platform are counted from the last message of a person", async () => {
       const { followUps, runs } = harness().storage;
       const run = await aStoredRun(harness());

@@ -1,5 +1,9 @@
 import type { RunId } from "../../../../src/core/ids.ts";
-import { FOLLOW_UPS_LENGTH_MAX, type FollowUpStore } from "../../../../src/core/runs/follow-up-store.ts";
+import {
+  FOLLOW_UPS_LENGTH_MAX,
+  type FollowUpStore,
+  type ShownFollowUp,
+} from "../../../../src/core/runs/follow-up-store.ts";
 import type { FollowUp } from "../../../../src/core/runs/run.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import { followUpsOf } from "./run-store.ts";
@@ -24,17 +28,13 @@ export class InMemoryFollowUpStore implements FollowUpStore {
   }
 
   list(runId: RunId, after: number, limit: number): Promise<readonly FollowUp[]> {
-    return this.#database.read((tables) => {
-      let before = 0;
-      return followUpsOf(tables, runId)
-        .filter(({ isAnswer, seq }) => seq > after && isAnswer !== true)
-        .slice(0, limit)
-        .filter(({ message }) => {
-          const fits = before < FOLLOW_UPS_LENGTH_MAX;
-          before += Buffer.byteLength(message);
-          return fits;
-        });
-    });
+    return this.#database.read((tables) =>
+      withinLength(
+        followUpsOf(tables, runId)
+          .filter(({ isAnswer, seq }) => seq > after && isAnswer !== true)
+          .slice(0, limit),
+      ),
+    );
   }
 
   countReports(runId: RunId): Promise<number> {
@@ -44,11 +44,31 @@ export class InMemoryFollowUpStore implements FollowUpStore {
     });
   }
 
-  listFromTurn(runId: RunId, from: number): Promise<readonly FollowUp[]> {
-    return this.#database.read((tables) =>
-      followUpsOf(tables, runId).filter(
-        ({ turn, withdrawnAt }) => withdrawnAt === undefined && (turn === undefined || turn >= from),
-      ),
-    );
+  listFromTurn(runId: RunId, from: number): Promise<readonly ShownFollowUp[]> {
+    return this.#database.read((tables) => {
+      const listed = followUpsOf(tables, runId).filter(
+        ({ turn = Infinity, withdrawnAt }) => withdrawnAt === undefined && turn >= from,
+      );
+      const latestFirst = listed.toSorted((a, b) => turnOf(b) - turnOf(a) || b.seq - a.seq);
+      const shown = new Set(withinLength(latestFirst));
+      return listed.map((followUp) => {
+        const { message, ...others } = followUp;
+        return shown.has(followUp) ? followUp : others;
+      });
+    });
   }
+}
+
+/** What waits has no turn, and comes after all turns. */
+function turnOf({ turn = Number.MAX_SAFE_INTEGER }: FollowUp): number {
+  return turn;
+}
+
+function withinLength(followUps: readonly FollowUp[]): readonly FollowUp[] {
+  let before = 0;
+  return followUps.filter(({ message }) => {
+    const fits = before < FOLLOW_UPS_LENGTH_MAX;
+    before += Buffer.byteLength(message);
+    return fits;
+  });
 }
