@@ -7,8 +7,14 @@ const COMPLETE = "__complete";
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# Add to ~/.bashrc: eval "$(errand completion bash)"
 _errand() {
-  local IFS=$'\\n'
-  COMPREPLY=($(errand ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  local IFS=$'\\n' last=$((COMP_CWORD - 1))
+  local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  # By default, bash takes @last for two words.
+  if [[ last -gt 0 && "\${words[last - 1]}" == @ ]]; then
+    words[last - 1]="@\${words[last]}"
+    unset "words[last]"
+  fi
+  COMPREPLY=($(errand ${COMPLETE} -- "\${words[@]}" 2>/dev/null))
 }
 complete -o default -F _errand errand
 `,

@@ -1,13 +1,13 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { FaultyProxy } from "../../clients/typescript/test/faulty-proxy.ts";
 import { answerJson, startAnsweringServer } from "../../test/support/answering-server.ts";
 import { makeFolder, removeFolder } from "../../test/support/data-dir.ts";
 import { type Service, startService } from "../../test/support/service.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
-import { InstalledCli, type Terminal } from "./installed-cli.ts";
+import { InstalledCli, Terminal } from "./installed-cli.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -317,4 +317,22 @@ test("the editor opens only for a user who is signed in", async () => {
 
   expect(await run.ended()).toBe(4);
   await run.waitForText(/You are not signed in\./);
+});
+
+test("bash completes @last, although it splits words at @ by default", async () => {
+  const settings = join(folder, "bashrc");
+  await writeFile(settings, 'PS1="ready> "\neval "$(errand completion bash)"\n');
+  const path = `${dirname(cli.program)}:${cli.env.PATH}`;
+  const bash = new Terminal(["bash", "--rcfile", settings, "-i"], {
+    columns: 80,
+    cwd: folder,
+    env: { ...cli.env, PATH: path },
+  });
+  await bash.waitForText(/ready>/);
+
+  bash.type("errand watch @l\t");
+
+  await bash.waitForText(/errand watch @last/);
+  bash.kill();
+  await bash.ended();
 });
