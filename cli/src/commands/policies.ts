@@ -18,8 +18,8 @@ export function addPolicyCommands(program: Command): void {
     name: "policies",
     one: "policy",
     columns: [
-      { title: "PRIORITY", value: ({ priority }) => priority },
-      { title: "NAME", value: ({ name }) => name, isWhole: true },
+      { title: "PRIORITY", value: ({ priority }) => priority, isWhole: true },
+      { title: "NAME", value: ({ name }) => name },
       { title: "ID", value: ({ id }) => id, isWhole: true },
       { title: "EFFECT", value: ({ effect }) => effect.replaceAll("_", " ") },
       { title: "IS", value: stateOf },

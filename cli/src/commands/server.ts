@@ -55,7 +55,7 @@ export function addServerCommands(program: Command): void {
     const columns: readonly Column<DoctorCheck>[] = [
       { title: "CHECK", value: ({ name }) => name },
       { title: "IS", value: ({ status }) => status, style: ({ status }) => CHECK_STYLES[status] },
-      { title: "FINDING", value: ({ message }) => message },
+      { title: "FINDING", value: ({ message }) => message, isWhole: true },
     ];
     if (cli.output.isJson) {
       cli.output.json({ ...report, checks });
