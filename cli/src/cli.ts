@@ -1,4 +1,10 @@
-import { APIConnectionError, AuthenticationError, type ClientOptions, Errand } from "@errand/client";
+import {
+  APIConnectionError,
+  APIError,
+  AuthenticationError,
+  type ClientOptions,
+  Errand,
+} from "@errand/client";
 import { type Command, Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { CliError, EXIT } from "./failure.ts";
@@ -60,10 +66,15 @@ export class Cli {
         error.requestId,
       );
     }
+    const address = `Check the address ${this.#url}, and that the server runs.`;
+    if (error instanceof APIError && error.code === undefined) {
+      // Something else than an Errand server has answered.
+      return new CliError(error.message, address);
+    }
     if (error instanceof APIConnectionError) {
       const remedy = /certificate/i.test(error.message)
         ? "Name the file with the certificate of your authority in the variable NODE_EXTRA_CA_CERTS."
-        : `Check the address ${this.#url}, and that the server runs.`;
+        : address;
       return new CliError(error.message, remedy);
     }
     return error;

@@ -21,7 +21,8 @@ export interface EndOptions {
   readonly follow?: boolean;
   readonly wait?: boolean;
   readonly waitBlocked?: boolean;
-  readonly timeout?: string;
+  /** Milliseconds. */
+  readonly timeout?: number;
 }
 
 const FRAMES = Array.from("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏");
@@ -39,7 +40,9 @@ export function withEndOptions(command: Command): Command {
     .addOption(new Option("-w, --wait", "wait for the end and print the result").conflicts("follow"))
     .addOption(new Option("--wait-blocked", "wait also while a person has to answer").implies({ wait: true }))
     .addOption(
-      new Option("--timeout <duration>", "wait at most this long, for example 30m").implies({ wait: true }),
+      new Option("--timeout <duration>", "wait at most this long, for example 30m")
+        .argParser(parseDuration)
+        .implies({ wait: true }),
     );
 }
 
@@ -55,11 +58,10 @@ export async function followOrWait(
     await watchRun(cli, runId, { asks: true, ...(after !== undefined && { after }) });
   }
   if (wait === true) {
-    const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
     if (cli.output.isTerminal) {
       cli.output.note(cli.output.style("dim", `Waiting for run ${runId} …`));
     }
-    const run = await waitForRun(cli, runId, { timeoutMs, untilBlocked: waitBlocked !== true });
+    const run = await waitForRun(cli, runId, { timeoutMs: timeout, untilBlocked: waitBlocked !== true });
     if (cli.output.isJson) {
       cli.output.json(run);
     } else if (run.result !== undefined) {
@@ -113,6 +115,7 @@ async function printEvents(cli: Cli, client: Errand, runId: string, options: Wat
     }
   } catch (error) {
     if (stop.signal.aborted) {
+      cli.output.write(text.endLine());
       cli.output.note(detachedText(runId));
       throw new Exit(EXIT.interrupted);
     }

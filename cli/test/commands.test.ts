@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { startAnsweringServer } from "../../test/support/answering-server.ts";
 import { CliHarness } from "./cli-harness.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
@@ -300,6 +301,7 @@ describe("the program", () => {
   test.each([
     [["run"], "A prompt is missing"],
     [["run", "say x", "--budget", "much"], '"much" is not a budget'],
+    [["run", "say x", "--timeout", "5"], '"5" is not a duration'],
     [["run", "say x", "--pr", "draft", "--no-repo"], "--pr and --ref need a repository"],
     [["run", "say x", "--mcp", "/nowhere.json"], "The file cannot be read"],
     [["runs", "list", "--state", "odd"], '"odd" is not a state'],
@@ -330,6 +332,20 @@ describe("the program", () => {
       );
     },
   );
+
+  test("a program that is no Errand server is said with its address", async () => {
+    const other = await startAnsweringServer();
+    other.answer = (response) =>
+      response.writeHead(404, { "content-type": "text/html" }).end("<p>Not here</p>");
+
+    const { code, stderr } = await errand(["whoami"], { env: { ERRAND_URL: other.url } });
+    await other.stop();
+
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `errand: The response has the status 404 and the type text/html.\n→ Check the address ${other.url}, and that the server runs.\n`,
+    );
+  });
 
   test("output whose reader has ended is no error, and the exit code is that of SIGPIPE", async () => {
     const child = spawn(cli.program, ["completion", "bash"], { env: cli.env });
