@@ -16,6 +16,8 @@ import { IDLE_SECONDS } from "./lease-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 const PRUNED_MAX = 1_000;
+/** As `messageKeyOf` begins for the question about an event. */
+const CHOICE_KEY = "choice:";
 
 export class PrismaInboxStore implements InboxStore {
   readonly #deps: StoreDeps;
@@ -53,6 +55,18 @@ export class PrismaInboxStore implements InboxStore {
           received_at AS "receivedAt" FROM inbox_events
         WHERE disposition = 'asked' AND received_at < now() - ${ageMs}::float8 * interval '1 millisecond'
         ORDER BY received_at LIMIT ${limit}`,
+    );
+    return rows.map(eventOf);
+  }
+
+  async listAskedIn(threadId: string): Promise<readonly InboxEvent[]> {
+    const rows = await this.#deps.database.query(
+      (client) => client.$queryRaw<InboxEvent[]>`
+        SELECT id, adapter, ordering_key AS "orderingKey", delivery_id AS "deliveryId", name, body,
+          received_at AS "receivedAt" FROM inbox_events
+        WHERE disposition = 'asked' AND ${CHOICE_KEY}::text || id::text IN
+          (SELECT message_key FROM outbox_deliveries WHERE thread_id = ${threadId}::uuid)
+        ORDER BY seq`,
     );
     return rows.map(eventOf);
   }

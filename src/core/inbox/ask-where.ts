@@ -7,6 +7,7 @@ import { type ConfigDefault, withoutPlace } from "../routing/routed-config.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import type { Storage } from "../storage.ts";
 import type { Notice } from "../threads/notice.ts";
+import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter, WhereChoice } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
 import {
@@ -204,6 +205,7 @@ const ENDS = {
   stopped: "The request was stopped before anybody chose where I should work, so nothing was started.",
   deleted: "The request was deleted, so nothing was started.",
   changed: "The request was changed, so this question no longer counts.",
+  unaddressed: "The request no longer mentions me, so nothing was started.",
 } as const;
 type QuestionEnd = keyof typeof ENDS;
 
@@ -233,6 +235,21 @@ export async function endQuestionsOf(ended: EndedQuestions, deps: EndDeps): Prom
   for (const { disposition, inboxId } of await inbox.listResultsOf(ended.messageId)) {
     const event = disposition === "asked" ? await inbox.findAsked(inboxId) : undefined;
     if (event !== undefined && (await endQuestion(event, ended, deps))) {
+      isEnded = true;
+    }
+  }
+  return isEnded;
+}
+
+/** Ends the questions that were asked in a thread. False when none of them was open. */
+export async function endQuestionsIn(
+  threadId: Thread["id"],
+  ended: Omit<EndedQuestions, "messageId">,
+  deps: EndDeps,
+): Promise<boolean> {
+  let isEnded = false;
+  for (const event of await deps.storage.inbox.listAskedIn(threadId)) {
+    if (await endQuestion(event, ended, deps)) {
       isEnded = true;
     }
   }

@@ -5,7 +5,7 @@ import type { Run } from "../runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../runs/states.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
-import { askWhere, findWhere, rememberChoice } from "./ask-where.ts";
+import { askWhere, endQuestionsIn, findWhere, rememberChoice } from "./ask-where.ts";
 import { attachFiles } from "./attach-files.ts";
 import { contextText } from "./gather-context.ts";
 import { isReport } from "./handle-report.ts";
@@ -15,8 +15,9 @@ import {
   type InboxDeps,
   type MessageContext,
   requestOriginOf,
+  resultOf,
 } from "./message-context.ts";
-import { completing, reply, replyNotice, replyWith } from "./message-results.ts";
+import { complete, completing, reply, replyNotice, replyWith } from "./message-results.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
 import { parseOptions, type RequestOptions } from "./parse-options.ts";
 
@@ -208,11 +209,18 @@ const QUESTION_OPEN =
   "The agent gets this message with its next turn. Its question is still open: answer with yes, no or the name of " +
   "an option.";
 
+/** Stops the run of the thread, and requests in it that wait for a choice. */
 async function stop(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
-  if (context.thread.runId === undefined) {
-    return reply(context, deps, "There is no run here that I could stop.");
+  const { author, message, thread } = context;
+  const whose = author.administrator ? {} : { subject: message.author.subject };
+  const isStopped = await endQuestionsIn(thread.id, { end: "stopped", ...whose }, deps);
+  const run = thread.runId && (await deps.storage.runs.find({ id: thread.runId }));
+  if (isStopped && (!run || isEnded(run.state))) {
+    return complete({ ...resultOf(context), disposition: "cancelled" }, deps);
   }
-  return cancel(context, deps, currentRun(context));
+  return thread.runId === undefined
+    ? reply(context, deps, "There is no run here that I could stop.")
+    : cancel(context, deps, thread.runId);
 }
 
 /** A button acts on the run that it was shown with, also if its thread has another current run by now. */

@@ -18,6 +18,8 @@ export interface InboxStore {
   findAsked(id: string): Promise<InboxEvent | undefined>;
   /** Those of them that arrived more than `ageMs` ago, the oldest first. */
   listAsked(ageMs: number, limit: number): Promise<readonly InboxEvent[]>;
+  /** Those whose authors were asked in this thread. */
+  listAskedIn(threadId: string): Promise<readonly InboxEvent[]>;
   /** Ends such an event without an answer. False when it was answered meanwhile. */
   giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean>;
   /**

@@ -3,7 +3,7 @@ import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
 import type { Deletion, WhereChoice } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
-import { endQuestionsOf, findChosen } from "./ask-where.ts";
+import { endQuestionsIn, endQuestionsOf, findChosen } from "./ask-where.ts";
 import { changeMessage, effectOf, withdrawMessage } from "./change-message.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
@@ -40,10 +40,25 @@ export async function processMessage(context: MessageContext, deps: InboxDeps): 
     return once(context, deps, () => processChoice(context, action, deps));
   }
   if (message.addressed === "reply" && thread.runId === undefined) {
-    const reason = "Not addressed to the bot, in a thread without a run.";
-    return complete({ ...ignoredBy(context), reason, mayComeEarly: true }, deps);
+    return processReplyWithoutRun(context, deps);
   }
   return once(context, deps, async () => (await processEdit(context, deps)) ?? processNew(context, deps));
+}
+
+/** Without a run, a thread may have a request that waits for a choice, which its author stops or takes back. */
+async function processReplyWithoutRun(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
+  const { author, revision } = context.message;
+  const { kind } = parseCommand(context.message);
+  const { isEdit = false, messageId = "" } = revision ?? {};
+  if (isEdit && (await endQuestionsOf({ messageId, end: "unaddressed" }, deps))) {
+    return complete({ ...resultOf(context), disposition: "withdrawn" }, deps);
+  }
+  const { subject } = author;
+  if (kind === "stop" && (await endQuestionsIn(context.thread.id, { end: "stopped", subject }, deps))) {
+    return complete({ ...resultOf(context), disposition: "cancelled" }, deps);
+  }
+  const reason = "Not addressed to the bot, in a thread without a run.";
+  return complete({ ...ignoredBy(context), reason, mayComeEarly: true }, deps);
 }
 
 /** The deletion of a message that was not for the bot has no effect and no answer. */
@@ -112,7 +127,8 @@ async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Di
   if (!revision.isEdit || results.length === 0) {
     return undefined;
   }
-  await endQuestionsOf({ messageId: revision.messageId, end: "changed" }, deps);
+  const end = addressed === "reply" ? "unaddressed" : "changed";
+  await endQuestionsOf({ messageId: revision.messageId, end }, deps);
   const { kind } = parseCommand(message);
   const effect = effectOf(results);
   if (effect !== undefined && kind === "aside") {

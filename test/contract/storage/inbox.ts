@@ -95,6 +95,27 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(harness().jobs.filter(({ key }) => key === thread.id)).toHaveLength(1);
     });
 
+    test("the events whose authors were asked in a thread are listed until they have an answer", async () => {
+      const { inbox } = harness().storage;
+      const [thread, elsewhere] = [aThread(), aThread()];
+      const [first, second, other] = [anInboxEvent(), anInboxEvent(), anInboxEvent()];
+      const ask = async (event: InboxEvent, where: typeof thread) => {
+        await inbox.put(event);
+        const question = { kind: "choice", requestId: event.id, text: "Where?", options: [] } as const;
+        const says = { thread: where, notices: [question, question] };
+        await inbox.complete({ inboxId: event.id, disposition: "asked" }, says);
+      };
+      await ask(first, thread);
+      await ask(second, thread);
+      await ask(other, elsewhere);
+
+      const listed = await inbox.listAskedIn(thread.id);
+      await inbox.giveUpAsked(first.id, "Nobody chose.");
+
+      expect(listed.map(({ id }) => id)).toEqual([first.id, second.id]);
+      expect(await inbox.listAskedIn(thread.id)).toEqual([{ ...second, receivedAt: expect.any(Date) }]);
+    });
+
     test("the same delivery id of another adapter is stored", async () => {
       const { inbox } = harness().storage;
       const event = anInboxEvent();

@@ -75,6 +75,16 @@ export class InMemoryInboxStore implements InboxStore {
     });
   }
 
+  listAskedIn(threadId: string): Promise<readonly InboxEvent[]> {
+    return this.#database.read(({ deliveries, inbox }) => {
+      const said = [...deliveries.values()].filter((delivery) => delivery.threadId === threadId);
+      const keys = new Set(said.map(({ messageKey }) => messageKey));
+      return [...inbox.values()].flatMap(({ disposition, event }) =>
+        disposition === "asked" && keys.has(`choice:${event.id}`) ? [event] : [],
+      );
+    });
+  }
+
   giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean> {
     return this.#database.transaction((tx) => {
       const isEnded = endAsked(tx, id, { reason });

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { ThreadKey } from "../../../../src/core/ids.ts";
 import { type ChoiceSearch, searchChoices } from "../../../../src/core/inbox/ask-where.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { aRoutingRule } from "../../../support/rule-builders.ts";
+import { untilCancelled } from "../../../support/scripted-agents.ts";
 import { InboxHarness, KEY } from "./inbox-harness.ts";
 
 const HOUR_MS = 60 * 60_000;
@@ -99,6 +101,29 @@ describe("where a request is worked on", () => {
     expect((await harness.currentRun()).config).toEqual({});
     expect(harness.agents.starts).toHaveLength(1);
     expect(harness.repliesShown()).toEqual([expect.stringMatching(/decided already/)]);
+  });
+
+  test("a choice in another thread has no effect", async () => {
+    await environments("env-1", "env-2");
+    await harness.receive({});
+
+    expect(await choose({ environmentId: "env-1" }, { key: "thread-2" as ThreadKey })).toBe("refused");
+
+    expect(questions()[0]?.options).toHaveLength(2);
+    expect(harness.agents.starts).toEqual([]);
+  });
+
+  test("a default that names the environment of another person, or a deleted one, decides nothing", async () => {
+    const bob = await harness.person("Bob");
+    await environments("env-1", "env-2", "env-3");
+    await harness.storage.environments.add({ ...anEnvironment("of-bob"), ownerId: bob.id });
+    await harness.requestDefaults.set(bob, PLACE, { environment_id: "of-bob" });
+    const ada = await harness.person();
+    await harness.requestDefaults.set(ada, { principalId: ada.id }, { environment_id: "env-3" });
+    await harness.storage.environments.remove(FIRST_TEAM, "env-3");
+
+    expect(await harness.receive({ place: "C1" })).toBe("asked");
+    expect(await harness.receive({ place: "C2" })).toBe("asked");
   });
 
   test("the author and administrators find environments by words, and nobody else sees their names", async () => {
@@ -215,6 +240,76 @@ describe("where a request is worked on", () => {
     });
     expect(await choose({ environmentId: "env-1" })).toBe("refused");
     expect(await harness.receive({}, { stop: { ...stop, subject: "memory:Ada" } })).toBe("ignored");
+    expect(harness.agents.starts).toEqual([]);
+  });
+});
+
+describe("a request that waits for the choice is stopped", () => {
+  const bob = { subject: "memory:Bob", displayName: "Bob" };
+  const isStopped = [{ options: [], text: expect.stringMatching(/was stopped/) }];
+
+  beforeEach(() => environments("env-1", "env-2"));
+
+  test("by the word of its author without a mention, and not by that of another user", async () => {
+    await harness.receive({ text: "Fix it" });
+
+    expect(await harness.receive({ text: "stop", addressed: "reply", author: bob })).toBe("ignored");
+    expect(await harness.receive({ text: "stop the tests", addressed: "reply" })).toBe("ignored");
+    expect(questions()[0]?.options).toHaveLength(2);
+    expect(await harness.receive({ text: "stop", addressed: "reply" })).toBe("cancelled");
+
+    expect(questions()).toMatchObject(isStopped);
+    expect(await choose({ environmentId: "env-1" })).toBe("refused");
+    expect(await harness.receive({ text: "stop", addressed: "reply" })).toBe("ignored");
+    expect(harness.repliesShown()).toEqual([expect.stringMatching(/decided already/)]);
+  });
+
+  test("by a mention of its author or of an administrator, and not by that of another member", async () => {
+    await harness.receive({ text: "Fix it" });
+
+    expect(await harness.receive({ text: "stop", author: bob })).toBe("replied");
+    expect(questions()[0]?.options).toHaveLength(2);
+    const twice = { text: "stop", dedupeKey: "s" };
+    expect([await harness.receive(twice), await harness.receive(twice)]).toEqual(["cancelled", "duplicate"]);
+    expect(questions()).toMatchObject(isStopped);
+
+    await harness.receive({ text: "Fix that" });
+    const principal = await harness.person("Bob");
+    await harness.storage.people.put({ ...principal, administrator: true });
+    expect(await harness.receive({ text: "stop", author: bob })).toBe("cancelled");
+    expect(questions()).toMatchObject([...isStopped, ...isStopped]);
+    expect(harness.agents.starts).toEqual([]);
+  });
+
+  test("together with the run of its thread, and alone once that run is over", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await harness.receive({ text: "env=none Fix it" });
+    await harness.receive({ text: "new Fix that" });
+
+    expect(await harness.receive({ text: "stop" })).toBe("cancelled");
+    expect(await harness.currentRun()).toMatchObject({ prompt: "Fix it", state: "CANCELLED" });
+    expect(questions()).toMatchObject(isStopped);
+
+    await harness.receive({ text: "new Fix that" });
+    expect(await harness.receive({ text: "stop" })).toBe("cancelled");
+    expect(questions()).toMatchObject([...isStopped, ...isStopped]);
+    expect(harness.repliesShown()).toEqual([]);
+  });
+
+  test("by an edit that takes the mention out of it", async () => {
+    const revision = { messageId: "m", version: "1", isEdit: false };
+    await harness.receive({ text: "Fix it", dedupeKey: "m:1", revision });
+    const edit = { dedupeKey: "m:2", revision: { messageId: "m", version: "2", isEdit: true } };
+
+    expect(await harness.receive({ text: "Never mind", addressed: "reply", ...edit })).toBe("withdrawn");
+
+    expect(questions()).toMatchObject([
+      { options: [], text: expect.stringMatching(/no longer mentions me/) },
+    ]);
+    expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toContainEqual(
+      expect.objectContaining({ kind: "ended", end: "stopped" }),
+    );
+    expect(await choose({ environmentId: "env-1" })).toBe("refused");
     expect(harness.agents.starts).toEqual([]);
   });
 });
