@@ -90,6 +90,7 @@ export class EmulatedSlack {
   readonly #api: SlackApi;
   readonly #workspaces: readonly SlackWorkspace[];
   readonly #files = new Map<string, { readonly mimetype: string; readonly bytes: Buffer }>();
+  readonly #moved = new Map<string, string>();
   readonly #responses: { readonly url: string; readonly body: JsonRecord }[] = [];
 
   constructor(front: FrontServer, app: SlackApp, workspaces: readonly [SlackWorkspace, SlackWorkspace]) {
@@ -284,7 +285,18 @@ export class EmulatedSlack {
     return file;
   }
 
+  /** An address that redirects to this one. */
+  redirect(address: string): string {
+    const path = `/files-pri/${randomUUID()}/moved`;
+    this.#moved.set(path, address);
+    return `${this.#front.url}${path}`;
+  }
+
   #download({ headers, path }: FrontRequest): FrontOutcome {
+    const location = this.#moved.get(path);
+    if (location !== undefined) {
+      return { status: 302, headers: { location }, body: "" };
+    }
     const file = this.#files.get(path);
     const token = headers.get("authorization")?.replace("Bearer ", "") ?? "";
     if (file === undefined || !this.workspace.knowsToken(token)) {

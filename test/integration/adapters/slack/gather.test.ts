@@ -162,6 +162,21 @@ describe("a mention within a thread", () => {
     expect(unread).toEqual([expect.stringMatching(/the newest 0\. Slack asks to wait/)]);
   });
 
+  test("the names of at most ten authors are asked for, and others are shown by their ids", async () => {
+    const { slack } = fixture;
+    const root = threadWith([60]);
+    const ids = Array.from({ length: 12 }, (_, index) => `U0AUTHOR${index}`);
+    for (const [index, user] of ids.entries()) {
+      const ts = (Math.floor(Date.now() / 1_000) - 50 + index).toFixed(6);
+      slack.workspace.addMessage({ channel_id: slack.channel.id, user, text: "hm", ts, thread_ts: root });
+    }
+
+    const { context } = await gather(await mentionIn(root));
+
+    expect(context).toContain("U0AUTHOR11:");
+    expect(slack.calls("users.info")).toHaveLength(10);
+  });
+
   test("long messages are cut, and together they stay within 16,000 characters", async () => {
     const root = await say(`first ${"a\n".repeat(9_000)}`);
     for (let number = 1; number <= 6; number += 1) {
@@ -269,6 +284,30 @@ describe("files of a message", () => {
       "I did not read the file stranger.txt: Slack does not store it.",
       expect.stringMatching(/^I did not read the file login.txt: Slack did not give it.*files:read/),
     ]);
+  });
+
+  test("a file is not taken from a host whose name ends like Slack's, nor if it is larger than Slack said", async () => {
+    const large = fixture.slack.addFile("more.bin", "image/png", Buffer.alloc(10 * 1024 * 1024 + 1));
+    const lookalike = { name: "lookalike.txt", url_private_download: "https://evilslack.com/1" };
+
+    const { files, unread } = await gather(await mentionWith(lookalike, { ...large, size: 5 }));
+
+    expect(files).toEqual([]);
+    expect(unread).toEqual([
+      "I did not read the file lookalike.txt: Slack does not store it.",
+      "I did not read the file more.bin: it is larger than 10 MB.",
+    ]);
+  });
+
+  test("the bot's token follows no redirect to another host", async () => {
+    const { slack } = fixture;
+    const { url_private_download: address, ...file } = slack.addFile("a.log", "text/plain", Buffer.from("a"));
+    const moved = slack.redirect(String(address));
+
+    const { files, unread } = await gather(await mentionWith({ ...file, url_private_download: moved }));
+
+    expect(files).toEqual([]);
+    expect(unread).toEqual(["I did not read the file a.log: Slack gave no answer."]);
   });
 
   test("a file in a channel that is shared with another organization is found by its id", async () => {

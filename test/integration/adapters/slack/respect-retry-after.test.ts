@@ -25,6 +25,18 @@ test("a method that Slack refuses for a time is not called until then, and other
   expect((await ask()).user?.id).toBe(slack.alice.id);
 });
 
+test("a time of days closes a method for an hour", async () => {
+  const clock = new ManualClock();
+  const client = createClient(slack, { clock });
+  const ask = () => callSlack("users.info", client.users.info({ user: slack.alice.id }));
+  slack.faults.next({ method: "users.info", kind: "429", retryAfterSeconds: 1_000_000 });
+  await expect(ask()).rejects.toMatchObject({ retryable: true });
+
+  await clock.advance(3_600_000);
+
+  expect((await ask()).user?.id).toBe(slack.alice.id);
+});
+
 test("a refused post closes no method, because its limit is that of a channel", async () => {
   const client = createClient(slack, { clock: new ManualClock() });
   const post = (channel: string) => client.chat.postMessage({ channel, text: "hi" });

@@ -121,6 +121,15 @@ describe("a message that mentions the bot", () => {
   });
 });
 
+test("people whom a message mentions together with the bot are named, and those of a reply are not", () => {
+  const thread = { thread_ts: "1600000000.000001" };
+  const mention = translated(aMention({ ...thread, text: "<@U0BOT> fix it with <@U2>, <@U1> and <@U3|c>" }));
+  const reply = translated(aMessage({ ...thread, text: "ask <@U2>" }));
+
+  expect(messageOf(mention).mentions).toEqual(["slack:T1:U2", "slack:T1:U3"]);
+  expect(messageOf(reply).mentions).toBeUndefined();
+});
+
 describe("a message without a mention", () => {
   test("a message in a thread is a reply", () => {
     const message = messageOf(translated(aMessage({ thread_ts: "1600000000.000001" })));

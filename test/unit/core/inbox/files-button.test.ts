@@ -32,6 +32,18 @@ test("the button shows the files of its turn in the thread, once for any number 
   expect(names(shown[0]?.attached?.files)).toEqual(["chart.png", "report.md"]);
 });
 
+test("the button shows no files of another turn", async () => {
+  const runId = await aRunWithFiles(["report.md", 5]);
+  await aRunWithFiles(["chart.png", 3]);
+
+  expect((await harness.currentRun()).turn).toBe(2);
+  await press(runId);
+
+  expect(names(messages().find(({ attached }) => attached !== undefined)?.attached?.files)).toEqual([
+    "report.md",
+  ]);
+});
+
 test("of many files the first ten are shown", async () => {
   const runId = await aRunWithFiles(
     ...Array.from({ length: 12 }, (_, index) => [`${index}.bin`, MEBIBYTE] as const),

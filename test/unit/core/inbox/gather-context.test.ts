@@ -140,6 +140,19 @@ function aFile(fileName: string, words: string): RequestFile {
   return { kind: "attachment", fileName, mimeType: "text/plain", bytes: Buffer.from(words) };
 }
 
+test("nothing is read for the edit of a message whose surroundings the agent has", async () => {
+  harness.agents.scripts.push(untilCancelled);
+  const revision = { messageId: "m", version: "1", isEdit: false };
+  await harness.receive({ text: "Fix it", revision });
+  const gather = vi.fn(() => ({}));
+  harness.adapter.surroundings = gather;
+
+  const edit = { ...revision, version: "2", isEdit: true };
+  expect(await harness.receive({ text: "Fix that", revision: edit })).toBe("follow_up");
+
+  expect(gather).not.toHaveBeenCalled();
+});
+
 test.each(["stop", "status", "help"])("nothing is read for the message %j", async (text) => {
   harness.agents.scripts.push(untilCancelled);
   await harness.receive({ text: "Fix it" });

@@ -41,8 +41,9 @@ describe("a message that a policy forbids", () => {
     harness.adapter.traits = { ...harness.adapter.traits, hasPrivateReplies: true };
     await forbid({ name: "Not at night" });
     expect(await harness.receive({})).toBe("refused");
-    for (const name of ["Bob", "Carol", "Dan", "Erin"]) {
-      await harness.storage.people.put({ ...(await harness.person(name)), administrator: name !== "Dan" });
+    for (const name of ["Abe", "Bob", "Carol", "Dan", "Erin"]) {
+      const [administrator, disabled] = [name !== "Dan", name === "Abe"];
+      await harness.storage.people.put({ ...(await harness.person(name)), administrator, disabled });
     }
     expect(await harness.receive({ text: "and this" })).toBe("refused");
 

@@ -95,6 +95,7 @@ describe("replies in the thread of a run", () => {
     expect(await harness.receive({ text: "mute" })).toBe("replied");
     expect(await harness.receive({ text: "and this", addressed: "reply" })).toBe("ignored");
     expect(await harness.storage.threads.find(ADDRESS)).toMatchObject({ verbosity: "quiet" });
+    expect(harness.repliesShown()).toHaveLength(1);
     expect(await harness.receive({ text: "unmute" })).toBe("replied");
     expect(await harness.receive({ text: "and that", addressed: "reply" })).toBe("follow_up");
 
