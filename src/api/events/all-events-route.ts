@@ -11,7 +11,7 @@ import { EventStreamText, LoggedEventPage } from "../schemas/run-event.ts";
 import { type EventStream, wantsPage } from "./event-stream.ts";
 import { loggedEventJson, positionText, resetText } from "./event-text.ts";
 import { type FollowingAll, followAll } from "./follow-all.ts";
-import { decodeCursor, START_CURSOR, sealCursor } from "./log-cursor.ts";
+import { LogCursors, START_CURSOR } from "./log-cursor.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 const PAGE_MAX = 500;
@@ -57,18 +57,21 @@ const SCHEMA = {
 
 export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPluginAsyncZod {
   const limits = limitsOf(deps);
+  const cursors = new LogCursors(deps);
+  const reading = { storage: deps.storage, cursors };
   const config = { scope: "runs:read", describedHeaders: ["Last-Event-ID"] } as const;
   return async (app) => {
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/events", route, async (request, reply) => {
       if (wantsPage(request)) {
-        return pageOf(deps, request, request.query, reply);
+        return pageOf(reading, request, request.query, reply);
       }
-      const { isReset, position } = await startOf(deps, request, request.query);
+      const { isReset, position } = await startOf(reading, request, request.query);
       const stream = streams.open(request, reply);
-      const cursor = sealCursor(position, deps.secrets);
+      const cursor = cursors.seal(position);
       stream.write(isReset ? resetText(cursor) : positionText(cursor));
-      void writeAll(deps, stream, { viewer: viewerOf(request), after: position, pollMs: limits.pollMs });
+      const { pollMs } = limits;
+      void writeAll(deps, stream, { viewer: viewerOf(request), after: position, cursors, pollMs });
       return reply;
     });
   };
@@ -92,40 +95,46 @@ async function writeAll(
   }
 }
 
-type PositionDeps = Pick<ApiDeps, "secrets" | "storage">;
+interface ReadingDeps extends Pick<ApiDeps, "storage"> {
+  readonly cursors: LogCursors;
+}
 
 async function pageOf(
-  { secrets, storage }: PositionDeps,
+  { cursors, storage }: ReadingDeps,
   request: FastifyRequest,
   { after, limit }: Query,
   reply: FastifyReply,
 ): Promise<LoggedEventPage> {
   reply.type("application/json; charset=utf-8");
-  const position = after === undefined ? await storage.eventLog.end() : requirePosition(after, secrets);
+  const position = after === undefined ? await storage.eventLog.end() : requirePosition(after, cursors);
   const { events, hasMore, next } = await storage.eventLog.read(position, limit, viewerOf(request));
-  return { events: events.map(loggedEventJson), next_after: sealCursor(next, secrets), has_more: hasMore };
+  return {
+    events: events.map((logged) => loggedEventJson(logged, cursors)),
+    next_after: cursors.seal(next),
+    has_more: hasMore,
+  };
 }
 
 /** The header takes precedence: a reconnecting browser sends it, and the query still has the original start. */
 async function startOf(
-  { secrets, storage: { eventLog: log } }: PositionDeps,
+  { cursors, storage: { eventLog: log } }: ReadingDeps,
   { headers }: FastifyRequest,
   { after }: Query,
 ): Promise<{ readonly position: EventLogPosition; readonly isReset: boolean }> {
   const header = headers["last-event-id"];
   if (header === undefined || header === "") {
-    const position = after === undefined ? await log.end() : requirePosition(after, secrets);
+    const position = after === undefined ? await log.end() : requirePosition(after, cursors);
     return (await log.knows(position))
       ? { position, isReset: false }
       : { position: await log.end(), isReset: true };
   }
-  const position = decodeCursor(String(header), secrets);
+  const position = cursors.decode(String(header));
   const isKnown = position !== undefined && (await log.knows(position));
   return isKnown ? { position, isReset: false } : { position: await log.end(), isReset: true };
 }
 
-function requirePosition(after: string, secrets: PositionDeps["secrets"]): EventLogPosition {
-  const position = decodeCursor(after, secrets);
+function requirePosition(after: string, cursors: LogCursors): EventLogPosition {
+  const position = cursors.decode(after);
   if (position !== undefined) {
     return position;
   }

@@ -2,7 +2,7 @@ import type { LoggedEvent } from "../../core/runs/event-log.ts";
 import type { RunEvent } from "../../core/runs/events.ts";
 import { membersWithApiNames } from "../schemas/event-names.ts";
 import type { EventJson, LoggedEventJson } from "../schemas/run-event.ts";
-import { encodeCursor } from "./log-cursor.ts";
+import type { LogCursors } from "./log-cursor.ts";
 
 /** Converts an event to the format of the API. */
 export function eventJson({ seq, turn, at, body }: RunEvent): EventJson {
@@ -14,12 +14,16 @@ export function eventText(event: RunEvent): string {
 }
 
 /** Converts an event in the log of all runs to the format of the API. */
-export function loggedEventJson({ event, position }: LoggedEvent): LoggedEventJson {
-  return { ...eventJson(event), run_id: event.runId, cursor: encodeCursor(position) };
+export function loggedEventJson(
+  { event, position }: LoggedEvent,
+  cursors: Pick<LogCursors, "encode">,
+): LoggedEventJson {
+  return { ...eventJson(event), run_id: event.runId, cursor: cursors.encode(position) };
 }
 
-export function loggedEventText(logged: LoggedEvent): string {
-  return textOf(encodeCursor(logged.position), logged.event.body.kind, loggedEventJson(logged));
+export function loggedEventText(logged: LoggedEvent, cursors: Pick<LogCursors, "encode">): string {
+  const json = loggedEventJson(logged, cursors);
+  return textOf(json.cursor, logged.event.body.kind, json);
 }
 
 /** Tells the reader that its position is unknown and that the stream continues behind `id`. */

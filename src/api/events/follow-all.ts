@@ -4,6 +4,7 @@ import type { EventLogPosition } from "../../core/runs/event-log.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { loggedEventText } from "./event-text.ts";
+import type { LogCursors } from "./log-cursor.ts";
 
 const PAGE = 200;
 /** The wait for events that are held back until an earlier transaction ends. */
@@ -14,12 +15,13 @@ export interface FollowingAll {
   readonly after: EventLogPosition;
   readonly pollMs: number;
   readonly signal: AbortSignal;
+  readonly cursors: Pick<LogCursors, "encode">;
 }
 
 /** Yields the events of all runs that the viewer can see, behind `after`, each once and in the order of the log. */
 export async function* followAll(
   { storage, pubsub }: Pick<ApiDeps, "storage" | "pubsub">,
-  { after, pollMs, signal, viewer }: FollowingAll,
+  { after, cursors, pollMs, signal, viewer }: FollowingAll,
 ): AsyncGenerator<string> {
   const changes = new ChangeSignal();
   const notify = (): void => changes.notify();
@@ -30,7 +32,7 @@ export async function* followAll(
     while (!signal.aborted) {
       const page = await storage.eventLog.read(position, PAGE, viewer);
       for (const logged of page.events) {
-        yield loggedEventText(logged);
+        yield loggedEventText(logged, cursors);
       }
       position = page.next;
       if (!page.hasMore) {

@@ -1,34 +1,72 @@
+import { timingSafeEqual } from "node:crypto";
 import { parseRunId } from "../../core/ids.ts";
 import { EVENT_LOG_START, type EventLogPosition } from "../../core/runs/event-log.ts";
 import type { SecretBox } from "../../core/secrets/secret-box.ts";
+import { Signer } from "../auth/signer.ts";
 
 /** The cursor before the first event. */
 export const START_CURSOR = "start";
 
 /** The owner of sealed cursors. */
 const OWNER = "cursor of the event log";
-
-/**
- * Encodes the position of an event that the caller sees, as an opaque cursor that is valid in every process. Streams
- * encode one for each event, so it costs as little as possible.
- */
-export function encodeCursor({ position, runId, seq }: EventLogPosition): string {
-  return Buffer.from(`${position}.${runId}.${seq}`).toString("base64url");
-}
-
-/** Encodes a position that may be that of an event of a run that the caller must not see. */
-export function sealCursor(position: EventLogPosition, box: Pick<SecretBox, "seal">): string {
-  return box.seal(encodeCursor(position), OWNER);
-}
-
 const POSITION = /^(-?\d{1,18})\.([0-9a-f-]{36})\.(\d{1,10})$/;
+const SIGNATURE_LENGTH = 16;
 
-/** Returns undefined if the text is not a valid cursor. */
-export function decodeCursor(cursor: string, box: Pick<SecretBox, "open">): EventLogPosition | undefined {
-  if (cursor === START_CURSOR) {
-    return EVENT_LOG_START;
+interface LogCursorsDeps {
+  readonly secrets: Pick<SecretBox, "open" | "seal">;
+  readonly sessionSecret: string;
+}
+
+/** Encodes positions in the log of all runs as opaque cursors, which are valid in every process. */
+export class LogCursors {
+  readonly #secrets: LogCursorsDeps["secrets"];
+  readonly #signer: Signer;
+
+  constructor({ secrets, sessionSecret }: LogCursorsDeps) {
+    this.#secrets = secrets;
+    this.#signer = new Signer(sessionSecret, "cursor");
   }
-  const encoded = cursor.includes(".") ? opened(cursor, box) : cursor;
+
+  /**
+   * The cursor of an event that the caller sees. It is signed, because the pages behind made-up ones would tell where
+   * the log has runs of others. Streams encode one for each event, so it costs as little as possible.
+   */
+  encode(position: EventLogPosition): string {
+    const text = textOf(position);
+    return `${Buffer.from(text).toString("base64url")}~${this.#signer.sign(text).slice(0, SIGNATURE_LENGTH)}`;
+  }
+
+  /** The cursor of a position that may be that of an event of a run that the caller must not see. */
+  seal(position: EventLogPosition): string {
+    return this.#secrets.seal(Buffer.from(textOf(position)).toString("base64url"), OWNER);
+  }
+
+  /** Returns undefined if the text is not a cursor of this server. */
+  decode(cursor: string): EventLogPosition | undefined {
+    if (cursor === START_CURSOR) {
+      return EVENT_LOG_START;
+    }
+    if (cursor.includes(".")) {
+      return positionIn(this.#opened(cursor));
+    }
+    const position = positionIn(cursor.split("~")[0] ?? "");
+    return position !== undefined && isSame(cursor, this.encode(position)) ? position : undefined;
+  }
+
+  #opened(cursor: string): string {
+    try {
+      return this.#secrets.open(cursor, OWNER);
+    } catch {
+      return "";
+    }
+  }
+}
+
+function textOf({ position, runId, seq }: EventLogPosition): string {
+  return `${position}.${runId}.${seq}`;
+}
+
+function positionIn(encoded: string): EventLogPosition | undefined {
   const [, position = "", runId = "", seq = ""] =
     POSITION.exec(Buffer.from(encoded, "base64url").toString()) ?? [];
   const id = parseRunId(runId);
@@ -37,11 +75,7 @@ export function decodeCursor(cursor: string, box: Pick<SecretBox, "open">): Even
     : { position: BigInt(position), runId: id, seq: Number(seq) };
 }
 
-/** Returns an empty text if the cursor is not one of this server. */
-function opened(cursor: string, box: Pick<SecretBox, "open">): string {
-  try {
-    return box.open(cursor, OWNER);
-  } catch {
-    return "";
-  }
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encodeCursor } from "../../../src/api/events/log-cursor.ts";
+import { LogCursors } from "../../../src/api/events/log-cursor.ts";
 import type { RunId, TeamId } from "../../../src/core/ids.ts";
 import { CHANNELS } from "../../../src/core/ports/pubsub.ts";
-import { EVENT_LOG_START } from "../../../src/core/runs/event-log.ts";
+import { EVENT_LOG_START, type EventLogPosition } from "../../../src/core/runs/event-log.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Answer, call } from "./api-caller.ts";
-import { type ApiHarness, startHarness } from "./api-harness.ts";
+import { type ApiHarness, SECRET, startHarness } from "./api-harness.ts";
 import { openAll, openAt } from "./event-reader.ts";
 
 const EVENTS = "/api/v1/agent/events";
@@ -160,7 +160,7 @@ describe("the stream of all runs", () => {
 
   test("the stream starts again and says so if its start position is unknown", async () => {
     const runId = randomUUID() as RunId;
-    const headers = { "last-event-id": encodeCursor({ position: 999_999_999_999n, runId, seq: 1 }) };
+    const headers = { "last-event-id": cursors().encode({ position: 999_999_999_999n, runId, seq: 1 }) };
 
     const readers = await Promise.all([
       openAll(harness, { headers }),
@@ -196,7 +196,7 @@ describe("a page of the log of all runs", () => {
 
   test("a page after an invalid, foreign or changed cursor is refused", async () => {
     const { next_after: cursor } = (await page()).body;
-    const foreign = harness.secrets.seal(encodeCursor(EVENT_LOG_START), "another owner");
+    const foreign = harness.secrets.seal(plainCursor(EVENT_LOG_START), "another owner");
     const numbers = ["1.2.3", "1.00000000-0000-0000-0000-000000000000.9999999999"];
     const plain = numbers.map((text) => Buffer.from(text).toString("base64url"));
     const invalid = ["nonsense", "v1.0.x", foreign, changed(cursor), ...plain];
@@ -208,7 +208,7 @@ describe("a page of the log of all runs", () => {
     }
   });
 
-  test("a cursor at an event that the caller may not see does not tell its run", async () => {
+  test("neither a cursor at an event that the caller may not see nor a made-up one tells its run", async () => {
     const teamId = randomUUID() as TeamId;
     await harness.storage.teams.put({ id: teamId, name: "Curious", createdAt: new Date(), sharing: "off" });
     const stranger = await harness.addUser("mallory", { teamId });
@@ -216,14 +216,29 @@ describe("a page of the log of all runs", () => {
     await settled(secret);
 
     const { body } = await page("?after=start&limit=500", stranger);
+    const [last] = (await harness.storage.eventLog.read(EVENT_LOG_START, 500)).events.slice(-1);
+    const before = plainCursor({ ...(last?.position ?? EVENT_LOG_START), seq: 0 });
+    const signed = cursors().encode(EVENT_LOG_START).split("~")[1];
+    const madeUp = [before, `${before}~`, `${before}~${signed}`];
+    const refused = await Promise.all(madeUp.map((after) => page(`?after=${after}&limit=1`, stranger)));
     const again = await page(`?after=${body.next_after}`, stranger);
 
     expect([body.events, again.body.events, again.body.has_more]).toEqual([[], [], false]);
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400]);
     for (const part of body.next_after.split(".")) {
       expect(Buffer.from(part, "base64url").toString("latin1")).not.toContain(secret);
     }
   });
 });
+
+function cursors(): LogCursors {
+  return new LogCursors({ secrets: harness.secrets, sessionSecret: SECRET });
+}
+
+/** A cursor that a caller makes up. */
+function plainCursor({ position, runId, seq }: EventLogPosition): string {
+  return Buffer.from(`${position}.${runId}.${seq}`).toString("base64url");
+}
 
 function page(query = "", key = harness.key): Promise<Answer> {
   return call(harness, `${EVENTS}${query}`, { key, headers: { accept: "application/json" } });
