@@ -252,7 +252,7 @@ test("a reader over HTTP/2 that takes nothing is disconnected, and other readers
 });
 
 test("a response over HTTP/2 that its caller does not read is ended, whatever else the connection does", async () => {
-  const server = await start({ limits: { connectionTimeoutMs: 400, timeoutCheckMs: 50, heartbeatMs: 50 } });
+  const server = await start({ limits: { connectionTimeoutMs: 1_000, timeoutCheckMs: 50, heartbeatMs: 50 } });
   const client = connect(server.url, { ca: cert, settings: { initialWindowSize: 0 } });
   client.on("error", () => undefined);
   opened.push(client);
@@ -269,7 +269,7 @@ test("a response over HTTP/2 that its caller does not read is ended, whatever el
 });
 
 test("slow callers over HTTP/2 get a large response completely, and idle event streams stay open", async () => {
-  const server = await start({ limits: { connectionTimeoutMs: 300, timeoutCheckMs: 50 } });
+  const server = await start({ limits: { connectionTimeoutMs: 1_000, timeoutCheckMs: 50 } });
   const size = 150_000;
   const written = await send(session(server), RUNS, {
     ...WRITE,
@@ -285,7 +285,7 @@ test("slow callers over HTTP/2 get a large response completely, and idle event s
   let bytes = 0;
   for await (const part of read) {
     bytes += part.length;
-    await setTimeout(60);
+    await setTimeout(150);
   }
 
   expect(bytes).toBeGreaterThan(size);
@@ -317,6 +317,47 @@ test("a connection over HTTP/2 without a request is closed, at first and after i
   expect(status).toBe(200);
   expect([silent.destroyed, idle.destroyed]).toEqual([true, true]);
 });
+
+/** https://www.rfc-editor.org/rfc/rfc9113#section-4.1 */
+function frame(type: number, stream = 0, payload = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+const [HEADERS, SETTINGS, PING, CONTINUATION] = [1, 4, 6, 9] as const;
+/** `:method: GET`, without an end of the headers. */
+const UNFINISHED_REQUEST = frame(HEADERS, 1, Buffer.from([0x82]));
+
+test.each([
+  ["PING", [], frame(PING, 0, Buffer.alloc(8))],
+  ["SETTINGS", [], frame(SETTINGS)],
+  ["CONTINUATION", [UNFINISHED_REQUEST], frame(CONTINUATION, 1)],
+])(
+  "a flood of %s frames ends its connection, and other callers are answered",
+  async (_type, first, flood) => {
+    const server = await start();
+    const other = session(server);
+    const socket = connectTls({
+      port: Number(new URL(server.url).port),
+      ca: cert,
+      ALPNProtocols: ["h2"],
+    });
+    opened.push(socket);
+    socket.on("error", () => undefined).resume();
+    const closed = once(socket, "close");
+    const frames = Array.from({ length: 50_000 }, () => flood);
+
+    socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(SETTINGS), ...first]));
+    socket.write(Buffer.concat(frames));
+    const { status } = await send(other, "/healthz");
+    await closed;
+
+    expect(status).toBe(200);
+  },
+);
 
 test.each([
   ["a host that differs from the authority", { ":authority": "one.example", host: "two.example" }, 400],
