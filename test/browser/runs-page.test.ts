@@ -124,6 +124,21 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     await row(page, "say the first words").waitFor();
   });
 
+  test("a view without a run says so in its own words, and is the only current one", async () => {
+    const { key } = await addMember("Noa Stern");
+    const phone = await harness.open({ key, viewport: { width: 390, height: 844 } });
+    const page = await phone.newPage();
+
+    await page.goto(`${harness.service.url}/?view=mine&q=nothing`);
+    await page.getByText("No run matches “nothing”.").waitFor();
+    const current = await page.locator(".views [aria-current]").allTextContents();
+    await page.getByRole("link", { name: "Clear filters" }).click();
+
+    await page.getByText("You have started no run yet.").waitFor();
+    expect(current).toEqual(["Mine"]);
+    await phone.close();
+  });
+
   test("the search finds words of a prompt", async () => {
     await createRun("say marmalade", { title: "Something else" });
     const page = await visit("/");

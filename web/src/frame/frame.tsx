@@ -8,6 +8,7 @@ import { Toasts } from "../parts/toasts.tsx";
 import { withVisibleMarks } from "../run/text/marks.ts";
 import { type RunsView, VIEWS } from "../runs/runs-search.ts";
 import { useViewCounts } from "../runs/view-counts.ts";
+import { ViewLink } from "../runs/view-link.tsx";
 import { VISITOR } from "../server/page.ts";
 import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
 import { CONFIGURE, OPERATE, type Place } from "./places.ts";
@@ -173,17 +174,11 @@ function Rail({ onClose, onCommands }: { readonly onClose: () => void; readonly 
         <ul>
           {VIEWS.map(({ id, name: view }) => (
             <li key={id}>
-              <Link
-                className="rail-link"
-                to="/"
-                search={id === "all" ? {} : { view: id }}
-                activeOptions={{ exact: true, includeSearch: true }}
-                activeProps={{ "aria-current": "page" }}
-              >
+              <ViewLink className="rail-link" view={id}>
                 <Icon name={VIEW_ICONS[id]} />
                 <span className="one">{view}</span>
                 <Count value={counts[id]} tone={id === "needs" ? "needs" : ""} />
-              </Link>
+              </ViewLink>
             </li>
           ))}
         </ul>
@@ -246,22 +241,18 @@ function DeadNotices() {
 /** The places of a phone. The page of a run has a composer there instead. */
 function TabBar({ onMore, isInert }: { readonly onMore: () => void; readonly isInert: boolean }) {
   const counts = useViewCounts();
-  const active = {
-    activeOptions: { exact: true, includeSearch: true },
-    activeProps: { "aria-current": "page" },
-  } as const;
   return (
     <nav className="tab-bar" aria-label="Main" inert={isInert}>
-      <Link to="/" search={{}} {...active}>
+      <ViewLink view="all">
         <Icon name="all" />
         Runs
-      </Link>
-      <Link to="/" search={{ view: "needs" }} {...active}>
+      </ViewLink>
+      <ViewLink view="needs">
         <Icon name="needs" />
         Needs you
         <Count value={counts.needs} tone="needs" />
-      </Link>
-      <Link to="/new" {...active}>
+      </ViewLink>
+      <Link to="/new">
         <Icon name="plus" />
         New run
       </Link>

@@ -14,6 +14,7 @@ import { Filters } from "./filters.tsx";
 import { FirstRun } from "./first-run.tsx";
 import { RunRow } from "./run-row.tsx";
 import { type RunsSearch, type RunsView, runsFilter, VIEWS } from "./runs-search.ts";
+import { ViewLink } from "./view-link.tsx";
 
 const ENDED_STATES = (["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const).slice();
 
@@ -89,7 +90,7 @@ function RunsOf({
             : summary(needs.length, waiting.length + others.length, old.length, ended.hasNextPage)
         }
       />
-      <Views search={search} />
+      <Views />
       <Filters search={search} />
       {problem && (
         <Problem error={problem} onRetry={() => void Promise.all([running.refetch(), ended.refetch()])} />
@@ -160,18 +161,13 @@ function Group({
 }
 
 /** The views of a phone, whose rail is hidden. */
-function Views({ search }: { readonly search: RunsSearch }) {
+function Views() {
   return (
     <nav className="views" aria-label="Views">
       {VIEWS.map(({ id, name }) => (
-        <Link
-          key={id}
-          to="/"
-          search={id === "all" ? {} : { view: id }}
-          {...((search.view ?? "all") === id ? { "aria-current": "page" as const } : {})}
-        >
+        <ViewLink key={id} view={id}>
           {name}
-        </Link>
+        </ViewLink>
       ))}
     </nav>
   );
