@@ -28,6 +28,9 @@ const DetailsTab = lazy(async () => ({ default: (await import("./details-tab.tsx
 const EventsTab = lazy(async () => ({ default: (await import("./events-tab.tsx")).EventsTab }));
 const FilesTab = lazy(async () => ({ default: (await import("./files-tab.tsx")).FilesTab }));
 
+/** The lines of the log that the tab Details lists. */
+const ATTEMPT_LINES: ReadonlySet<string> = new Set(["attempt", "agent", "attemptEnd"]);
+
 const NO_FOLLOW_UPS: ReadonlyMap<string, RunFollowup> = new Map();
 
 export function RunPage({
@@ -208,9 +211,7 @@ function panel(
       return view.isLoaded && <EventsTab runId={context.runId} eventCount={view.eventCount} />;
     case "details": {
       const attempts = context.log.entries.flatMap((entry) =>
-        entry.kind === "line" && (entry.name === "attempt" || entry.name === "agent")
-          ? [{ at: entry.at, text: entry.text }]
-          : [],
+        entry.kind === "line" && ATTEMPT_LINES.has(entry.name) ? [{ at: entry.at, text: entry.text }] : [],
       );
       return <DetailsTab run={run} attempts={attempts} />;
     }

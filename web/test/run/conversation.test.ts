@@ -256,6 +256,18 @@ describe("the rows", () => {
     });
   });
 
+  test("the end of the attempt is a row, except after the end of the run", () => {
+    const ended = (reason: string) => event("attempt.ended", { attempt: 1, reason });
+    const done = () => event("run.state", { from: "INPROGRESS", to: "SUCCEEDED" });
+
+    const interrupted = fold([message("One."), ended("Its worker stops.")]).rows;
+    const finished = fold([message("One."), done(), ended("The attempt is over.")]).rows;
+
+    expect(interrupted.map(({ kind }) => kind)).toEqual(["entry", "system"]);
+    expect(finished.map(({ kind }) => kind)).toEqual(["entry", "system"]);
+    expect(finished[1]).toMatchObject({ entries: [{ name: "ended" }] });
+  });
+
   test("four quiet steps fold, and failures stay visible", () => {
     const calls = ["completed", "completed", "completed", "completed", "failed"].map(call);
     const timeline = fold(calls);

@@ -16,6 +16,8 @@ export type Block =
       readonly key: string;
       readonly start: number;
       readonly entries: readonly (StepEntry | LineEntry | Entry)[];
+      /** The block before it ends the run. */
+      readonly isAfterEnd: boolean;
     }
   /** What the agent did between two messages. */
   | {
@@ -108,8 +110,9 @@ export class Grouping {
   close(): void {
     if (this.#open !== undefined) {
       const { kind, start, entries } = this.#open;
+      const place = { key: `${kind}-${entries[0]?.key}`, start, entries };
       this.#open = undefined;
-      this.#add({ kind, key: `${kind}-${entries[0]?.key}`, start, entries });
+      this.#add(kind === "steps" ? { kind, ...place } : { kind, ...place, isAfterEnd: endsRun(this.#last) });
     }
   }
 
@@ -117,6 +120,13 @@ export class Grouping {
     this.#last = block;
     this.#push(block);
   }
+}
+
+function endsRun(block: Block | undefined): boolean {
+  const entry = block?.entries.at(-1);
+  return entry?.kind === "line"
+    ? entry.name === "ended"
+    : entry?.kind === "problem" && entry.state !== undefined;
 }
 
 function roleOf(entry: Entry, open: "system" | "steps" | undefined): Role {
@@ -180,7 +190,7 @@ export function rowsOf(block: Block, openFolds: ReadonlySet<string>): readonly R
     case "day":
       return [{ kind: "day", key: block.key, at: block.at }];
     case "system":
-      return isEmpty(block.entries) ? [] : [{ kind: "system", key: block.key, entries: block.entries }];
+      return isEmpty(block) ? [] : [{ kind: "system", key: block.key, entries: block.entries }];
     case "entry":
       return [{ kind: "entry", key: block.key, entry: block.entries[0], isNewSpeaker: block.isNewSpeaker }];
     case "steps":
@@ -190,9 +200,16 @@ export function rowsOf(block: Block, openFolds: ReadonlySet<string>): readonly R
   }
 }
 
-/** The start of the first turn, or a stored workspace, says nothing when it stands alone. */
-function isEmpty(entries: readonly Entry[]): boolean {
-  return entries.every((entry) => (entry.kind === "line" && SILENT.has(entry.name)) || isBlank(entry));
+/**
+ * The start of the first turn, or a stored workspace, says nothing when it stands alone. Neither does the end of the
+ * attempt after the end of the run.
+ */
+function isEmpty({ entries, isAfterEnd }: Extract<Block, { readonly kind: "system" }>): boolean {
+  return entries.every(
+    (entry) =>
+      isBlank(entry) ||
+      (entry.kind === "line" && (SILENT.has(entry.name) || (isAfterEnd && entry.name === "attemptEnd"))),
+  );
 }
 const SILENT: ReadonlySet<string> = new Set(["turn", "stored"]);
 

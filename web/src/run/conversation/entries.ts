@@ -113,6 +113,7 @@ export interface LineEntry extends Place {
   readonly kind: "line";
   readonly name:
     | "attempt"
+    | "attemptEnd"
     | "agent"
     | "ready"
     | "stored"

@@ -20,7 +20,7 @@ const READ: { readonly [Kind in RunEvent["kind"]]: Read<Kind> } = {
   "attempt.started": (event) =>
     line(event, "attempt", event.worker === "" ? "A worker took the run" : `${event.worker} took the run`),
   "attempt.ended": (event) =>
-    event.reason === "" ? undefined : line(event, "attempt", `The worker stopped: ${event.reason}`),
+    event.reason === "" ? undefined : line(event, "attemptEnd", `The worker stopped: ${event.reason}`),
   "workspace.step": (event) => ({
     ...placeOf(event, `step-${event.seq}`),
     kind: "step",
