@@ -9,7 +9,10 @@ const PAGE = readFileSync(new URL("message.html", import.meta.url), "utf8");
 export function errorPage({ detail, remedy, status, title }: Problem): string {
   return fill(PAGE, {
     title: status === 404 ? "There is nothing at this address" : status === 429 ? "Too many requests" : title,
-    text: [status === 404 ? "" : detail, remedy].filter(Boolean).join(" "),
+    text:
+      status === 404
+        ? "It does not exist, or it is not yours to see."
+        : [detail, remedy].filter(Boolean).join(" "),
     link: "/",
     linkText: "Recent runs",
   });
