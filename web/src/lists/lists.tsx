@@ -157,7 +157,7 @@ export function Rules() {
     ["Name", ({ name, reason }) => <Named name={name} text={reason} />],
     ["Effect", ({ effect, enabled }) => (enabled ? EFFECTS[effect] : "Off")],
     ["Applies to", ({ match }) => matchText(match, names)],
-    ["Priority", ({ builtin, priority }) => (builtin ? "built in" : priority)],
+    ["Priority", ({ builtin, priority }) => (builtin ? "" : priority)],
   ];
   const routes: readonly Column<RoutingRule>[] = [
     ["Name", ({ name }) => name],
@@ -179,7 +179,7 @@ export function Rules() {
         />
       </section>
       <section className="section">
-        <h2>Where requests are done</h2>
+        <h2>Which environment a request gets</h2>
         <ListTable
           what="routing rules"
           read={async (signal) => (await client.routingRules.list({ signal })).routing_rules}
@@ -252,7 +252,7 @@ export function Audit() {
     ["When", ({ at }) => <Ago time={at} />],
     ["Who", ({ actor }) => names.get(actor.uid) ?? `${actor.type.replace("_", " ")} ${actor.uid}`],
     ["What", ({ action }) => <code>{action}</code>],
-    ["Object", ({ target }) => `${target.type.replaceAll("_", " ")} ${names.get(target.id) ?? target.id}`],
+    ["Object", (entry) => `${entry.target.type.replaceAll("_", " ")} ${targetName(entry, names)}`],
   ];
   return (
     <ListTable
@@ -263,6 +263,12 @@ export function Audit() {
       none="Nothing was changed yet."
     />
   );
+}
+
+/** The name of what was changed, if it has one and it is known. */
+function targetName({ after, before, target }: AuditEntry, names: ReadonlyMap<string, string>): string {
+  const name = after?.name ?? before?.name;
+  return names.get(target.id) ?? (typeof name === "string" ? name : target.id);
 }
 
 /** The names of environments, people and programs, by uid. */
