@@ -90,10 +90,12 @@ function SignIns() {
                   <td>
                     {browserOf(user_agent)} <span className="faint">{address}</span>
                   </td>
-                  <td>
+                  <td data-title="Last seen">
                     <Ago time={last_seen_at} />
                   </td>
-                  <td title={exactTime(expires_at)}>{new Date(expires_at).toLocaleString()}</td>
+                  <td data-title="Expires" title={exactTime(expires_at)}>
+                    {new Date(expires_at).toLocaleString()}
+                  </td>
                   <td className="r">
                     {!current && (
                       <button

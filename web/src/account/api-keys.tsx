@@ -73,9 +73,11 @@ export function ApiKeys({ uid }: { readonly uid: string }) {
                 <td>
                   <code>{hint}</code>
                 </td>
-                <td>{scopes.join(", ")}</td>
-                <td>{last_used_at ? <Ago time={last_used_at} /> : "never"}</td>
-                <td>{expires_at ? new Date(expires_at).toLocaleDateString() : "never"}</td>
+                <td data-title="Scopes">{scopes.join(", ")}</td>
+                <td data-title="Last used">{last_used_at ? <Ago time={last_used_at} /> : "never"}</td>
+                <td data-title="Expires">
+                  {expires_at ? new Date(expires_at).toLocaleDateString() : "never"}
+                </td>
                 <td className="r">
                   <button
                     type="button"

@@ -65,7 +65,7 @@ export function IntegrationsPage() {
                     <td>{platformName(adapter)}</td>
                     <td dir="auto">{name ?? external_id}</td>
                     <td dir="auto">{enabled ? (problem ?? "Connected") : "Switched off"}</td>
-                    <td>
+                    <td data-title="When">
                       <Ago time={created_at} />
                     </td>
                   </tr>
@@ -123,7 +123,7 @@ function Notices({ notices }: { readonly notices: readonly Notice[] }) {
             <td dir="auto">
               {error ?? "unknown"} <span className="faint">after {plural(attempts, "try", "tries")}</span>
             </td>
-            <td>
+            <td data-title="When">
               <Ago time={created_at} />
             </td>
             <td className="r">
@@ -209,7 +209,7 @@ function Received() {
                   )}
                   {reason && <span className="muted"> {reason}</span>}
                 </td>
-                <td>
+                <td data-title="When">
                   <Ago time={received_at} />
                 </td>
                 <td className="r">
@@ -291,7 +291,7 @@ function Deliveries() {
                   {url} <span className="faint">{type}</span>
                 </td>
                 <td>{error ?? "unknown"}</td>
-                <td>
+                <td data-title="When">
                   <Ago time={created_at} />
                 </td>
                 <td className="r">

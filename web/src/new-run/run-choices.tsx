@@ -74,7 +74,7 @@ function PlaceFields({ draft, problems, onChange }: Choices) {
           </Field>
         </div>
       ) : (
-        <div />
+        <div className="desk-only" />
       )}
     </>
   );
@@ -96,7 +96,7 @@ function AgentFields({ draft, onChange }: Choices) {
             value={draft.agent}
             onChange={(event) => onChange({ agent: event.target.value, model: "" })}
           >
-            <option value="">{standard?.display_name ?? "Default"} (server default)</option>
+            <option value="">Default{standard && `: ${standard.display_name}`}</option>
             {agents
               .filter((agent) => agent !== standard)
               .map(({ name, display_name }) => (

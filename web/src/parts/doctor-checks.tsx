@@ -29,8 +29,10 @@ export function DoctorChecks({ checks }: { readonly checks: readonly DoctorCheck
   );
 }
 
-/** `dead_notices` reads `Dead notices`, and `github_app` reads `GitHub app`. */
+/** `dead_notices` reads `Dead notices`, `github_app` reads `GitHub app`, and `public_url` reads `Public URL`. */
 function readable(name: string): string {
   const words = name.replaceAll("_", " ");
-  return (words.charAt(0).toUpperCase() + words.slice(1)).replace("Github", "GitHub");
+  return (words.charAt(0).toUpperCase() + words.slice(1))
+    .replace("Github", "GitHub")
+    .replace(/\burl\b/, "URL");
 }

@@ -117,6 +117,10 @@ function AgentTests() {
   const catalogue = useQuery(catalogueQuery);
   return (
     <>
+      <p className="muted">
+        Agents other than the demo agent need the key of a model. Set its variable where the server starts,
+        and restart the server. A test is a small run.
+      </p>
       {catalogue.error && <Problem error={catalogue.error} />}
       {catalogue.isPending && <Loading what="the agents" />}
       <ul className="card checks">

@@ -45,7 +45,7 @@ export function SystemPage() {
       <section className="section">
         <h2>Workers</h2>
         {workers.error && <Problem error={workers.error} />}
-        {workers.data && (
+        {workers.data && workers.data.workers.length > 0 && (
           <table className="table">
             <thead>
               <tr>
@@ -60,9 +60,9 @@ export function SystemPage() {
                 ({ worker_host, connection_count, disk_full_count, last_seen_at }) => (
                   <tr key={worker_host}>
                     <td>{worker_host || "any host"}</td>
-                    <td>{connection_count}</td>
-                    <td>{disk_full_count === 0 ? "none" : disk_full_count}</td>
-                    <td>
+                    <td data-title="Processes">{connection_count}</td>
+                    <td data-title="Full disks">{disk_full_count === 0 ? "none" : disk_full_count}</td>
+                    <td data-title="Last seen">
                       <Ago time={last_seen_at} />
                     </td>
                   </tr>
@@ -113,9 +113,11 @@ export function SystemPage() {
                       {display_name}
                       {is_default && <span className="faint"> (default)</span>}
                     </td>
-                    <td>{version ?? ""}</td>
-                    <td>{license ?? ""}</td>
-                    <td>{usable ? "yes" : `no: ${needs.join(", ")}`}</td>
+                    <td className="num nowrap" data-title="Version">
+                      {version}
+                    </td>
+                    <td data-title="License">{license}</td>
+                    <td data-title="Usable">{usable ? "Yes" : `No. ${needs.join(" ")}`}</td>
                   </tr>
                 ),
               )}
