@@ -1,5 +1,5 @@
-import type { InboxEvent, Notice } from "@errand/client";
-import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import type { Notice } from "@errand/client";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { PageHead } from "../frame/page-head.tsx";
 import { plural } from "../parts/format.ts";
@@ -10,6 +10,8 @@ import { Ago } from "../parts/time.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
 import { deadNoticesQuery, installationsQuery, queries, whoamiQuery } from "../server/queries.ts";
+import { FailedDeliveries } from "./failed-deliveries.tsx";
+import { Received } from "./received.tsx";
 
 /** `/integrations`: whether everybody who wrote to the bot was answered. */
 export function IntegrationsPage() {
@@ -76,7 +78,7 @@ export function IntegrationsPage() {
         )}
       </section>
       <Received />
-      <Deliveries />
+      <FailedDeliveries />
     </div>
   );
 }
@@ -140,175 +142,5 @@ function Notices({ notices }: { readonly notices: readonly Notice[] }) {
         ))}
       </tbody>
     </table>
-  );
-}
-
-const DISPOSITIONS: Readonly<Record<string, string>> = {
-  run_created: "started a run",
-  follow_up: "became a follow-up",
-  changed: "changed a request",
-  withdrawn: "withdrew a request",
-  cancelled: "stopped a run",
-  answered: "answered a question",
-  replied: "was answered",
-  refused: "was refused",
-  ignored: "was ignored",
-  duplicate: "arrived twice",
-  failed: "failed",
-};
-
-function Received() {
-  const { data: whoami } = useQuery(whoamiQuery);
-  const inbox = useInfiniteQuery({
-    queryKey: ["inbox"],
-    queryFn: ({ pageParam, signal }) =>
-      client.inbox.list({ limit: 20, ...(pageParam === "" ? {} : { cursor: pageParam }) }, { signal }),
-    initialPageParam: "",
-    getNextPageParam: ({ page_info }) => (page_info.has_next_page ? page_info.next_cursor : undefined),
-    enabled: whoami?.scopes.includes("admin") ?? false,
-  });
-  const events: readonly InboxEvent[] = inbox.data?.pages.flatMap((page) => page.events) ?? [];
-  const retry = useMutation({
-    mutationFn: (id: string) => client.inbox.retry(id),
-    onError: sayProblem,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["inbox"] }),
-  });
-  return (
-    <section className="section">
-      <h2>Received</h2>
-      {whoami !== undefined && !whoami.scopes.includes("admin") && (
-        <p className="muted sm">Administrators see here what became of each message.</p>
-      )}
-      {inbox.error && <Problem error={inbox.error} />}
-      {inbox.data && events.length === 0 && <p className="muted sm">No message has arrived yet.</p>}
-      {events.length > 0 && (
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Event</th>
-              <th scope="col">What became of it</th>
-              <th scope="col">When</th>
-              <th scope="col">
-                <span className="sr">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {events.map(({ id, integration, name, disposition, reason, run_id, received_at }) => (
-              <tr key={id}>
-                <td>
-                  {platformName(integration)} <span className="faint">{name}</span>
-                </td>
-                <td dir="auto">
-                  {run_id === undefined ? (
-                    (DISPOSITIONS[disposition ?? ""] ?? "is being handled")
-                  ) : (
-                    <Link to="/runs/$id" params={{ id: run_id }}>
-                      {DISPOSITIONS[disposition ?? ""] ?? "is being handled"}
-                    </Link>
-                  )}
-                  {reason && <span className="muted"> {reason}</span>}
-                </td>
-                <td data-title="When">
-                  <Ago time={received_at} />
-                </td>
-                <td className="r">
-                  {disposition === "failed" && (
-                    <button
-                      type="button"
-                      className="btn"
-                      disabled={retry.isPending}
-                      onClick={() => retry.mutate(id)}
-                    >
-                      Try again
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {inbox.hasNextPage && (
-        <p className="gap-above">
-          <button type="button" className="btn" onClick={() => void inbox.fetchNextPage()}>
-            Show 20 more
-          </button>
-        </p>
-      )}
-    </section>
-  );
-}
-
-/** Webhook messages of the team that were given up. */
-function Deliveries() {
-  const { data: whoami } = useQuery(whoamiQuery);
-  const isAdministrator = whoami?.scopes.includes("admin") ?? false;
-  const failed = useQuery({
-    queryKey: ["webhook-deliveries"],
-    queryFn: async ({ signal }) => {
-      const { webhooks } = await client.webhooks.list({ signal });
-      const lists = await Promise.all(
-        webhooks.map(async ({ id, url }) => {
-          const { deliveries } = await client.webhooks.deliveries(id, { limit: 50 }, { signal });
-          return deliveries.filter(({ state }) => state === "dead").map((delivery) => ({ ...delivery, url }));
-        }),
-      );
-      return lists.flat();
-    },
-    enabled: isAdministrator,
-  });
-  const replay = useMutation({
-    mutationFn: ({ webhook, id }: { readonly webhook: string; readonly id: string }) =>
-      client.webhooks.replay(webhook, id),
-    onError: sayProblem,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["webhook-deliveries"] }),
-  });
-  if (!isAdministrator) {
-    return null;
-  }
-  return (
-    <section className="section">
-      <h2>Webhooks</h2>
-      {failed.error && <Problem error={failed.error} />}
-      {failed.data?.length === 0 && <p className="muted sm">No webhook message has failed.</p>}
-      {failed.data && failed.data.length > 0 && (
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Receiver</th>
-              <th scope="col">Why it failed</th>
-              <th scope="col">When</th>
-              <th scope="col">
-                <span className="sr">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {failed.data.map(({ id, webhook_id, url, type, error, created_at }) => (
-              <tr key={id}>
-                <td>
-                  {url} <span className="faint">{type}</span>
-                </td>
-                <td>{error ?? "unknown"}</td>
-                <td data-title="When">
-                  <Ago time={created_at} />
-                </td>
-                <td className="r">
-                  <button
-                    type="button"
-                    className="btn"
-                    disabled={replay.isPending}
-                    onClick={() => replay.mutate({ webhook: webhook_id, id })}
-                  >
-                    Send again
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
   );
 }
