@@ -321,6 +321,13 @@ def test_a_streamed_response_that_breaks_is_a_connection_error(faulty: Errand, p
         streamed.read()
 
 
+def test_an_argument_that_a_method_does_not_have_is_refused(client: Errand) -> None:
+    with pytest.raises(TypeError, match="Unknown arguments: titel"):
+        client.runs.create(prompt="say typo", titel="A title")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="Unknown arguments: timeout"):
+        next(client.runs.events(UNKNOWN, timeout=5))  # type: ignore[call-arg]
+
+
 def test_a_wait_that_is_limited_raises_and_the_run_continues(client: Errand) -> None:
     run_id = client.runs.create(prompt="sleep 600").run_id
 

@@ -155,6 +155,7 @@ def request_from(
 ) -> Request:
     if not relative.startswith("/"):
         raise ErrandError(f'A path must begin with "/": {relative}')
+    require_known(options, RequestOptions.__optional_keys__)
     extra_body = options.get("extra_body")
     members = {**(body or {}), **(extra_body or {})}
     json = None if body is None and extra_body is None else serialized(members)
@@ -180,6 +181,13 @@ def _headers(settings: Settings, method: Method, options: RequestOptions) -> Map
     for more in (settings.default_headers, options.get("extra_headers", {})):
         headers.update({name.lower(): value for name, value in more.items()})
     return {name: value for name, value in headers.items() if value is not None}
+
+
+def require_known(options: Mapping[str, object], known: frozenset[str]) -> None:
+    """Python checks no keyword arguments that a method passes on."""
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise TypeError(f"Unknown arguments: {', '.join(unknown)}")
 
 
 def serialized(value: object) -> Any:

@@ -9,7 +9,7 @@ import anyio
 import httpx
 from typing_extensions import TypedDict
 
-from .._request import RequestOptions, pause_before_retry
+from .._request import RequestOptions, pause_before_retry, require_known
 from .._sse import Message, MessageReader
 from ..errors import APIConnectionError, APITimeoutError, ErrandError, parsed
 
@@ -65,6 +65,7 @@ class AsyncEventReader(Generic[EventT]):
             ask_if_over: Asks the server whether no further event can come. Called when a connection ended and the stream
                 is not complete.
         """
+        require_known(options, StreamOptions.__optional_keys__)
         self._client = client
         self._path = path
         self._query = query

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import httpx
 from typing_extensions import TypedDict
 
-from .._request import RequestOptions, pause_before_retry
+from .._request import RequestOptions, pause_before_retry, require_known
 from .._sse import Message, MessageReader
 from ..errors import APIConnectionError, APITimeoutError, ErrandError, parsed
 
@@ -66,6 +66,7 @@ class EventReader(Generic[EventT]):
             ask_if_over: Asks the server whether no further event can come. Called when a connection ended and the stream
                 is not complete.
         """
+        require_known(options, StreamOptions.__optional_keys__)
         self._client = client
         self._path = path
         self._query = query
