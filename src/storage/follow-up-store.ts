@@ -19,7 +19,8 @@ const FROM_TURN = `
   SELECT id, turn, created_at AS "createdAt",
     CASE WHEN ${sumBefore(LENGTH, "turn DESC NULLS FIRST, seq DESC")} < ${FOLLOW_UPS_LENGTH_MAX} THEN message END AS message
   FROM follow_ups
-  WHERE run_id = $1::uuid AND withdrawn_at IS NULL AND (turn IS NULL OR turn >= $2::int)
+  WHERE run_id = $1::uuid AND withdrawn_at IS NULL AND CASE
+    WHEN $3::int IS NULL THEN turn IS NULL OR turn >= $2::int ELSE turn >= $2::int AND turn < $3::int END
   ORDER BY seq`;
 
 export class PrismaFollowUpStore implements FollowUpStore {
@@ -73,10 +74,10 @@ export class PrismaFollowUpStore implements FollowUpStore {
     return this.#database.query((client) => client.followUp.count({ where }));
   }
 
-  async listFromTurn(runId: RunId, turn: number): Promise<readonly ShownFollowUp[]> {
+  async listFromTurn(runId: RunId, turn: number, end?: number): Promise<readonly ShownFollowUp[]> {
     const rows = await this.#database.rows<Nullable<ShownFollowUp>>({
       text: FROM_TURN,
-      values: [runId, turn],
+      values: [runId, turn, end ?? null],
     });
     return rows.map((row) => withoutNulls<ShownFollowUp>(row));
   }

@@ -100,7 +100,7 @@ async function partOf(
   if (before !== undefined && before > turns + 1) {
     throw unknownStep();
   }
-  const listed = await followUps.listFromTurn(run.id, Math.max(1, (before ?? turns + 1) - limit));
+  const listed = await followUps.listFromTurn(run.id, Math.max(1, (before ?? turns + 1) - limit), before);
   const isWaiting = listed.some(({ turn }) => turn === undefined || turn > run.turn);
   const end = before ?? turns + (isWaiting ? 2 : 1);
   const first = Math.max(1, end - limit);

@@ -20,8 +20,9 @@ export interface FollowUpStore {
   /** How many reports of platforms came after the last message of a person that was not withdrawn. */
   countReports(runId: RunId): Promise<number>;
   /**
-   * What the turns from `turn` on have taken, and what waits, in order. Answers to questions are among them. What waits
-   * and what the latest turns have taken has its message, up to the one that reaches `FOLLOW_UPS_LENGTH_MAX`.
+   * What the turns from `turn` on have taken, and what waits, in order; or, with `end`, what the turns before `end` have
+   * taken. Answers to questions are among them. What waits and what the latest turns have taken has its message, up to
+   * the one that reaches `FOLLOW_UPS_LENGTH_MAX`.
    */
-  listFromTurn(runId: RunId, turn: number): Promise<readonly ShownFollowUp[]>;
+  listFromTurn(runId: RunId, turn: number, end?: number): Promise<readonly ShownFollowUp[]>;
 }

@@ -64,6 +64,7 @@ export function describeFollowUps(harness: () => StorageHarness): void {
 
       const [first, ...others] = await followUps.listFromTurn(run.id, 1);
       const fromThird = await followUps.listFromTurn(run.id, 3);
+      const ofFirst = await followUps.listFromTurn(run.id, 1, 2);
 
       expect(first).toMatchObject(waiting);
       expect(others.map(({ message, turn }) => [turn, message])).toEqual([
@@ -73,6 +74,7 @@ export function describeFollowUps(harness: () => StorageHarness): void {
         [3, "of the third turn"],
       ]);
       expect(fromThird.map(({ message }) => message)).toEqual(["waits", "of the third turn"]);
+      expect(ofFirst.map(({ message }) => message)).toEqual(["of the first turn"]);
     });
 
     test("reports of a platform are counted from the last message of a person", async () => {

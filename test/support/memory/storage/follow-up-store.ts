@@ -44,10 +44,11 @@ export class InMemoryFollowUpStore implements FollowUpStore {
     });
   }
 
-  listFromTurn(runId: RunId, from: number): Promise<readonly ShownFollowUp[]> {
+  listFromTurn(runId: RunId, from: number, end?: number): Promise<readonly ShownFollowUp[]> {
     return this.#database.read((tables) => {
       const listed = followUpsOf(tables, runId).filter(
-        ({ turn = Infinity, withdrawnAt }) => withdrawnAt === undefined && turn >= from,
+        ({ turn = Infinity, withdrawnAt }) =>
+          withdrawnAt === undefined && turn >= from && (end === undefined || turn < end),
       );
       const latestFirst = listed.toSorted((a, b) => turnOf(b) - turnOf(a) || b.seq - a.seq);
       const shown = new Set(withinLength(latestFirst));
