@@ -1,8 +1,8 @@
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { KeyedSemaphore } from "../core/keyed-semaphore.ts";
 import type { Log } from "../core/ports/log.ts";
 import { HistoryMirror } from "./history-mirror.ts";
-import { KeyedSemaphore } from "./keyed-semaphore.ts";
 
 export interface HistoryMirrorCacheOptions {
   readonly root: string;

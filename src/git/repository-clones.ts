@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
+import { KeyedSemaphore } from "../core/keyed-semaphore.ts";
 import { isCommitId, isRefName } from "../core/repositories/ref-name.ts";
 import type { Committer } from "../core/repositories/repository-access.ts";
 import type { RepositoryName, TeamRepository } from "../core/repositories/repository-name.ts";
@@ -8,7 +9,6 @@ import { cloneError, unclonable } from "./clone-error.ts";
 import { GitFailure } from "./git-command.ts";
 import type { HistoryMirror } from "./history-mirror.ts";
 import { HistoryMirrorCache } from "./history-mirror-cache.ts";
-import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import { type MirrorOptions, mirrorKeyOf } from "./mirror-options.ts";
 import { readTemplate } from "./pull-request-template.ts";
 import { reachRepository } from "./reach-repository.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
+import { KeyedSemaphore } from "../core/keyed-semaphore.ts";
 import type { TeamRepository } from "../core/repositories/repository-name.ts";
 import { withTimeout } from "../core/with-timeout.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";
-import { KeyedSemaphore } from "./keyed-semaphore.ts";
 import type { FetchOptions, MirrorReader } from "./mirror.ts";
 import { type Held, MirrorCache, type Moment } from "./mirror-cache.ts";
 import { DEFAULT_LIMITS, type MirrorLimits, type MirrorOptions, mirrorKeyOf } from "./mirror-options.ts";

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { invalidMember } from "../../core/errors.ts";
+import { KeyedSemaphore } from "../../core/keyed-semaphore.ts";
 import type { EventLogPosition } from "../../core/runs/event-log.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -58,6 +59,7 @@ const SCHEMA = {
 export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPluginAsyncZod {
   const limits = limitsOf(deps);
   const cursors = new LogCursors(deps);
+  const reads = new KeyedSemaphore(1);
   const reading = { storage: deps.storage, cursors };
   const config = { scope: "runs:read", describedHeaders: ["Last-Event-ID"] } as const;
   return async (app) => {
@@ -71,7 +73,7 @@ export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPlug
       const cursor = cursors.seal(position);
       stream.write(isReset ? resetText(cursor) : positionText(cursor));
       const { pollMs } = limits;
-      void writeAll(deps, stream, { viewer: viewerOf(request), after: position, cursors, pollMs });
+      void writeAll(deps, stream, { viewer: viewerOf(request), after: position, cursors, pollMs, reads });
       return reply;
     });
   };

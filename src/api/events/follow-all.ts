@@ -1,3 +1,4 @@
+import type { KeyedSemaphore } from "../../core/keyed-semaphore.ts";
 import type { Viewer } from "../../core/people/principal.ts";
 import { CHANNELS } from "../../core/ports/pubsub.ts";
 import type { EventLogPosition } from "../../core/runs/event-log.ts";
@@ -16,12 +17,17 @@ export interface FollowingAll {
   readonly pollMs: number;
   readonly signal: AbortSignal;
   readonly cursors: Pick<LogCursors, "encode">;
+  /**
+   * Lets each principal read one page at a time, however many streams it has. A stream of a principal that sees few
+   * runs reads page after page without a pause, and would otherwise keep the database from other callers.
+   */
+  readonly reads: KeyedSemaphore;
 }
 
 /** Yields the events of all runs that the viewer can see, behind `after`, each once and in the order of the log. */
 export async function* followAll(
   { storage, pubsub }: Pick<ApiDeps, "storage" | "pubsub">,
-  { after, cursors, pollMs, signal, viewer }: FollowingAll,
+  { after, cursors, pollMs, reads, signal, viewer }: FollowingAll,
 ): AsyncGenerator<string> {
   const changes = new ChangeSignal();
   const notify = (): void => changes.notify();
@@ -30,7 +36,7 @@ export async function* followAll(
   let position = after;
   try {
     while (!signal.aborted) {
-      const page = await storage.eventLog.read(position, PAGE, viewer);
+      const page = await reads.pass(viewer.id, () => storage.eventLog.read(position, PAGE, viewer));
       for (const logged of page.events) {
         yield loggedEventText(logged, cursors);
       }

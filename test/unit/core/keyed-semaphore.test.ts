@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { KeyedSemaphore } from "../../../src/git/keyed-semaphore.ts";
+import { KeyedSemaphore } from "../../../src/core/keyed-semaphore.ts";
 import { quiet } from "../../support/manual-clock.ts";
 
 test("a semaphore admits a limited number of tasks per key, and the others in their order", async () => {
