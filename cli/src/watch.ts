@@ -314,7 +314,7 @@ class LiveScreen {
 }
 
 /** Waits for the end of a run without showing it. Throws when it takes longer than `timeoutMs`. */
-export async function waitForRun(
+async function waitForRun(
   cli: Cli,
   runId: string,
   { timeoutMs, untilBlocked }: { readonly timeoutMs?: number | undefined; readonly untilBlocked: boolean },
