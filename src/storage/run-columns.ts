@@ -196,6 +196,9 @@ export const ORIGIN_COLUMNS: readonly WrittenColumn<RunDefinition>[] = [
 /** What a new run and each change of a run store. */
 export const PROGRESS_COLUMNS = writtenColumns<RunProgress>(PROGRESS);
 
+/** A lease is one member of a run. */
+const LEASE_FIELDS = ["leaseToken", "leaseWorker"] as const;
+
 const READ_COLUMNS = readColumns({ ...ORIGIN, ...PROGRESS, ...COMPUTED });
 
 const UNLISTED: ReadonlySet<keyof Run> = new Set(UNLISTED_MEMBERS);
@@ -205,10 +208,27 @@ const LISTED_COLUMNS = READ_COLUMNS.filter(({ member }) => !UNLISTED.has(member)
 export const RUN_COLUMNS = selectListOf(READ_COLUMNS);
 export const LISTED_RUN_COLUMNS = selectListOf(LISTED_COLUMNS);
 
-/** The bytes of the texts and JSON values of a row with `LISTED_RUN_COLUMNS`. The other values are short. */
-export const LISTED_RUN_LENGTH = LISTED_COLUMNS.flatMap(({ field, type }) =>
-  lengthOf(`"${field}"`, type),
-).join(" + ");
+/** The bytes of the prompt and the JSON values of a row with `LISTED_RUN_COLUMNS`. */
+export const LISTED_RUN_LENGTH = LISTED_COLUMNS.filter(mayBeLong)
+  .map(({ field, type }) => lengthOf(`"${field}"`, type))
+  .join(" + ");
+
+/**
+ * A select list over rows with `LISTED_RUN_COLUMNS` and `length`. The prompt and the JSON values of rows that are longer
+ * than `max` are null.
+ */
+export function shortRunColumns(max: number): string {
+  const fields = LISTED_COLUMNS.map((column) => {
+    const name = `"${column.field}"`;
+    return mayBeLong(column) ? `CASE WHEN length <= ${max} THEN ${name} END AS ${name}` : name;
+  });
+  return [...fields, ...LEASE_FIELDS.map((field) => `"${field}"`)].join(", ");
+}
+
+/** The other texts of a listed run have at most a few thousand characters. */
+function mayBeLong({ member, type }: ReadColumn): boolean {
+  return type === "jsonb" || member === "prompt";
+}
 
 export function runOf(row: RunRow): Run {
   return read(row, READ_COLUMNS) as Run;
@@ -220,20 +240,14 @@ export function listedRunOf(row: RunRow): ListedRun {
 }
 
 function selectListOf(columns: readonly ReadColumn[]): string {
-  return selectList([...columns.map(({ field }) => field), "leaseToken", "leaseWorker"]);
+  return selectList([...columns.map(({ field }) => field), ...LEASE_FIELDS]);
 }
 
 /** The database measures texts without unpacking them. It must unpack a JSON value only if that is compressed. */
-function lengthOf(name: string, type: string): readonly string[] {
-  if (type === "text") {
-    return [`coalesce(octet_length(${name}), 0)`];
-  }
-  if (type !== "jsonb") {
-    return [];
-  }
+function lengthOf(name: string, type: string): string {
   const isPlain = `pg_column_compression(${name}) IS NULL`;
-  const length = `CASE WHEN ${isPlain} THEN pg_column_size(${name}) ELSE octet_length(${name}::text) END`;
-  return [`coalesce(${length}, 0)`];
+  const json = `CASE WHEN ${isPlain} THEN pg_column_size(${name}) ELSE octet_length(${name}::text) END`;
+  return `coalesce(${type === "text" ? `octet_length(${name})` : json}, 0)`;
 }
 
 function read(row: RunRow, columns: readonly ReadColumn[]): Partial<Record<keyof Run, unknown>> {

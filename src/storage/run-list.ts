@@ -12,12 +12,13 @@ import type { RunKey } from "../core/runs/run-store.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
-import { LISTED_RUN_COLUMNS, LISTED_RUN_LENGTH, RUN_COLUMNS } from "./run-columns.ts";
+import { LISTED_RUN_COLUMNS, LISTED_RUN_LENGTH, RUN_COLUMNS, shortRunColumns } from "./run-columns.ts";
 import { conditionsOf, pairsOf, visibleTo } from "./run-filters.ts";
 
 const { join, raw, sql } = Prisma;
 
 const FIND_BY_IDS = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`;
+const FIND_LISTED_BY_IDS = `SELECT ${LISTED_RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`;
 const FIND_BY_SESSION = `SELECT ${RUN_COLUMNS} FROM runs WHERE session_id = $1::uuid`;
 const FIND_NEWEST_OF_CONVERSATION = `
   SELECT ${RUN_COLUMNS} FROM runs WHERE conversation_id = $1::uuid ORDER BY created_at DESC, id DESC LIMIT 1`;
@@ -91,24 +92,48 @@ export function listStatement(query: RunQuery, frequentPairs: ReadonlySet<string
     return sql`SELECT ${raw(LISTED_RUN_COLUMNS)} FROM runs WHERE ${all} ORDER BY ${raw(sort)} ${end}`;
   });
   const inOrder = sql`ORDER BY ${raw(`"${MEMBERS[sort]}" ${order}, id ${order}`)}`;
-  const { text, values } = withinLength(
-    inOne(pieces, sql`${inOrder} LIMIT ${raw(String(limit + 1))}`),
-    inOrder,
-  );
+  const page = inOne(pieces, sql`${inOrder} LIMIT ${raw(String(limit + 1))}`);
+  // A subquery with an order of its own computes the length once, and not for each column that depends on it.
+  const { text, values } = sql`
+    SELECT ${raw(shortRunColumns(shortMax(limit)))}, length FROM (
+      SELECT *, ${raw(LISTED_RUN_LENGTH)} AS length FROM (${page}) page ${inOrder}
+    ) measured ${inOrder}`;
   return { text, values, isPlannedAnew: !isEvenlyIndexed(filters) };
 }
 
-/** A row of a page. `foundCount` is the number of rows before the page was cut by its length. */
-export type ListedRow = RunRow & { readonly foundCount: number };
+/** A row as `listStatement` finds it. If its length is above `shortMax`, most of its texts are null. */
+export type FoundRow = RunRow & { readonly length: number };
 
-function withinLength(page: Prisma.Sql, inOrder: Prisma.Sql): Prisma.Sql {
-  const before = sql`${inOrder} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING`;
-  return sql`
-    SELECT * FROM (
-      SELECT *, count(*) OVER ()::int AS "foundCount",
-        coalesce(sum(${raw(LISTED_RUN_LENGTH)}) OVER (${before}), 0) AS length_before
-      FROM (${page}) page
-    ) measured WHERE length_before < ${raw(String(RUNS_LENGTH_MAX))} ${inOrder}`;
+/** Even a page of the longest short rows is within the limit. */
+function shortMax(limit: number): number {
+  return Math.floor(RUNS_LENGTH_MAX / (limit + 1));
+}
+
+/** The rows of one page: at most `limit`, and none after the row that reaches the limit of the length. */
+export function cutPage(found: readonly FoundRow[], { limit }: RunQuery): readonly FoundRow[] {
+  let length = 0;
+  const end = found.findIndex((row) => {
+    length += row.length;
+    return length >= RUNS_LENGTH_MAX;
+  });
+  return found.slice(0, end === -1 ? limit : Math.min(end + 1, limit));
+}
+
+/** Reads the long rows of a page. A window function over all rows would take as long as finding them. */
+export async function completeRows(
+  page: readonly FoundRow[],
+  { limit }: RunQuery,
+  statements: Pick<Statements, "rows">,
+): Promise<readonly RunRow[]> {
+  const isLong = ({ length }: FoundRow) => length > shortMax(limit);
+  const ids = page.filter(isLong).map(({ id }) => id);
+  if (ids.length === 0) {
+    return page;
+  }
+  const rows = await statements.rows<RunRow>({ text: FIND_LISTED_BY_IDS, values: [ids] });
+  const complete = new Map(rows.map((row) => [row.id, row]));
+  // A run that was deleted meanwhile is missing.
+  return page.flatMap((row) => (isLong(row) ? (complete.get(row.id) ?? []) : row));
 }
 
 /** Whether this page starts a walk that would meet runs updated meanwhile. Then the end of the walk must be known. */
@@ -124,26 +149,26 @@ export function newestStatement({ viewer }: RunQuery): Statement {
 }
 
 /**
- * `foundCount`: the number of runs that were found, at most one more than the page may have. `until`: the end of the walk
- * that starts with this page. A continued walk keeps its end.
+ * `last`: the run or row at the end of the page, if more runs follow. `until`: the end of the walk that starts with this
+ * page. A continued walk keeps its end.
  */
 export function pageOf(
   runs: readonly ListedRun[],
-  { after, limit, sort }: RunQuery,
-  foundCount: number,
+  { after, sort }: RunQuery,
+  last: SortedBy | undefined,
   until = after?.until,
 ): RunPage {
-  const page = runs.slice(0, limit);
-  const last = page.at(-1);
-  if (foundCount <= page.length || last === undefined) {
-    return { runs: page };
+  if (last === undefined) {
+    return { runs };
   }
-  return { runs: page, next: { ...positionOf(last, sort), ...(until === undefined ? {} : { until }) } };
+  return { runs, next: { ...positionOf(last, sort), ...(until === undefined ? {} : { until }) } };
 }
 
-function positionOf(run: ListedRun, sort: RunSort): RunPosition {
+type SortedBy = Pick<ListedRun, "id" | (typeof MEMBERS)[RunSort]> | RunRow;
+
+function positionOf(run: SortedBy, sort: RunSort): RunPosition {
   const value = run[MEMBERS[sort]];
-  return { value: value instanceof Date ? value.toISOString() : value, id: run.id };
+  return { value: value instanceof Date ? value.toISOString() : value, id: run.id as RunId };
 }
 
 /** Most runs end soon. The others have their own index. */

@@ -22,11 +22,13 @@ import { requireQuotas } from "./quota-store.ts";
 import { toJson } from "./rows.ts";
 import { listedRunOf, runOf } from "./run-columns.ts";
 import {
+  completeRows,
+  cutPage,
   FIND_SIMILARITY,
+  type FoundRow,
   type FrequentPair,
   findStatement,
   frequentStatement,
-  type ListedRow,
   listStatement,
   type NewestUpdate,
   needsEnd,
@@ -181,12 +183,14 @@ export class PrismaRunStore implements RunStore {
     }
     // Read before the page, because runs updated after the page was read must be after the end.
     const [end] = needsEnd(query) ? await database.rows<NewestUpdate>(newestStatement(query)) : [];
-    const found =
+    const frequent =
       metadata === undefined ? [] : await database.rows<FrequentPair>(frequentStatement(metadata));
-    const frequentPairs = new Set(found.map(({ pair }) => pair));
-    const rows = await database.rows<ListedRow>(listStatement(query, frequentPairs));
-    const foundCount = rows[0]?.foundCount ?? 0;
-    return pageOf(rows.map(listedRunOf), query, foundCount, end?.newest?.toISOString());
+    const frequentPairs = new Set(frequent.map(({ pair }) => pair));
+    const found = await database.rows<FoundRow>(listStatement(query, frequentPairs));
+    const page = cutPage(found, query);
+    const rows = await completeRows(page, query, database);
+    const last = found.length > page.length ? page.at(-1) : undefined;
+    return pageOf(rows.map(listedRunOf), query, last, end?.newest?.toISOString());
   }
 
   async findTurnEnd(id: RunId): Promise<RunEvent | undefined> {

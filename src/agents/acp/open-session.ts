@@ -147,8 +147,14 @@ async function load(
   }
 }
 
+/** The agent decides what it says of itself, and each list of runs shows it. */
+const AGENT_INFO_LENGTH_MAX = 200;
+
 function nameOf({ agentInfo }: InitializeResponse, fallback: string): OpenedSession["agent"] {
-  return agentInfo ? { name: agentInfo.name, version: agentInfo.version } : { name: fallback };
+  const [name = fallback, version] = [agentInfo?.name, agentInfo?.version].map((text) =>
+    text?.slice(0, AGENT_INFO_LENGTH_MAX),
+  );
+  return { name, ...(version === undefined ? {} : { version }) };
 }
 
 function fence(basePrompt: string): string {

@@ -153,18 +153,18 @@ export function describeListingRuns(harness: () => StorageHarness): void {
         { prompt: half + half },
         { prompt: "short" },
       ];
-      const ids: RunId[] = [];
+      const runs: Run[] = [];
       for (const definition of long) {
         await harness().clock.advance(1_000);
-        ids.push((await aStoredRun(harness(), { ...definition, creatorId })).id);
+        runs.push(await aStoredRun(harness(), { ...definition, creatorId }));
       }
       const query = queryOf({ creatorId }, { sort: "created_at", order: "asc", limit: 3 });
 
       const first = await harness().storage.runs.list(query);
       const walked = await walk(harness(), query);
 
-      expect(first.runs.map(({ id }) => id)).toEqual(ids.slice(0, 2));
-      expect(walked.map(({ id }) => id)).toEqual(ids);
+      expect(first.runs).toEqual(runs.slice(0, 2).map(asListed));
+      expect(walked).toEqual(runs.map(asListed));
     });
 
     test("paging skips and repeats no run while new runs arrive", async () => {

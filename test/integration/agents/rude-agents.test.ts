@@ -32,6 +32,12 @@ describe("what an agent may do without harm", () => {
     );
   });
 
+  test("the version that an agent states is cut, because each list of runs shows it", async () => {
+    const { session } = await start("long-version");
+
+    expect(session.agent).toEqual({ name: "rude", version: "1".repeat(200) });
+  });
+
   test("an agent that fails to load a session gets a new session", async () => {
     const { session, said } = await start("cannot-load", { previousSession: "old" });
 

@@ -21,8 +21,8 @@ export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
     .filter((run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters)))
     .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
   const newest = needsEnd(query) ? visible.map(updateOf).sort().at(-1) : undefined;
-  const page = found.slice(0, limit + 1);
-  return pageOf(withinLength(page.map(asListed)), query, page.length, newest);
+  const page = withinLength(found.slice(0, limit).map(asListed));
+  return pageOf(page, query, found.length > page.length ? page.at(-1) : undefined, newest);
 }
 
 /** Always at least the first run. */
