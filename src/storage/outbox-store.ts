@@ -139,11 +139,14 @@ export class PrismaOutboxStore implements OutboxStore {
     afterMs: number,
     reservation: Reservation | null,
   ): Promise<void> {
-    await tx.$executeRaw`
+    // The job is due from the start of the transaction, which may have waited. A job that came too early would find
+    // nothing to do, and the delivery would be without one.
+    const [row] = await tx.$queryRaw<{ afterMs: number }[]>`
       UPDATE outbox_deliveries
       SET due_at = clock_timestamp() + ${Math.ceil(afterMs)}::int * interval '1 millisecond', reservation = ${reservation}
-      WHERE id = ${id}`;
-    await insertJobs(tx, this.#deps.jobInsert, [{ kind: "deliver", key: threadId, afterMs }]);
+      WHERE id = ${id} RETURNING extract(epoch FROM due_at - now())::float8 * 1000 AS "afterMs"`;
+    const job = { kind: "deliver", key: threadId, afterMs: row?.afterMs ?? afterMs } as const;
+    await insertJobs(tx, this.#deps.jobInsert, [job]);
   }
 
   async listDue(limit: number): Promise<readonly string[]> {

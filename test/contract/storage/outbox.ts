@@ -150,7 +150,7 @@ export function describeOutbox(harness: () => StorageHarness): void {
 
       await storage.outbox.failed(first.id, "busy", 5_000);
 
-      expect(jobs).toContainEqual({ kind: "deliver", key: thread.id, afterMs: 5_000 });
+      expect(jobs.findLast(({ key }) => key === thread.id)?.afterMs).toBeGreaterThanOrEqual(5_000);
       expect(await storage.outbox.take(thread.id)).toBeUndefined();
       await harness().passTime(5_100);
       expect(await deliverAll(harness(), thread.id)).toEqual(said);
