@@ -71,15 +71,15 @@ export class PrismaInboxStore implements InboxStore {
     return rows.map(eventOf);
   }
 
-  async giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean> {
+  async giveUpAsked(id: string, reason: string, threadNotices?: ThreadNotices): Promise<boolean> {
     const isEnded = await this.#deps.database.transaction(async (tx) => {
       const isOurs = await endAsked(tx, id, { reason });
-      if (isOurs && says !== undefined) {
-        await this.#say(tx, says);
+      if (isOurs && threadNotices !== undefined) {
+        await this.#insertNotices(tx, threadNotices);
       }
       return isOurs;
     });
-    if (isEnded && says !== undefined) {
+    if (isEnded && threadNotices !== undefined) {
       this.#deps.pubsub.publish([CHANNELS.jobs("deliver")]);
     }
     return isEnded;
@@ -96,15 +96,15 @@ export class PrismaInboxStore implements InboxStore {
     }));
   }
 
-  async complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
+  async complete(result: InboxResult, threadNotices?: ThreadNotices): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
       await storeInboxResult(tx, result);
-      if (says === undefined || !(await isNewNotice(tx, result, says))) {
+      if (threadNotices === undefined || !(await isNewNotice(tx, result, threadNotices))) {
         return;
       }
-      await this.#say(tx, says);
+      await this.#insertNotices(tx, threadNotices);
     });
-    if (says !== undefined) {
+    if (threadNotices !== undefined) {
       this.#deps.pubsub.publish([CHANNELS.jobs("deliver")]);
     }
   }
@@ -159,7 +159,7 @@ export class PrismaInboxStore implements InboxStore {
     return rows.map(({ orderingKey }) => orderingKey);
   }
 
-  async #say(tx: Tx, { thread, notices }: ThreadNotices): Promise<void> {
+  async #insertNotices(tx: Tx, { thread, notices }: ThreadNotices): Promise<void> {
     await makeThread(tx, thread);
     await addNotices(
       tx,

@@ -182,8 +182,8 @@ export async function withdrawMessage(
   if (isWithdrawn) {
     return "withdrawn";
   }
-  const says = thread === undefined ? undefined : { thread, notices: [given] };
-  await storage.inbox.complete({ ...result, disposition: "replied", runId: run.id }, says);
+  const threadNotices = thread === undefined ? undefined : { thread, notices: [given] };
+  await storage.inbox.complete({ ...result, disposition: "replied", runId: run.id }, threadNotices);
   return "replied";
 }
 

@@ -12,8 +12,8 @@ export interface InboxStore {
   next(orderingKey: string): Promise<InboxEvent | undefined>;
   /** The results of the events about a message so far. */
   listResultsOf(messageId: string): Promise<readonly MessageResult[]>;
-  /** Stores the result of an event that changes no run, and `says.notices` for the thread. Throws `UniqueConflict`. */
-  complete(result: InboxResult, says?: ThreadNotices): Promise<void>;
+  /** Stores the result of an event that changes no run, and the notices for the thread. Throws `UniqueConflict`. */
+  complete(result: InboxResult, threadNotices?: ThreadNotices): Promise<void>;
   /** An event whose author was asked something that nobody has answered. */
   findAsked(id: string): Promise<InboxEvent | undefined>;
   /** Those of them that arrived more than `ageMs` ago, the oldest first. */
@@ -21,7 +21,7 @@ export interface InboxStore {
   /** Those whose authors were asked in this thread. */
   listAskedIn(threadId: string): Promise<readonly InboxEvent[]>;
   /** Ends such an event without an answer. False when it was answered meanwhile. */
-  giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean>;
+  giveUpAsked(id: string, reason: string, threadNotices?: ThreadNotices): Promise<boolean>;
   /**
    * Lets a failed event be processed once more, before later open events of its ordering key. False when the event has
    * not failed, or no longer has its body.

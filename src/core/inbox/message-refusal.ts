@@ -78,8 +78,12 @@ export async function replyRefused(
   onceKey?: string,
 ): Promise<Disposition> {
   const notices = [replyNotice(context, reason, true)];
-  const says = { thread: context.thread, notices, ...(onceKey === undefined ? {} : { once: onceKey }) };
-  return complete({ ...resultOf(context), disposition: "refused", reason }, deps, says);
+  const threadNotices = {
+    thread: context.thread,
+    notices,
+    ...(onceKey === undefined ? {} : { once: onceKey }),
+  };
+  return complete({ ...resultOf(context), disposition: "refused", reason }, deps, threadNotices);
 }
 
 /** An author who did not address the bot gets no public refusal, and a program gets no answer. */

@@ -16,9 +16,9 @@ import {
 export async function complete(
   result: InboxResult,
   { storage }: Pick<InboxDeps, "storage">,
-  says?: ThreadNotices,
+  threadNotices?: ThreadNotices,
 ): Promise<Disposition> {
-  await storage.inbox.complete(result, says);
+  await storage.inbox.complete(result, threadNotices);
   return result.disposition;
 }
 
@@ -46,12 +46,12 @@ export async function reply(context: MessageContext, deps: InboxDeps, text: stri
 export function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
   const { choice } = context;
   const notices = [...seenNotice(context), ...(choice === undefined ? [] : [chosenNotice(choice)])];
-  const says = { threadId: context.thread.id, notices: [...notices, ...unreadNotice(context)] };
+  const threadNotices = { threadId: context.thread.id, notices: [...notices, ...unreadNotice(context)] };
   const answers = choice === undefined ? {} : { answers: choice.requestId };
   return {
     from: requestOriginOf(context),
     inboxResult: { ...resultOf(context), disposition, ...answers },
-    threadNotices: says,
+    threadNotices,
     startAfterMs: context.message.collectMs,
   };
 }

@@ -191,9 +191,9 @@ async function ignore(
   context: MessageContext,
   reason: string,
   deps: InboxDeps,
-  says?: ThreadNotices,
+  threadNotices?: ThreadNotices,
 ): Promise<Disposition> {
-  return complete({ ...ignoredBy(context), reason }, deps, says);
+  return complete({ ...ignoredBy(context), reason }, deps, threadNotices);
 }
 
 /** An ignored message keeps its dedupe key free, because the same words may be for the bot later. */

@@ -88,9 +88,9 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect((await inbox.listAsked(60_000, MANY)).map(({ id }) => id)).not.toContain(asked.id);
       const thread = aThread();
 
-      const says = { thread, notices: [aReply("Nobody chose.")] };
-      expect(await inbox.giveUpAsked(asked.id, "Nobody chose.", says)).toBe(true);
-      expect(await inbox.giveUpAsked(asked.id, "Nobody chose.", says)).toBe(false);
+      const threadNotices = { thread, notices: [aReply("Nobody chose.")] };
+      expect(await inbox.giveUpAsked(asked.id, "Nobody chose.", threadNotices)).toBe(true);
+      expect(await inbox.giveUpAsked(asked.id, "Nobody chose.", threadNotices)).toBe(false);
 
       expect(harness().jobs.filter(({ key }) => key === thread.id)).toHaveLength(1);
     });
@@ -102,8 +102,8 @@ export function describeInbox(harness: () => StorageHarness): void {
       const ask = async (event: InboxEvent, where: typeof thread) => {
         await inbox.put(event);
         const question = { kind: "choice", requestId: event.id, text: "Where?", options: [] } as const;
-        const says = { thread: where, notices: [question, question] };
-        await inbox.complete({ inboxId: event.id, disposition: "asked" }, says);
+        const threadNotices = { thread: where, notices: [question, question] };
+        await inbox.complete({ inboxId: event.id, disposition: "asked" }, threadNotices);
       };
       await ask(first, thread);
       await ask(second, thread);
@@ -237,9 +237,9 @@ export function describeInbox(harness: () => StorageHarness): void {
         await inbox.put(event);
       }
 
-      const says = { thread, notices: [aReply("no")], once };
+      const threadNotices = { thread, notices: [aReply("no")], once };
       await Promise.all(
-        events.map(({ id }) => inbox.complete({ inboxId: id, disposition: "refused" }, says)),
+        events.map(({ id }) => inbox.complete({ inboxId: id, disposition: "refused" }, threadNotices)),
       );
 
       const said = await outbox.take(thread.id);
@@ -259,8 +259,8 @@ export function describeInbox(harness: () => StorageHarness): void {
         await inbox.put(event);
       }
       const settle = ({ id }: { id: string }) => {
-        const says = { thread, notices: [aReply("hello")] };
-        return inbox.complete({ inboxId: id, disposition: "replied", dedupeKey }, says);
+        const threadNotices = { thread, notices: [aReply("hello")] };
+        return inbox.complete({ inboxId: id, disposition: "replied", dedupeKey }, threadNotices);
       };
 
       const settled = await Promise.allSettled(events.map(settle));

@@ -51,11 +51,11 @@ export class InMemoryInboxStore implements InboxStore {
     );
   }
 
-  complete(result: InboxResult, says?: ThreadNotices): Promise<void> {
+  complete(result: InboxResult, threadNotices?: ThreadNotices): Promise<void> {
     return this.#database.transaction((tx) => {
       storeInboxResult(tx, result);
-      if (says !== undefined) {
-        say(tx, says);
+      if (threadNotices !== undefined) {
+        insertNotices(tx, threadNotices);
       }
     });
   }
@@ -85,11 +85,11 @@ export class InMemoryInboxStore implements InboxStore {
     });
   }
 
-  giveUpAsked(id: string, reason: string, says?: ThreadNotices): Promise<boolean> {
+  giveUpAsked(id: string, reason: string, threadNotices?: ThreadNotices): Promise<boolean> {
     return this.#database.transaction((tx) => {
       const isEnded = endAsked(tx, id, { reason });
-      if (isEnded && says !== undefined) {
-        say(tx, says);
+      if (isEnded && threadNotices !== undefined) {
+        insertNotices(tx, threadNotices);
       }
       return isEnded;
     });
@@ -151,7 +151,7 @@ export class InMemoryInboxStore implements InboxStore {
   }
 }
 
-function say(tx: Tx, { notices, once, thread }: ThreadNotices): void {
+function insertNotices(tx: Tx, { notices, once, thread }: ThreadNotices): void {
   if (once !== undefined && tx.tables.meanings.has(once)) {
     return;
   }
