@@ -43,4 +43,4 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
 # Stopping takes up to 10 seconds: docker stop --time 15.
 ENTRYPOINT ["tini", "--"]
 # As `npm start` does it.
-CMD ["node", "--max-semi-space-size=16", "--no-memory-reducer", "src/main.js"]
+CMD ["node", "--max-semi-space-size=16", "src/main.js"]

@@ -29,7 +29,7 @@ export async function startService(
   const port = await findFreePort();
   const child = await startChild({
     program: process.execPath,
-    parameters: ["--max-semi-space-size=16", "--no-memory-reducer", join(PROJECT, "src/main.js")],
+    parameters: ["--max-semi-space-size=16", join(PROJECT, "src/main.js")],
     environment: {
       HOME: dataDir,
       DATABASE_URL: databaseUrl,

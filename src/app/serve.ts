@@ -67,12 +67,12 @@ function whenStopRequested(): { readonly signal: Promise<NodeJS.Signals>; readon
 
 /**
  * The start leaves a third of the heap as garbage. V8 keeps it until there is more, which never happens in an idle
- * server. The flavor also returns the memory to the system.
+ * server.
  */
 function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
-  const collect: (options: object) => void = runInNewContext("gc");
-  collect({ type: "major", execution: "sync", flavor: "last-resort" });
+  const collect: () => void = runInNewContext("gc");
+  collect();
 }
 
 /**
