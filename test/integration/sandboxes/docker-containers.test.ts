@@ -123,7 +123,7 @@ describe.skipIf(skipped !== undefined)(
       async (image) => {
         expect(await harness.shell("true", { image }).exited).toMatchObject({
           code: 127,
-          reason: expect.stringContaining("no name of an image"),
+          reason: expect.stringContaining("not the name of an image"),
         });
       },
     );
