@@ -62,7 +62,12 @@ const LISTS: Readonly<Record<string, ListPlace>> = {
   "/rules": {
     what: "Who may do what, and which environment a request gets.",
     List: Rules,
-    change: <>Add and change rules with {API}.</>,
+    change: (
+      <>
+        Add and change policies with <code>errand policies create</code> or {API}, and routing rules with{" "}
+        {API}.
+      </>
+    ),
   },
   "/people": {
     what: "Members and programs of the team.",
