@@ -13,6 +13,7 @@ const REQUIRED_FILES = [
   ...[
     "package.json",
     "src/sandboxes",
+    "src/core/byte-units.ts",
     "src/core/errors.ts",
     "src/core/with-timeout.ts",
     "src/child-process/with-pipes.ts",
