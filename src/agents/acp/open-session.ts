@@ -151,10 +151,11 @@ async function load(
 const AGENT_INFO_LENGTH_MAX = 200;
 
 function nameOf({ agentInfo }: InitializeResponse, fallback: string): OpenedSession["agent"] {
-  const [name = fallback, version] = [agentInfo?.name, agentInfo?.version].map((text) =>
-    text?.slice(0, AGENT_INFO_LENGTH_MAX),
-  );
-  return { name, ...(version === undefined ? {} : { version }) };
+  if (!agentInfo) {
+    return { name: fallback };
+  }
+  const { name, version } = agentInfo;
+  return { name: name.slice(0, AGENT_INFO_LENGTH_MAX), version: version.slice(0, AGENT_INFO_LENGTH_MAX) };
 }
 
 function fence(basePrompt: string): string {
