@@ -10,6 +10,7 @@ import type { Notice } from "../threads/notice.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { InboundMessage, InboxEvent, ThreadAdapter, WhereChoice } from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
+import type { MessageResult } from "./inbox-store.ts";
 import {
   type AuthorizedContext,
   type ChosenWhere,
@@ -213,43 +214,50 @@ type EndDeps = Pick<InboxDeps, "adapters" | "log"> & {
   readonly storage: Pick<InboxDeps["storage"], "inbox" | "threads">;
 };
 
-/** Gives up the requests for which nobody chose in time, and says so where they were made. */
-export async function giveUpUnanswered(deps: EndDeps, limit: number): Promise<void> {
-  for (const event of await deps.storage.inbox.listAsked(CHOICE_MS, limit)) {
-    await endQuestion(event, { end: "expired" }, deps);
-  }
-}
-
-/** A message no longer asks for what it is waiting for. */
-export interface EndedQuestions {
-  readonly messageId: string;
+/** How questions end. */
+export interface QuestionsEnd {
   readonly end: QuestionEnd;
   /** The account whose questions end. Default: those of everybody. */
   readonly subject?: string;
 }
 
-/** Ends the questions that were asked about a message. False when none of them was open. */
-export async function endQuestionsOf(ended: EndedQuestions, deps: EndDeps): Promise<boolean> {
-  const { inbox } = deps.storage;
-  let isEnded = false;
-  for (const { disposition, inboxId } of await inbox.listResultsOf(ended.messageId)) {
-    const event = disposition === "asked" ? await inbox.findAsked(inboxId) : undefined;
-    if (event !== undefined && (await endQuestion(event, ended, deps))) {
-      isEnded = true;
-    }
-  }
-  return isEnded;
+/** Gives up the requests for which nobody chose in time, and says so where they were made. */
+export async function giveUpUnanswered(deps: EndDeps, limit: number): Promise<void> {
+  await endQuestions(await deps.storage.inbox.listAsked(CHOICE_MS, limit), { end: "expired" }, deps);
+}
+
+/** Ends the questions among the results of a message. False when none of them was open. */
+export async function endQuestionsOf(
+  results: readonly MessageResult[],
+  how: QuestionsEnd,
+  deps: EndDeps,
+): Promise<boolean> {
+  const asked = results.filter(({ disposition }) => disposition === "asked");
+  const events = await Promise.all(asked.map(({ inboxId }) => deps.storage.inbox.findAsked(inboxId)));
+  return endQuestions(
+    events.filter((event) => event !== undefined),
+    how,
+    deps,
+  );
 }
 
 /** Ends the questions that were asked in a thread. False when none of them was open. */
 export async function endQuestionsIn(
   threadId: Thread["id"],
-  ended: Omit<EndedQuestions, "messageId">,
+  how: QuestionsEnd,
+  deps: EndDeps,
+): Promise<boolean> {
+  return endQuestions(await deps.storage.inbox.listAskedIn(threadId), how, deps);
+}
+
+async function endQuestions(
+  events: readonly InboxEvent[],
+  how: QuestionsEnd,
   deps: EndDeps,
 ): Promise<boolean> {
   let isEnded = false;
-  for (const event of await deps.storage.inbox.listAskedIn(threadId)) {
-    if (await endQuestion(event, ended, deps)) {
+  for (const event of events) {
+    if (await endQuestion(event, how, deps)) {
       isEnded = true;
     }
   }
@@ -258,7 +266,7 @@ export async function endQuestionsIn(
 
 async function endQuestion(
   event: InboxEvent,
-  { end, subject }: Omit<EndedQuestions, "messageId">,
+  { end, subject }: QuestionsEnd,
   { adapters, log, storage }: EndDeps,
 ): Promise<boolean> {
   const adapter = adapters.get(event.adapter);

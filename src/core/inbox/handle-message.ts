@@ -214,9 +214,11 @@ async function stop(context: AuthorizedContext, deps: InboxDeps): Promise<Dispos
   const { author, message, thread } = context;
   const whose = author.administrator ? {} : { subject: message.author.subject };
   const isStopped = await endQuestionsIn(thread.id, { end: "stopped", ...whose }, deps);
-  const run = thread.runId && (await deps.storage.runs.find({ id: thread.runId }));
-  if (isStopped && (!run || isEnded(run.state))) {
-    return complete({ ...resultOf(context), disposition: "cancelled" }, deps);
+  if (isStopped) {
+    const run = thread.runId && (await deps.storage.runs.find({ id: thread.runId }));
+    if (!run || isEnded(run.state)) {
+      return complete({ ...resultOf(context), disposition: "cancelled" }, deps);
+    }
   }
   return thread.runId === undefined
     ? reply(context, deps, "There is no run here that I could stop.")

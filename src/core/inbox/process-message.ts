@@ -50,7 +50,8 @@ async function processReplyWithoutRun(context: MessageContext, deps: InboxDeps):
   const { author, revision } = context.message;
   const { kind } = parseCommand(context.message);
   const { isEdit = false, messageId = "" } = revision ?? {};
-  if (isEdit && (await endQuestionsOf({ messageId, end: "unaddressed" }, deps))) {
+  const results = isEdit ? await deps.storage.inbox.listResultsOf(messageId) : [];
+  if (await endQuestionsOf(results, { end: "unaddressed" }, deps)) {
     return complete({ ...resultOf(context), disposition: "withdrawn" }, deps);
   }
   const { subject } = author;
@@ -68,10 +69,11 @@ export async function processDeletion(
   deps: InboxDeps,
 ): Promise<Disposition> {
   const { messageId, version } = deletion;
-  const effect = effectOf(await deps.storage.inbox.listResultsOf(messageId));
+  const results = await deps.storage.inbox.listResultsOf(messageId);
+  const effect = effectOf(results);
   if (effect === undefined) {
     const revision = { messageId, version, isEdit: false };
-    if (await endQuestionsOf({ messageId, end: "deleted" }, deps)) {
+    if (await endQuestionsOf(results, { end: "deleted" }, deps)) {
       return complete({ inboxId, disposition: "withdrawn", revision }, deps);
     }
     const reason = "A deleted message that had no effect.";
@@ -128,7 +130,7 @@ async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Di
     return undefined;
   }
   const end = addressed === "reply" ? "unaddressed" : "changed";
-  await endQuestionsOf({ messageId: revision.messageId, end }, deps);
+  await endQuestionsOf(results, { end }, deps);
   const { kind } = parseCommand(message);
   const effect = effectOf(results);
   if (effect !== undefined && kind === "aside") {

@@ -18,10 +18,11 @@ export async function stopByReaction(
   const { adapters, runs, storage } = deps;
   const { adapter, installation, messageId, subject } = stop;
   const ignore = (reason: string) => complete({ inboxId, disposition: "ignored", reason }, deps);
-  if (await endQuestionsOf({ messageId, subject, end: "stopped" }, deps)) {
+  const results = await storage.inbox.listResultsOf(messageId);
+  if (await endQuestionsOf(results, { subject, end: "stopped" }, deps)) {
     return complete({ inboxId, disposition: "cancelled" }, deps);
   }
-  const effect = effectOf(await storage.inbox.listResultsOf(messageId));
+  const effect = effectOf(results);
   const run = effect?.isRequest === true ? await storage.runs.find({ id: effect.runId }) : undefined;
   if (run === undefined || isEnded(run.state)) {
     return ignore("A reaction to a message that did not start a run, or whose run has ended.");

@@ -222,7 +222,7 @@ describe("where a request is worked on", () => {
     expect(await choose({ environmentId: "env-1" }, {}, 1)).toBe("refused");
   });
 
-  test("a reaction of the author stops a request that waits for the choice, and one of somebody else does not", async () => {
+  test("a reaction of the author stops a request that waits for the choice, and a reaction of another person does not", async () => {
     await environments("env-1", "env-2");
     const revision = { messageId: "m", version: "1", isEdit: false };
     await harness.receive({ text: "Fix it", messageRef: "m", revision });
