@@ -11,7 +11,7 @@ export interface PullRequests {
    * repeated. Undefined: the team has no credentials for it, or the branch has no commit that its base lacks.
    */
   open(request: PullRequestDraft): Promise<PullRequest | undefined>;
-  /** The open pull request of a branch, whoever opened it. */
+  /** The open pull request of a branch. A run or a person may have opened it. */
   find(access: TeamAccess, repository: RepositoryName, branch: string): Promise<PullRequest | undefined>;
   /** Like `find`. If this run wrote its description, title and description are brought up to date. */
   update(request: PullRequestDraft): Promise<PullRequest | undefined>;
