@@ -189,6 +189,29 @@ describe("signing in with Slack", () => {
     expect((await whoami()).status).toBe(401);
   });
 
+  test("Slack is asked for an account of the connected workspace", async () => {
+    const isSlack = ({ pathname }: URL) => pathname === "/openid/connect/authorize";
+    const { url } = await browser.open(`${PUBLIC_URL}/signin/slack`, isSlack);
+
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      response_type: "code",
+      scope: "openid profile email",
+      team: slack.teamId,
+      redirect_uri: `${PUBLIC_URL}/signin/slack/callback`,
+    });
+  });
+
+  test("an e-mail address that Slack has not verified is not stored", async () => {
+    slack.openid.codes.next = slack.bob;
+    slack.openid.changes = { email_verified: false };
+
+    await signIn("slack");
+
+    const { body } = await whoami();
+    expect(body).toMatchObject({ sign_in: { method: "slack" } });
+    expect(body.principal.email ?? null).toBeNull();
+  });
+
   test("without an answer of Slack nobody signs in", async () => {
     slack.openid.codes.next = slack.alice;
     slack.faults.next({ method: "users.info", kind: "500" });

@@ -27,6 +27,8 @@ export class SocketModeServer {
   readonly connections: SocketConnectionEnd[] = [];
   /** What `apps.connections.open` answers, instead of an address. */
   refusal: string | undefined;
+  /** `apps.connections.open` is answered 429 with this time, and not served. */
+  retryAfterSeconds: number | undefined;
   /** New connections are accepted and then left alone: no hello, no answer to a ping. */
   isMute = false;
   /** The number of calls of `apps.connections.open`. */
@@ -40,7 +42,11 @@ export class SocketModeServer {
     let server: SocketModeServer | undefined;
     const front = await startFrontServer(async ({ body, headers, method, path }) => {
       if (path === "/api/apps.connections.open") {
-        return jsonAnswer(200, server?.open(headers.get("authorization") ?? "") ?? {});
+        const answer = server?.open(headers.get("authorization") ?? "") ?? {};
+        const seconds = server?.retryAfterSeconds;
+        return seconds === undefined
+          ? jsonAnswer(200, answer)
+          : jsonAnswer(429, { ok: false, error: "ratelimited" }, { "retry-after": String(seconds) });
       }
       const passed = new Headers();
       for (const name of ["authorization", "content-type"]) {

@@ -1,7 +1,9 @@
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createClient } from "../../../../src/adapters/slack/client.ts";
 import { createSlackAdapter } from "../../../../src/adapters/slack/index.ts";
-import type { SocketMode } from "../../../../src/adapters/slack/socket-mode.ts";
+import { SocketMode } from "../../../../src/adapters/slack/socket-mode.ts";
+import type { Log } from "../../../../src/core/ports/log.ts";
 import type { ReceivedEvent } from "../../../../src/core/threads/thread-adapter.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -13,6 +15,7 @@ let clock: ManualClock;
 let socketMode: SocketMode;
 let stored: ReceivedEvent[];
 let lines: string;
+let log: Log;
 let accept: (event: ReceivedEvent) => Promise<boolean>;
 
 beforeEach(async () => {
@@ -24,6 +27,7 @@ beforeEach(async () => {
   const write = (...line: unknown[]) => {
     lines += `${inspect(line, { depth: 20 })}\n`;
   };
+  log = { info: write, warn: write, error: write };
   const { routes, socketMode: created } = createSlackAdapter(
     { appToken: slack.appToken, botToken: "xoxb-1", apiUrl: slack.apiUrl },
     {
@@ -32,7 +36,7 @@ beforeEach(async () => {
       answerCommand: async () => "",
       searchChoices: async () => [],
       readBlob: async () => new Uint8Array(),
-      log: { info: write, warn: write, error: write },
+      log,
       fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),
     },
   );
@@ -159,6 +163,22 @@ describe("an envelope", () => {
     expect(stored.map(({ name }) => name)).toEqual(["slash command", "block_actions", "view_submission"]);
   });
 
+  test("an answer is sent only where Slack takes one", async () => {
+    const connection = await start();
+    const id = connection.deliver({ type: "slash_commands", payload: { text: "help" } });
+
+    expect(await connection.acknowledgementOf(id)).toEqual({ envelope_id: id });
+  });
+
+  test("an event of a megabyte is stored", async () => {
+    const connection = await start();
+    const event = { ...anEvent(), padding: "x".repeat(1_000_000) };
+
+    await connection.acknowledgementOf(connection.deliver({ type: "events_api", payload: event }));
+
+    expect(stored.map(({ deliveryId }) => deliveryId)).toEqual(["Ev1"]);
+  });
+
   test.each([["{"], ["null"], ['{"type":1}'], ["x".repeat(1_000)]])(
     "a frame that says %j does no harm",
     async (frame) => {
@@ -197,6 +217,62 @@ describe("the connection", () => {
     await slack.connected(1);
     expect(slack.connections).not.toContain(first);
     expect(await socketMode.check.run()).toMatchObject({ status: "ok" });
+  });
+
+  test("two announcements of a refresh open one connection", async () => {
+    const first = await start();
+    await clock.advance(15_000);
+
+    first.send({ type: "disconnect", reason: "warning" });
+    first.send({ type: "disconnect", reason: "refresh_requested" });
+    await eventually("a second connection", () => slack.opened > 1);
+    await slack.connected(1);
+    await clock.advance(60_000);
+
+    expect(slack.opened).toBe(2);
+  });
+
+  test("a refresh that fails leaves the connection in use", async () => {
+    const first = await start();
+    await clock.advance(15_000);
+    slack.refusal = "internal_error";
+
+    first.send({ type: "disconnect", reason: "refresh_requested" });
+    await eventually("a refused refresh", () => lines.includes("slack.socket.not_opened"));
+
+    expect(await socketMode.check.run()).toMatchObject({ status: "ok" });
+    const id = first.deliver({ type: "events_api", payload: anEvent() });
+    expect(await first.acknowledgementOf(id)).toEqual({ envelope_id: id });
+  });
+
+  test("a connection without events stays open, because Slack answers pings", async () => {
+    const { socket } = await start();
+    let pings = 0;
+    socket.on("ping", () => {
+      pings += 1;
+    });
+
+    for (let count = 1; count <= 6; count += 1) {
+      await clock.advance(10_000);
+      await waitFor(() => pings === count, { what: `ping ${count}` });
+    }
+
+    expect(slack.opened).toBe(1);
+  });
+
+  test("a peer that does not confirm the end is left after two seconds", async () => {
+    const { socket } = await start();
+    socket.pause();
+    let isStopped = false;
+    const stopping = socketMode.stop().then(() => {
+      isStopped = true;
+    });
+
+    await eventually("the end", () => isStopped);
+
+    await stopping;
+    expect(clock.elapsedMs()).toBeLessThan(10_000);
+    socket.resume();
   });
 
   test("a lost connection is opened again", async () => {
@@ -248,6 +324,47 @@ describe("the connection", () => {
       message: expect.stringMatching(/switched off/),
       remedy: expect.stringContaining("SLACK_APP_TOKEN"),
     });
+  });
+
+  test("the pauses between tries are at most a minute", async () => {
+    slack.refusal = "internal_error";
+    socketMode.start();
+    await eventually("the eighth try", () => slack.opened === 8);
+    const elapsedMs = clock.elapsedMs();
+
+    await eventually("the ninth try", () => slack.opened === 9);
+
+    expect(clock.elapsedMs() - elapsedMs).toBeLessThanOrEqual(61_000);
+  });
+
+  test("a pause that Slack asks for is kept", async () => {
+    slack.retryAfterSeconds = 300;
+    socketMode.start();
+    await waitFor(() => lines.includes("slack.socket.not_opened"), { what: "the refusal to be logged" });
+    slack.retryAfterSeconds = undefined;
+    await clock.advance(299_000);
+    const early = slack.opened;
+
+    await eventually("a connection", async () => (await socketMode.check.run()).status === "ok");
+
+    expect([early, slack.opened]).toEqual([1, 2]);
+  });
+
+  test("an address without TLS is not opened", async () => {
+    const client = createClient({ apiUrl: slack.apiUrl, botToken: slack.appToken }, { clock });
+    const receiver = { take: async () => ({}) };
+    const strict = new SocketMode({ client, receiver, clock, log, isEncrypted: true });
+
+    strict.start();
+    await waitFor(() => lines.includes("slack.socket.not_opened"), { what: "the refusal to be logged" });
+    const finding = await strict.check.run();
+    await strict.stop();
+
+    expect(finding).toMatchObject({
+      status: "warn",
+      message: expect.stringContaining("no address of a WebSocket"),
+    });
+    expect(slack.connections).toEqual([]);
   });
 
   test("a refused token is reported and tried again with growing pauses", async () => {
