@@ -9,11 +9,14 @@ import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import { BOT_SCOPES } from "./app-manifest.ts";
 import type { SlackConfig } from "./config.ts";
 import { remedyOf } from "./errors.ts";
+import type { Receiver } from "./receiver.ts";
 import { parseThreadKey } from "./thread-key.ts";
 
 /** Below the time that the doctor waits for a check. */
 const ANSWER_LIMIT_MS = 4_000;
 const SHOWN_CHANNELS = 5;
+/** Dropped events are old news after this time. */
+const DROPPED_MS = 24 * 60 * 60_000;
 
 const authAnswer = z.object({
   ok: z.boolean(),
@@ -28,10 +31,14 @@ export interface CheckDeps {
   readonly arrivals: WebhookArrivals;
   readonly facts: AdapterFacts;
   readonly fetch: Fetch;
+  readonly receiver: Pick<Receiver, "droppedAt">;
 }
 
 /** The checks of the app in its workspace. */
-export function slackChecks(config: SlackConfig, { arrivals, facts, fetch }: CheckDeps): readonly Check[] {
+export function slackChecks(
+  config: SlackConfig,
+  { arrivals, facts, fetch, receiver }: CheckDeps,
+): readonly Check[] {
   const ask = shared(() => askWhoWeAre(config, fetch));
   return [
     tokenCheck(ask),
@@ -43,6 +50,7 @@ export function slackChecks(config: SlackConfig, { arrivals, facts, fetch }: Che
       () => facts.now(),
     ),
     ...(config.signingSecret === undefined ? [] : [webhookCheck(arrivals, facts)]),
+    droppedCheck(receiver, facts),
     channelsCheck(facts),
   ];
 }
@@ -60,6 +68,24 @@ function webhookCheck(arrivals: WebhookArrivals, facts: AdapterFacts): Check {
     arrivals,
     facts,
   );
+}
+
+/** Slack tells an app when it drops its events: https://docs.slack.dev/reference/events/app_rate_limited */
+function droppedCheck(receiver: CheckDeps["receiver"], facts: AdapterFacts): Check {
+  return {
+    name: "slack_rate_limit",
+    async run() {
+      const { droppedAt } = receiver;
+      if (droppedAt === undefined || facts.now().getTime() - droppedAt.getTime() > DROPPED_MS) {
+        return ok("Slack has not said lately that it dropped events.");
+      }
+      return warn(
+        `Slack said at ${droppedAt.toISOString()} that it drops events of the app.`,
+        "People must repeat requests that had no answer. Slack drops events above 30,000 an hour, so remove the bot from " +
+          "busy channels that do not use it. It also does so if too many were not answered with HTTP 200: see slack_events.",
+      );
+    },
+  };
 }
 
 interface AuthAnswer {

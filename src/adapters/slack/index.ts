@@ -121,7 +121,8 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
         isEncrypted: new URL(apiUrl).protocol === "https:",
       }),
     }),
-    checks: (facts) => slackChecks(config, { arrivals, facts, fetch: deps.fetch ?? globalThis.fetch }),
+    checks: (facts) =>
+      slackChecks(config, { arrivals, facts, receiver, fetch: deps.fetch ?? globalThis.fetch }),
     ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
   };
 }

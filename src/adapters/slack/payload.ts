@@ -14,6 +14,8 @@ export type SlackPayload =
   /** It is not for a bot. */
   | { readonly kind: "unused" }
   | { readonly kind: "challenge"; readonly challenge: string }
+  /** Slack drops events of the app. */
+  | { readonly kind: "rate_limited" }
   | { readonly kind: "command"; readonly command: SlashCommand }
   /** Slack asks for the options of a menu, and shows them while the user types. */
   | { readonly kind: "options"; readonly request: unknown }
@@ -62,6 +64,9 @@ export function readEvent(body: string): SlackPayload {
   const { type, challenge, event, event_id: eventId } = parsed.data;
   if (type === "url_verification") {
     return { kind: "challenge", challenge: challenge ?? "" };
+  }
+  if (type === "app_rate_limited") {
+    return { kind: "rate_limited" };
   }
   if (event !== undefined && concernsNobody(event)) {
     return { kind: "unused" };

@@ -34,9 +34,15 @@ export interface Answer {
  */
 export class Receiver {
   readonly #deps: ReceiverDeps;
+  #droppedAt: Date | undefined;
 
   constructor(deps: ReceiverDeps) {
     this.#deps = deps;
+  }
+
+  /** When Slack last told this process that it drops events of the app. */
+  get droppedAt(): Date | undefined {
+    return this.#droppedAt;
   }
 
   async take(payload: Exclude<SlackPayload, { kind: "malformed" }>): Promise<Answer> {
@@ -45,6 +51,10 @@ export class Receiver {
         return {};
       case "challenge":
         return { body: { challenge: payload.challenge } };
+      case "rate_limited":
+        this.#droppedAt = new Date();
+        this.#deps.log.warn("slack.events.dropped");
+        return {};
       case "command":
         return { body: { response_type: "ephemeral", text: await this.#answerCommand(payload.command) } };
       case "options":
@@ -115,7 +125,7 @@ function privateCommandIn(text: string): PrivateCommandName | undefined {
 function helpText(trigger: string): string {
   return [
     "`/errand <task>` starts a run in our direct conversation.",
-    "`/errand runs` (or `status`) shows your latest runs, and `/errand link` signs you in to their pages or joins your accounts.",
+    "`/errand runs` (or `status`) shows your latest runs, and `/errand link` gives you a link that signs you in to their pages.",
     "`/errand settings` shows and sets your defaults and those of the channel: `/errand settings env=Backend`.",
     "`/errand doctor` shows administrators of the server what is wrong with it.",
     `In a channel, mention me: \`${trigger} <task>\`. \`${trigger} help\` says what works in a thread.`,

@@ -4,9 +4,10 @@ import { createSlackAdapter, type SlackAdapter } from "../../../../src/adapters/
 import type { AdapterFacts, DeadNotices } from "../../../../src/core/doctor/adapter-facts.ts";
 import type { Finding } from "../../../../src/core/doctor/check.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../../support/emulated-slack.ts";
-import { SILENT_LOG } from "../../../support/logs.ts";
+import { type RecordedLine, recordingLog } from "../../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { sendSlackJson } from "../../../support/slack/slack-sender.ts";
 
 let slack: EmulatedSlack;
 let adapter: SlackAdapter;
@@ -15,6 +16,8 @@ let address: string;
 let dead: DeadNotices[];
 let lastEventAt: Date | undefined;
 let aheadMs: number;
+let logged: RecordedLine[];
+let stored: number;
 
 const FACTS: AdapterFacts = {
   now: () => new Date(Date.now() + aheadMs),
@@ -25,6 +28,7 @@ const FACTS: AdapterFacts = {
 
 beforeEach(async () => {
   [dead, lastEventAt, aheadMs] = [[], undefined, 0];
+  [logged, stored] = [[], 0];
   slack = await startEmulatedSlack();
   adapter = adapterWith(slack.botToken);
   server = Fastify();
@@ -40,12 +44,15 @@ function adapterWith(botToken: string, apiUrl = slack.apiUrl): SlackAdapter {
   return createSlackAdapter(
     { signingSecret: slack.signingSecret, botToken, apiUrl },
     {
-      accept: async () => true,
+      accept: async () => {
+        stored += 1;
+        return true;
+      },
       answerCommand: async () => "",
       searchChoices: async () => [],
       clock: new ManualClock(),
       readBlob: async () => new Uint8Array(),
-      log: SILENT_LOG,
+      log: recordingLog(logged),
       fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),
     },
   );
@@ -70,6 +77,7 @@ test("an app with all that it needs passes every check, with one call to Slack",
     ["slack_scopes", "ok"],
     ["slack_clock", "ok"],
     ["slack_events", "ok"],
+    ["slack_rate_limit", "ok"],
     ["slack_channels", "ok"],
   ]);
   expect(slack.calls("auth.test").length - before).toBe(1);
@@ -143,6 +151,23 @@ test("requests with a wrong signature point to the signing secret, until a valid
     remedy: expect.stringContaining("SLACK_SIGNING_SECRET"),
   });
   expect((await findings()).slack_events?.status).toBe("ok");
+});
+
+test("events that Slack drops are a warning for a day, and are logged", async () => {
+  const { signingSecret, teamId } = slack;
+  const minute = Math.floor(Date.now() / 60_000) * 60;
+  const limited = { type: "app_rate_limited", team_id: teamId, minute_rate_limited: minute };
+  await sendSlackJson(address, limited, { signingSecret });
+
+  expect((await findings()).slack_rate_limit).toMatchObject({
+    status: "warn",
+    message: expect.stringMatching(/^Slack said at 20\S+Z that it drops events/),
+    remedy: expect.stringContaining("repeat requests that had no answer"),
+  });
+  expect(logged).toEqual([{ level: "warn", message: "slack.events.dropped" }]);
+  expect(stored).toBe(0);
+  aheadMs = 25 * 60 * 60_000;
+  expect((await findings()).slack_rate_limit).toMatchObject({ status: "ok" });
 });
 
 test("channels that are closed to the bot are listed with the reason", async () => {

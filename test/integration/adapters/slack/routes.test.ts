@@ -131,12 +131,12 @@ describe("a signed event", () => {
   });
 
   test("a signed event without an id gets a stable one", async () => {
-    const limited = JSON.stringify({ type: "app_rate_limited", team_id: "T1", minute_rate_limited: 1 });
+    const event = JSON.stringify({ type: "app_requested", team_id: "T1" });
 
-    await send(limited);
-    await send(limited);
+    await send(event);
+    await send(event);
 
-    expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "app_rate_limited" })]);
+    expect([...inbox.values()]).toEqual([expect.objectContaining({ name: "app_requested" })]);
   });
 
   test("a signed event of two megabytes is stored, and one above the limit is refused", async () => {
