@@ -1,8 +1,10 @@
 import { storeInputFiles } from "../input-files/input-file.ts";
+import type { FollowUpEffect } from "../runs/decide-follow-up.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../runs/states.ts";
+import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
 import { askWhere, endQuestionsIn, findWhere, rememberChoice } from "./ask-where.ts";
@@ -17,7 +19,7 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
-import { complete, completing, reply, replyNotice, replyWith } from "./message-results.ts";
+import { complete, completing, endedNotice, reply, replyNotice, replyWith } from "./message-results.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
 import { parseOptions, type RequestOptions } from "./parse-options.ts";
 
@@ -157,7 +159,7 @@ async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id
 async function mute(context: AuthorizedContext, deps: InboxDeps, isMuted: boolean): Promise<Disposition> {
   const { author, thread } = context;
   if (thread.runId === undefined) {
-    return reply(context, deps, "There is no run here yet.");
+    return reply(context, deps, noRunText(context));
   }
   await deps.runs.requireControl(thread.runId, author, requestOriginOf(context));
   const { threads } = deps.storage;
@@ -197,14 +199,25 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   };
   const extras = {
     ...completing(context, "follow_up"),
-    ...(isReport(message) ? {} : { saysIfQuestionOpen: replyNotice(context, QUESTION_OPEN) }),
+    noticesFor: (effect: FollowUpEffect) => noticesFor(effect, context),
   };
   await invite(context, deps);
   await deps.runs.followUp(currentRun(context), author, input, extras);
   return "follow_up";
 }
 
-/** Tells the author of a text that is not an answer that the run still waits for one. */
+/** An answer has no turn that would end it. The author of another text learns that the run still waits for an answer. */
+function noticesFor(
+  { followUpId, questionOpen }: FollowUpEffect,
+  context: AuthorizedContext,
+): readonly Notice[] {
+  if (followUpId === undefined) {
+    return endedNotice(context, "done");
+  }
+  const isOpen = questionOpen === true && !isReport(context.message);
+  return isOpen ? [replyNotice(context, QUESTION_OPEN)] : [];
+}
+
 const QUESTION_OPEN =
   "The agent gets this message with its next turn. Its question is still open: answer with yes, no or the name of " +
   "an option.";
@@ -267,13 +280,18 @@ async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["i
   }
 }
 
-async function statusText({ author, thread }: AuthorizedContext, { runs }: InboxDeps): Promise<string> {
+async function statusText(context: AuthorizedContext, { runs }: InboxDeps): Promise<string> {
+  const { author, thread } = context;
   if (thread.runId === undefined) {
-    return "There is no run here yet.";
+    return noRunText(context);
   }
   const run = await runs.get({ id: thread.runId }, author);
   const reason = run.statusMessage === undefined ? "" : ` (${run.statusMessage.message})`;
   return `"${run.title}" ${STATE_PHRASES[run.state]}${reason}. ${runs.sessionLink(run)}`;
+}
+
+function noRunText({ adapter }: MessageContext): string {
+  return `There is no run here yet. \`${adapter.traits.trigger} <task>\` starts one.`;
 }
 
 function currentRun({ thread }: MessageContext): Run["id"] {

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { TransactionExtras } from "../runs/transaction-extras.ts";
-import type { Notice } from "../threads/notice.ts";
+import type { Notice, TurnOutcome } from "../threads/notice.ts";
 import type { Disposition, InboxResult } from "./inbox-result.ts";
 import type { ThreadNotices } from "./inbox-store.ts";
 import {
@@ -36,16 +36,17 @@ export async function replyWith(
   return reply(context, deps, error.message);
 }
 
+/** A message that gets a reply and nothing else has no reaction, because no turn would end it. */
 export async function reply(context: MessageContext, deps: InboxDeps, text: string): Promise<Disposition> {
-  const notices = [...seenNotice(context), replyNotice(context, text)];
-  const { thread } = context;
-  return complete({ ...resultOf(context), disposition: "replied" }, deps, { thread, notices });
+  const threadNotices = { thread: context.thread, notices: [replyNotice(context, text)] };
+  return complete({ ...resultOf(context), disposition: "replied" }, deps, threadNotices);
 }
 
-/** What a change of a run stores in its own transaction: the result of the event, and the 👀 notice. */
+/** What a change of a run stores in its own transaction: the result of the event, and the reaction to the message. */
 export function completing(context: AuthorizedContext, disposition: Disposition): TransactionExtras {
   const { choice } = context;
-  const notices = [...seenNotice(context), ...(choice === undefined ? [] : [chosenNotice(choice)])];
+  const reaction = disposition === "cancelled" ? endedNotice(context, "stopped") : seenNotice(context);
+  const notices = [...reaction, ...(choice === undefined ? [] : [chosenNotice(choice)])];
   const threadNotices = { threadId: context.thread.id, notices: [...notices, ...unreadNotice(context)] };
   const answers = choice === undefined ? {} : { answers: choice.requestId };
   return {
@@ -84,9 +85,19 @@ export function replyNotice(
   };
 }
 
-/** A button is on a message of the bot, which needs no 👀. */
-export function seenNotice({ message: { buttonAction, messageRef } }: MessageContext) {
-  return buttonAction === undefined && messageRef !== "" ? [{ kind: "seen", messageRef } as const] : [];
+/** 👀 until the turn ends that the message leads to. */
+export function seenNotice(context: MessageContext): readonly Notice[] {
+  return reactsTo(context) ? [{ kind: "seen", messageRef: context.message.messageRef }] : [];
+}
+
+/** For a message whose effect is complete, so that no turn ends it. */
+export function endedNotice(context: MessageContext, end: TurnOutcome): readonly Notice[] {
+  return reactsTo(context) ? [{ kind: "ended", messageRef: context.message.messageRef, end }] : [];
+}
+
+/** A button is on a message of the bot, which needs no reaction. */
+function reactsTo({ message: { buttonAction, messageRef } }: MessageContext): boolean {
+  return buttonAction === undefined && messageRef !== "";
 }
 
 /** Says in the thread what the agent does not know. */

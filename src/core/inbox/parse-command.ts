@@ -56,8 +56,9 @@ function wordIn(trimmed: string): Command {
 export function helpText(trigger: string): string {
   return [
     `I run a coding agent for you. Tell me what to do: \`${trigger} add a test for the parser\`.`,
+    "Options stand before the task: `repo=owner/name`, `ref=…`, `env=…`, `model=…`, `agent=…`, `pr=off`, `pr=draft`, `pr=ready`.",
     `This thread has one run: \`${trigger} …\` continues it, \`${trigger} status\` shows its state,`,
-    `\`${trigger} stop\` stops it, \`${trigger} retry\` does it again, and \`${trigger} new …\` starts another one.`,
+    `\`${trigger} stop\` stops it, \`${trigger} retry\` repeats it, and \`${trigger} new …\` starts another one.`,
     "I take these words only if a message says nothing else.",
     `Replies of the person who asked need no mention, unless others write here too. \`${trigger} mute\` makes me read mentions only,`,
     "and a message that begins with `(aside)` is never for me.",

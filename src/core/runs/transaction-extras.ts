@@ -26,8 +26,8 @@ export interface TransactionExtras {
   readonly author?: AuditContext;
   /** Builds the response that is stored under the caller's idempotency key. */
   readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
-  /** Posted to the thread of `threadNotices` too if the follow-up is no answer to the open question. */
-  readonly saysIfQuestionOpen?: Notice;
+  /** Posted to the thread of `threadNotices` too, after what the change did with a follow-up is known. */
+  readonly noticesFor?: (effect: FollowUpEffect) => readonly Notice[];
 }
 
 export interface FollowUpResult extends FollowUpEffect {
@@ -48,12 +48,9 @@ export function addExtras(
     edit.bind(binding);
   }
   edit.startAfter(startAfterMs);
-  const { saysIfQuestionOpen, threadNotices } = extras;
-  for (const notice of threadNotices?.notices ?? []) {
+  const { noticesFor, threadNotices } = extras;
+  for (const notice of [...(threadNotices?.notices ?? []), ...(noticesFor?.(effect) ?? [])]) {
     edit.notices.post(notice, threadNotices?.threadId);
-  }
-  if (saysIfQuestionOpen !== undefined && effect.questionOpen === true) {
-    edit.notices.post(saysIfQuestionOpen, threadNotices?.threadId);
   }
   if (inboxResult !== undefined) {
     edit.attach({ inboxResult: { ...inboxResult, runId: edit.run.id } });

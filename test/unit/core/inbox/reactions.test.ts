@@ -47,7 +47,7 @@ describe("reactions at the end of a turn", () => {
 
     expect(reactions()).toEqual({ a: "done", b: "seen" });
     await say("c", "stop");
-    expect(reactions()).toMatchObject({ a: "done", b: "stopped" });
+    expect(reactions()).toEqual({ a: "done", b: "stopped", c: "stopped" });
   });
 
   test("a turn that fails", async () => {
@@ -75,6 +75,41 @@ describe("reactions at the end of a turn", () => {
     await say("card", "", { buttonAction: { kind: "retry", runId } });
 
     expect(reactions()).toEqual({ a: "done" });
+  });
+
+  test("a message that gets only a reply has no reaction, because nothing would end it", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await say("a", "status");
+    await say("b", "Fix it");
+
+    for (const text of ["status", "help", "mute", "retry"]) {
+      await say(text, text);
+    }
+
+    expect(reactions()).toEqual({ b: "seen" });
+    expect(harness.repliesShown()).toHaveLength(5);
+  });
+
+  test("an answer to a question is done at once, and another text is seen", async () => {
+    await harness.aBlockedRun();
+
+    await say("other", "what about the tests?", { addressed: "reply" });
+    const before = reactions();
+    await say("answer", "yes", { addressed: "reply" });
+
+    expect(before).toMatchObject({ other: "seen" });
+    expect(reactions()).toMatchObject({ answer: "done", other: "done" });
+  });
+
+  test("the edit of a request that was stopped leaves its reaction", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await say("a", "Fix it");
+    await say("b", "stop");
+
+    await say("a", "Fix that", { revision: { messageId: "a", version: "2", isEdit: true } });
+
+    expect(reactions()).toEqual({ a: "stopped", b: "stopped" });
+    expect(harness.repliesShown()).toEqual([expect.stringContaining("your change starts nothing")]);
   });
 
   test("a message over the API has no reaction", async () => {
