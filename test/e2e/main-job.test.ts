@@ -28,8 +28,8 @@ afterAll(async () => {
 
 const STATES = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "SUCCEEDED"];
 /** The states that a thread shows. A newer card may replace one that was not posted yet. */
-const SLACK_WORDS = ["Queued", "Starting", "Preparing the workspace", "Working", "Succeeded"];
-const GITHUB_WORDS = ["Queued", "Starting", "Preparing the workspace", "Working", "Done"];
+const SLACK_WORDS = ["Queued", "Preparing the workspace", "Starting the agent", "Working", "Succeeded"];
+const GITHUB_WORDS = ["Queued", "Preparing the workspace", "Starting the agent", "Working", "Done"];
 
 describe("a run over REST (step 1)", () => {
   test("a run over REST passes through its states, and the stream shows them live", async () => {

@@ -26,8 +26,8 @@ export interface ShownMessage {
 /** The words of the cards for each state. */
 const STATE_WORDS: Readonly<Record<string, readonly string[]>> = {
   QUEUED: ["Queued"],
-  PENDING: ["Starting"],
-  CLAIMED: ["Preparing the workspace"],
+  PENDING: ["Preparing the workspace"],
+  CLAIMED: ["Starting the agent"],
   INPROGRESS: ["Working"],
   BLOCKED: ["Waiting for an answer", "Waiting for approval"],
   SUCCEEDED: ["Succeeded", "Done"],

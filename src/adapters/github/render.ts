@@ -14,8 +14,8 @@ const MAX_STEP = 150;
 
 const STATE_WORDS: Readonly<Record<RunState, string>> = {
   QUEUED: "Queued",
-  PENDING: "Starting",
-  CLAIMED: "Preparing the workspace",
+  PENDING: "Preparing the workspace",
+  CLAIMED: "Starting the agent",
   INPROGRESS: "Working",
   BLOCKED: "Waiting for an answer",
   SUCCEEDED: "Done",

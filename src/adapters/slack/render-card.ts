@@ -25,8 +25,8 @@ const MAX_PLAIN_TEXT = 3_900;
 
 const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words: string }>> = {
   QUEUED: { emoji: "⏳", words: "Queued" },
-  PENDING: { emoji: "⏳", words: "Starting" },
-  CLAIMED: { emoji: "⏳", words: "Preparing the workspace" },
+  PENDING: { emoji: "⏳", words: "Preparing the workspace" },
+  CLAIMED: { emoji: "⏳", words: "Starting the agent" },
   INPROGRESS: { emoji: "🏃", words: "Working" },
   BLOCKED: { emoji: "✋", words: "Waiting for an answer" },
   SUCCEEDED: { emoji: "✅", words: "Succeeded" },
@@ -129,12 +129,12 @@ function approvalBlocks({ approval, sessionLink }: RunCard): types.KnownBlock[] 
     return [];
   }
   const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
-  const heading = context(
-    `${approval.text === undefined ? "A private follow-up waits for approval." : what}`,
-  );
+  const heading = context(approval.text === undefined ? "A private follow-up waits for approval." : what);
   const words = approval.text === undefined ? [] : [plainSection(approval.text)];
   const rest =
-    approval.inputsHash === undefined ? [context(`Decide about it ${link(sessionLink, "here")}.`)] : [];
+    approval.inputsHash === undefined
+      ? [context(`Approve or refuse it on ${link(sessionLink, "the page of the run")}.`)]
+      : [];
   return [heading, ...words, ...rest];
 }
 

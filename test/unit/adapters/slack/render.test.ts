@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { render as renderDelivery } from "../../../../src/adapters/slack/render.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
 import { RUN_STATES } from "../../../../src/core/runs/states.ts";
-import type { Notice } from "../../../../src/core/threads/notice.ts";
+import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
 import { slackLimitError } from "../../../support/slack/slack-limits.ts";
 
 const CASES = new URL("../../../fixtures/slack/render/", import.meta.url);
@@ -125,6 +125,130 @@ test("a run that waits for approval says so, and can only be opened or stopped",
   expect(text).toBe("✋ t · Waiting for approval");
   expect(JSON.stringify(blocks)).toContain(message);
   expect(actions?.elements).toMatchObject([{ action_id: "errand_open" }, { action_id: "errand_cancel" }]);
+});
+
+/** The action ids of the buttons of a card. */
+function buttonsOf(changes: Partial<RunCard>): readonly unknown[] {
+  const { blocks } = render({ kind: "card", card: aCard(changes) });
+  const actions = blocks.find((block) => block.type === "actions");
+  return actions?.elements.map((element) => "action_id" in element && element.action_id) ?? [];
+}
+
+function aCard(changes: Partial<RunCard> = {}): RunCard {
+  return { runId, title: "Fix it", state: "INPROGRESS", turn: 1, sessionLink: LINK, ...changes };
+}
+
+describe("the buttons of a card", () => {
+  test.each([
+    [
+      ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED"],
+      ["errand_open", "errand_cancel"],
+    ],
+    [["SUCCEEDED"], ["errand_open"]],
+    [
+      ["FAILED", "ERROR", "CANCELLED"],
+      ["errand_retry", "errand_open"],
+    ],
+  ] as const)("a run that is one of %j has the buttons %j", (states, buttons) => {
+    expect(states.map((state) => buttonsOf({ state }))).toEqual(states.map(() => buttons));
+  });
+
+  test("what waits for approval has its buttons in every state, with all of its words", () => {
+    const approval = { isFollowUp: true, text: "and the docs", inputsHash: "abc" };
+    const { blocks } = render({ kind: "card", card: aCard({ approval }) });
+
+    expect(buttonsOf({ approval })).toEqual([
+      "errand_approve",
+      "errand_refuse",
+      "errand_open",
+      "errand_cancel",
+    ]);
+    expect(buttonsOf({ approval, state: "FAILED" })).toEqual([
+      "errand_approve",
+      "errand_refuse",
+      "errand_retry",
+      "errand_open",
+    ]);
+    expect(JSON.stringify(blocks)).toMatch(/This follow-up waits for approval:.*"and the docs"/);
+    expect(JSON.stringify(blocks)).not.toContain("Approve or refuse it");
+  });
+
+  test("an approval whose words the card does not show is decided on the page of the run", () => {
+    const shown = [{ isFollowUp: true }, { isFollowUp: false, text: "The start of …" }].map((approval) => {
+      const { blocks } = render({ kind: "card", card: aCard({ state: "BLOCKED", approval }) });
+      expect(buttonsOf({ state: "BLOCKED", approval })).toEqual(["errand_open", "errand_cancel"]);
+      return JSON.stringify(blocks);
+    });
+
+    expect(shown[0]).toContain("A private follow-up waits for approval.");
+    expect(shown[1]).toMatch(/This waits for approval:.*"The start of …"/);
+    for (const blocks of shown) {
+      expect(blocks).toContain(`Approve or refuse it on <${LINK}|the page of the run>.`);
+    }
+  });
+});
+
+describe("a card", () => {
+  const full = aCard({
+    turn: 2,
+    elapsedSeconds: 65,
+    costUsd: 1.5,
+    message: "The worker was lost.",
+    question: { permissionId: "p", title: "May I?", options: [] },
+    approval: { isFollowUp: true, text: "and the docs", inputsHash: "abc" },
+    workspace: { environment: "Backend", repositories: ["acme/web"], reason: "chosen here" },
+    pullRequest: "https://github.example/acme/web/pull/1",
+    pullRequestStatus: { state: "open", checks: { failed: 1, passed: 2, total: 3 } },
+    plan: [
+      { text: "Look", status: "completed" },
+      { text: "Repair", status: "in_progress" },
+    ],
+    step: "Reading",
+  });
+
+  test("the plain text of a card says what its blocks say, for a workspace that refuses them", () => {
+    const { plainText } = render({ kind: "card", card: full });
+
+    expect(plainText.split("\n")).toEqual([
+      "🏃 Fix it · Working",
+      "The worker was lost.",
+      "May I?",
+      "and the docs",
+      "turn 2 · 1 min 5 s · $1.50",
+      "In Backend, acme/web (chosen here)",
+      "https://github.example/acme/web/pull/1 · open · checks 2 of 3 passed, 1 failed",
+      "✓ Look",
+      "▸ Repair",
+      "Now: Reading",
+      `<${LINK}>`,
+    ]);
+  });
+
+  test("its plain text is short enough for an edit, and keeps the link", () => {
+    const { plainText } = render({ kind: "card", card: aCard({ message: "word ".repeat(4_000) }) });
+
+    expect(plainText.length).toBeLessThanOrEqual(3_900);
+    expect(plainText.endsWith(`\n<${LINK}>`)).toBe(true);
+  });
+
+  test("the plan is one block in which each step has its state and an id of its own", () => {
+    const plan = Array.from({ length: 20 }, (_, index) => ({
+      text: `Step ${index + 1}`,
+      status: index < 15 ? "completed" : index === 15 ? "in_progress" : "pending",
+    }));
+    const { planBlocks } = render({ kind: "card", card: aCard({ plan }) });
+
+    const block = planBlocks?.find(({ type }) => type === "plan");
+    expect(block).toMatchObject({ title: "Plan: 15 of 20 steps done" });
+    expect(block?.type === "plan" && block.tasks?.slice(0, 1)).toEqual([
+      { type: "task_card", task_id: "step-9", title: "Step 9", status: "complete" },
+    ]);
+    expect(block?.type === "plan" && block.tasks?.map(({ status }) => status)).toEqual([
+      ...Array(7).fill("complete"),
+      "in_progress",
+      ...Array(4).fill("pending"),
+    ]);
+  });
 });
 
 describe("long text", () => {
