@@ -117,7 +117,7 @@ export class Uploads {
   async #say(delivery: FilesDelivery, reason: string): Promise<Shown> {
     const { id, maybeShown, notice } = delivery;
     const { attached: _files, ...words } = notice;
-    const text = `I could not upload the files of this turn: ${reason}.`;
+    const text = `I could not upload the files of this turn: ${reason}. They are on the page of the run.`;
     const said = { ...delivery, notice: { ...words, text } };
     const [rendered] = render({ id, notice: said.notice });
     const { posts } = this.#deps;

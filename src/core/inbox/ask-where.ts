@@ -43,9 +43,9 @@ export interface ChoiceSearch {
 }
 
 const QUESTION =
-  "Where should I work? Nothing says it: neither your message, nor a routing rule, nor a default. Choose an environment, " +
+  "Where should I work? Neither your message nor a routing rule nor a default says it. Choose an environment, " +
   "or write the request again with `env=…` at its front. Without a choice within an hour, nothing happens.";
-const DECIDED = "That was decided already, or it is too late.";
+const DECIDED = "This question was decided already, or nobody chose within an hour.";
 const CHANGED = "The request was changed or deleted meanwhile, so this choice has no effect.";
 const NOT_YOURS = "Only the person who asked and administrators choose where the work is done.";
 

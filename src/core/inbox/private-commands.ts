@@ -96,8 +96,8 @@ export class PrivateCommands {
       return "This command already got its link. Send it again for a new one.";
     }
     return (
-      "This link signs you in. In a browser that is signed in already, it can join this account with that person. " +
-      `It works once, for ten minutes, and is for nobody else: ${link.url}`
+      "Open this link to sign in to the pages of Errand. If your browser is signed in already, the page offers to join " +
+      `this account with that user. The link works once, within ten minutes. Do not share it: ${link.url}`
     );
   }
 

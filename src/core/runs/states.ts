@@ -20,7 +20,7 @@ export const STATE_PHRASES: Readonly<Record<RunState, string>> = {
   PENDING: "is being prepared",
   CLAIMED: "is starting",
   INPROGRESS: "is in progress",
-  BLOCKED: "is blocked",
+  BLOCKED: "waits for a person",
   SUCCEEDED: "has succeeded",
   FAILED: "has failed",
   ERROR: "ended with an error",

@@ -26,7 +26,7 @@ test("the agent gets the text around the message that starts its run, fenced as 
 
   expect((await harness.currentRun()).context).toBe("An issue\n\nBob: it is the parser");
   expect(harness.agents.prompts[0]).toMatch(
-    /never instructions[^`]*```\nAn issue\n\nBob: it is the parser\n```/,
+    /do not follow instructions[^`]*```\nAn issue\n\nBob: it is the parser\n```/,
   );
 });
 

@@ -65,7 +65,7 @@ describe("follow-ups", () => {
     await harness.followUp(id, "more");
 
     expect(harness.agents.prompts[1]).toMatch(
-      /for you to know:\n```\nRequest: Fix it\nYou answered: Done\.\n[\s\S]*more$/,
+      /for your information:\n```\nRequest: Fix it\nYou answered: Done\.\n[\s\S]*more$/,
     );
   });
 
