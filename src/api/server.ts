@@ -1,10 +1,4 @@
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyServerOptions,
-  fastify,
-  LogController,
-} from "fastify";
+import { type FastifyInstance, type FastifyServerOptions, fastify, LogController } from "fastify";
 import { type ApiDeps, limitsOf } from "./api-deps.ts";
 import { AnsweredRequests, closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
@@ -26,7 +20,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = bareServer(deps);
   server.decorateRequest("caller", undefined);
   const paths = collectPaths(server);
-  outliveAcceptErrors(server);
+  outliveAcceptErrors(server, deps.log);
   closeConnectionsOnStop(server);
   limitRequestMemory(server, limitsOf(deps).unansweredBodies);
   if (deps.tls) {
@@ -43,7 +37,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     await all.addOpenapi(server);
   }
   await server.register(async (app) => {
-    addRequestLog(app);
+    addRequestLog(app, deps.log);
     await addSecurityHeaders(app, deps.publicUrl());
     refuseUnusableHeaders(app);
     refuseUnmatched(app, paths);
@@ -60,9 +54,8 @@ const PARAMETER_LENGTH_MAX = 200;
 
 function bareServer(deps: ApiDeps): FastifyInstance {
   const limits = limitsOf(deps);
-  const answer = answerErrors(deps.publicUrl);
+  const answer = answerErrors(deps.publicUrl, deps.log);
   const answered = new AnsweredRequests();
-  const loggerInstance: FastifyBaseLogger = deps.log;
   const connections = {
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
@@ -70,7 +63,6 @@ function bareServer(deps: ApiDeps): FastifyInstance {
     requireHostHeader: false,
   };
   const options = {
-    loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: requestIdOf,
     bodyLimit: limits.bodyBytes,

@@ -2,8 +2,8 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
+import { DeliveryProblem } from "../delivery-problem.ts";
 import { ForgedRequests } from "../forged-requests.ts";
-import { sendProblem } from "../send-problem.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
@@ -11,6 +11,11 @@ import { readWebhookRequest } from "./webhook-request.ts";
 const BODY_LIMIT_BYTES = 26 * 1024 * 1024;
 /** GitHub times out after 10 seconds. */
 const STORE_LIMIT_MS = 5_000;
+
+const FORGED = new DeliveryProblem(401, "The SHA-256 signature is missing or wrong.");
+const UNNAMED = new DeliveryProblem(400, "X-GitHub-Delivery and X-GitHub-Event are needed.");
+const MALFORMED = new DeliveryProblem(400, "The body is not what GitHub sends.");
+const NOT_STORED = new DeliveryProblem(503, "The event could not be stored. Deliver it again.");
 
 export interface WebhookDeps {
   readonly secrets: readonly string[];
@@ -46,11 +51,11 @@ async function receive(exchange: Exchange): Promise<FastifyReply> {
   switch (received.kind) {
     case "forged":
       deps.forged.add(request.id);
-      return sendProblem(reply, 401, "The SHA-256 signature is missing or wrong.");
+      return FORGED.sendBy(reply);
     case "unnamed":
-      return sendProblem(reply, 400, "X-GitHub-Delivery and X-GitHub-Event are needed.");
+      return UNNAMED.sendBy(reply);
     case "malformed":
-      return sendProblem(reply, 400, "The body is not what GitHub sends.");
+      return MALFORMED.sendBy(reply);
     case "unused":
       return reply.send({ stored: false });
     case "event":
@@ -68,7 +73,7 @@ async function store(event: ReceivedEvent, { request, reply, deps }: Exchange): 
   } catch (error) {
     // GitHub does not deliver again by itself. `LostDeliveries` finds the event in the list of failed deliveries.
     deps.log.error("github.webhook.not_stored", { ...facts, error });
-    return sendProblem(reply, 503, "The event could not be stored. Deliver it again.");
+    return NOT_STORED.sendBy(reply);
   }
 }
 

@@ -1,13 +1,17 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
+import { DeliveryProblem } from "../delivery-problem.ts";
 import { ForgedRequests } from "../forged-requests.ts";
-import { sendProblem } from "../send-problem.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import type { Receiver } from "./receiver.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
 /** A message with many blocks and attachments can exceed Fastify's own limit of 1 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+
+const FORGED = new DeliveryProblem(401, "The signature is missing, wrong or too old.");
+const MALFORMED = new DeliveryProblem(400, "The body is not what Slack sends.");
+const NOT_STORED = new DeliveryProblem(503, "The event could not be stored. Deliver it again.");
 
 export interface WebhookDeps {
   readonly signingSecret: string;
@@ -45,9 +49,9 @@ async function receive({ request, reply, deps }: Exchange): Promise<FastifyReply
   switch (received.kind) {
     case "forged":
       deps.forged.add(request.id);
-      return sendProblem(reply, 401, "The signature is missing, wrong or too old.");
+      return FORGED.sendBy(reply);
     case "malformed":
-      return sendProblem(reply, 400, "The body is not what Slack sends.");
+      return MALFORMED.sendBy(reply);
     case "ssl_check":
       return reply.send();
   }
@@ -60,6 +64,6 @@ async function receive({ request, reply, deps }: Exchange): Promise<FastifyReply
   } catch (error) {
     const { deliveryId, name } = received.kind === "event" ? received.event : {};
     deps.log.warn("slack.webhook.not_stored", { requestId: request.id, deliveryId, name, error });
-    return sendProblem(reply, 503, "The event could not be stored. Deliver it again.");
+    return NOT_STORED.sendBy(reply);
   }
 }

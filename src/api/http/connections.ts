@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from "fastify";
 
 /**
  * Logs connections that could not be accepted, for example because memory or descriptors are used up. Fastify no
  * longer handles these errors once the server listens, and an unhandled one would end the process.
  */
-export function outliveAcceptErrors(server: FastifyInstance): void {
+export function outliveAcceptErrors(server: FastifyInstance, log: FastifyBaseLogger): void {
   server.addHook("onListen", async () => {
-    server.server.on("error", (error) => server.log.warn({ error }, "server.accept.failed"));
+    server.server.on("error", (error) => log.warn({ error }, "server.accept.failed"));
   });
 }
 
@@ -47,15 +47,12 @@ export function isGone(raw: ServerResponse & { readonly stream?: { readonly dest
  * next request.
  */
 export class AnsweredRequests {
-  readonly #last = new WeakMap<
-    Socket,
-    { readonly request: IncomingMessage; readonly response: ServerResponse }
-  >();
+  readonly #last = new WeakMap<Socket, ServerResponse>();
 
   watch(server: FastifyInstance): void {
     server.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
       if (request.httpVersionMajor === 1) {
-        this.#last.set(request.socket, { request, response });
+        this.#last.set(request.socket, response);
       }
     });
   }
@@ -63,6 +60,6 @@ export class AnsweredRequests {
   /** False once the request has arrived completely: an error then concerns the next one. */
   has(socket: Socket): boolean {
     const last = this.#last.get(socket);
-    return last?.response.headersSent === true && !last.request.complete;
+    return last?.headersSent === true && !last.req.complete;
   }
 }

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/errors.ts";
 import { hideKeys } from "../auth/api-keys.ts";
 import { errorPage } from "../pages/error-page.ts";
@@ -13,10 +13,10 @@ const PROBLEM_TYPE = "application/problem+json";
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 /** Answers every error of the server as `application/problem+json`, and as a page to a person with a browser. */
-export function answerErrors(publicUrl: () => string): ErrorAnswer {
+export function answerErrors(publicUrl: () => string, log: FastifyBaseLogger): ErrorAnswer {
   return (thrown, request, reply) => {
     const error = asAppError(thrown, request);
-    logOnce(request, error, thrown);
+    logOnce(log, request.id, { error, thrown });
     const problem = problemOf(error, {
       publicUrl: publicUrl(),
       // Hidden as in the log, so that a caller who publishes the response does not publish a key in the address.
@@ -127,13 +127,17 @@ function asAppError(thrown: unknown, { routeOptions }: FastifyRequest): AppError
   );
 }
 
-function logOnce(request: FastifyRequest, error: AppError, thrown: unknown): void {
+function logOnce(
+  log: FastifyBaseLogger,
+  requestId: string,
+  { error, thrown }: { readonly error: AppError; readonly thrown: unknown },
+): void {
   const status = statusOf(error);
   if (!(thrown instanceof AppError) && status >= 500) {
-    request.log.error({ error: thrown }, "request.failed");
+    log.error({ requestId, error: thrown }, "request.failed");
   } else if (status >= 500) {
-    request.log.warn({ code: error.code, error }, "request.unavailable");
+    log.warn({ requestId, code: error.code, error }, "request.unavailable");
   } else {
-    request.log.debug({ code: error.code, issues: error.options.issues?.length }, "request.refused");
+    log.debug({ requestId, code: error.code, issues: error.options.issues?.length }, "request.refused");
   }
 }
