@@ -82,7 +82,7 @@ const kept: object[] = [];
 /**
  * Keeps one of the objects that Node creates for each call of `process.nextTick`. Whenever the process is idle, V8
  * forgets the hidden classes of objects that are all gone. The compiled code of `process.nextTick` then stays generic,
- * and a request takes a sixth longer until the process ends.
+ * and a short request takes an eighth longer until the process ends.
  */
 export async function keepTick(): Promise<object> {
   const tick = await new Promise<object>((resolve) => {
