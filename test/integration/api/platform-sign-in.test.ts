@@ -129,6 +129,19 @@ test("the sign-in page has a button for each configured way, in their order", as
 });
 
 describe("signing in with Slack", () => {
+  test("an e-mail address that Slack has not verified is not stored, and a verified one is later", async () => {
+    slack.openid.codes.next = slack.alice;
+    slack.openid.changes = { email_verified: false };
+    await signIn("slack");
+    const before = (await whoami()).body;
+    slack.openid.changes = {};
+    await signIn("slack");
+
+    expect(before).toMatchObject({ sign_in: { method: "slack" } });
+    expect(before.principal.email ?? null).toBeNull();
+    expect((await whoami()).body.principal).toMatchObject({ email: "alice@acme.example" });
+  });
+
   test("a member of the connected workspace signs in as the author of the own messages", async () => {
     slack.openid.codes.next = slack.alice;
     const subject = `slack:${slack.teamId}:${slack.alice.id}`;
@@ -199,17 +212,6 @@ describe("signing in with Slack", () => {
       team: slack.teamId,
       redirect_uri: `${PUBLIC_URL}/signin/slack/callback`,
     });
-  });
-
-  test("an e-mail address that Slack has not verified is not stored", async () => {
-    slack.openid.codes.next = slack.bob;
-    slack.openid.changes = { email_verified: false };
-
-    await signIn("slack");
-
-    const { body } = await whoami();
-    expect(body).toMatchObject({ sign_in: { method: "slack" } });
-    expect(body.principal.email ?? null).toBeNull();
   });
 
   test("without an answer of Slack nobody signs in", async () => {
