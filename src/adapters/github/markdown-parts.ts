@@ -27,17 +27,22 @@ export function splitMarkdown(markdown: string): MarkdownPart[] {
 const UNSEEN_ELEMENT =
   "<(?<element>script|style|template|noscript|iframe|object|svg|math|title|textarea|xmp)(?=[\\s/>])[^]*?(?:<\\/\\k<element>\\s*>|(?![^]))";
 const ATTRIBUTES = "(?:\"[^\"]*\"|'[^']*'|[^<>\"'])*";
+/** A lookahead takes its first match only, so that a tag with many styles is not searched again from each of them. */
+const STYLE = "(?=(?<untilStyle>[^<>]*?\\sstyle\\s*=))\\k<untilStyle>";
 const HIDING =
-  "(?:hidden(?=[\\s=/>])|aria-hidden|style\\s*=[^<>]*(?:display\\s*:\\s*none|visibility|font-size\\s*:\\s*0|opacity\\s*:\\s*0))";
-const HIDDEN_ELEMENT = `<(?<hidden>[a-z][a-z\\d-]*)(?=[^<>]*\\s${HIDING})\\s${ATTRIBUTES}>[^]*?(?:<\\/\\k<hidden>\\s*>|(?![^]))`;
+  `(?=[^<>]*\\s(?:hidden(?=[\\s=/>])|aria-hidden)|` +
+  `${STYLE}[^<>]*(?:display\\s*:\\s*none|visibility|font-size\\s*:\\s*0|opacity\\s*:\\s*0))`;
+/** The space after the name is looked for first, because otherwise a long name is searched once for each of its letters. */
+const HIDDEN_ELEMENT = `<(?<hidden>[a-z][a-z\\d-]*)(?=\\s)${HIDING}\\s${ATTRIBUTES}>[^]*?(?:<\\/\\k<hidden>\\s*>|(?![^]))`;
 /** A tag with its attributes. The text between two tags is shown. */
 const TAG = `<\\/?[a-z][a-z\\d-]*(?:\\s${ATTRIBUTES}|\\/?)>|<!\\[CDATA\\[[^]*?(?:\\]\\]>|(?![^]))|<\\?[^]*?(?:\\?>|(?![^]))|<![a-z][^<>]*>`;
 /** Text in brackets that are nested at most four deep. */
 const BRACKETED = [1, 2, 3, 4].reduce((inner) => `\\[(?:[^\\[\\]]|${inner})*\\]`, "\\[[^\\[\\]]*\\]");
 const IMAGE = `!${BRACKETED}(?:\\([^()]*(?:\\([^()]*\\)[^()]*)*\\)|\\[[^\\[\\]]*\\])?`;
+/** Blanks with at most one line break. A text matches in one way only, otherwise many blanks take cubic time. */
+const GAP = "[ \\t]*(?:\\n[ \\t]*)?";
 /** `[label]: address "title"` names an address for links elsewhere. A footnote, `[^1]: text`, is shown. */
-const DEFINITION =
-  "^ {0,3}\\[(?!\\^)[^\\[\\]]+\\]:[ \\t]*\\n?[ \\t]*[^\\s]+(?:[ \\t]*\\n?[ \\t]*(?:\"[^\"]*\"|'[^']*'|\\([^()]*\\)))?[ \\t]*$";
+const DEFINITION = `^ {0,3}\\[(?!\\^)[^\\[\\]]+\\]:${GAP}[^\\s]+(?:${GAP}(?:"[^"]*"|'[^']*'|\\([^()]*\\)))?[ \\t]*$`;
 
 const CODE_AND_UNSEEN = new RegExp(
   [FENCE, SPAN, COMMENT, UNSEEN_ELEMENT, HIDDEN_ELEMENT, TAG, IMAGE, DEFINITION].join("|"),

@@ -13,7 +13,7 @@ interface Section {
   readonly end: number;
 }
 
-const HEADING = /^ {0,3}#{1,6}\s+(.+?)[\s#]*$|^\*\*(.+?)\*\*:?\s*$/;
+const HEADING = /^ {0,3}#{1,6}\s+([\s\S]+)$|^\*\*(.+?)\*\*:?\s*$/;
 const COMMENTS = /<!--[\s\S]*?-->/g;
 const FENCE = /^\s*(```|~~~)/;
 /** Headings of the part that says what was done. */
@@ -24,7 +24,7 @@ const ABOUT_ISSUE = /^(?:fixes|closes|resolves|references?|related)\b|\b(?:issue
 const NOT_ABOUT_ISSUE = /\b(?:known|types?|kind)\b/;
 /** `Fixes #`, `Closes: #(issue)`: the number is missing. */
 const OPEN_REFERENCE =
-  /^(\s*(?:[-*]\s+)?)(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#\s*[a-z_<>()[\]-]*\s*$/i;
+  /^(\s*(?:[-*]\s+)?)(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#\s*(?:[a-z_<>()[\]-]+\s*)?$/i;
 
 /** Puts the text under the heading that asks what was done. Without such a heading it stands above the template. */
 export function fillDescription(template: string, text: string): string {

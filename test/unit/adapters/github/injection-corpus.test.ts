@@ -106,9 +106,15 @@ test("hostile texts are read in linear time", () => {
     '](a "',
     "<a '\"",
     "<p hidden ",
+    "<p style= ",
+    " style=",
   ]) {
     shownText(piece.repeat(65_536 / piece.length));
   }
+  const [letters, blanks] = ["a".repeat(20_000), " ".repeat(20_000)];
+  shownText(`<${letters}${" style=".repeat(6_000)}`);
+  shownText(`<a${" style=".repeat(9_000)}`);
+  shownText(`[a]:${blanks}x${blanks}y`);
 
   expect(performance.now() - started).toBeLessThan(5_000);
 });

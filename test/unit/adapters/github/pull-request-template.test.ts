@@ -43,6 +43,17 @@ describe("the description of a pull request", () => {
     );
   });
 
+  test.each([
+    `# ${" ".repeat(9_000)}a${" ".repeat(9_000)}\u2028x`,
+    `# a${"#".repeat(18_000)}x`,
+    `Fixes #${" ".repeat(18_000)}!`,
+  ])("a hostile template is read in linear time", (template) => {
+    const started = performance.now();
+
+    expect(fillIssue(template, "Fixes #5")).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
   test("the description of a pull request is alone without a template", () => {
     expect(fillDescription("", "Did it.")).toBe("Did it.");
   });
