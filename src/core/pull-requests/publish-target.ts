@@ -1,6 +1,6 @@
 import { isCommitId } from "../repositories/ref-name.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
-import { runRepositoryOf } from "../repositories/run-repository.ts";
+import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
 import type { PullRequestSetting, Run } from "../runs/run.ts";
 
@@ -15,14 +15,15 @@ export interface PublishTarget extends RepositoryName {
 
 /**
  * The repository that the configuration names together with `pull_request`, otherwise the one in which the run was
- * requested, with the operator's setting. Undefined: neither.
+ * requested, with the setting of the configuration or of the operator. Undefined: neither.
  */
 export function publishTargetOf(
   run: Pick<Run, "config" | "provenance">,
   usual: PullRequestSetting,
 ): PublishTarget | undefined {
   const home = homeRepositoryOf(run);
-  const own = runRepositoryOf(run.config);
+  const own: RunRepository | undefined =
+    runRepositoryOf(run.config) ?? (run.config.pull_request === undefined ? undefined : home);
   const isHome = home !== undefined && own !== undefined && isSameRepository(home, own);
   const setting = own && run.config.pull_request;
   if (own === undefined || setting === undefined || (setting === "off" && !isHome)) {

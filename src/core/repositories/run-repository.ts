@@ -17,12 +17,13 @@ export function runRepositoryOf({ ref, repository }: RunConfig): RunRepository |
 
 /**
  * Rejects a repository that cannot be cloned, and members that have no effect without a repository. `member` is the
- * caller's name for the configuration.
+ * caller's name for the configuration. A run that was requested in a repository opens its pull request there.
  */
-export function requireRunRepository(config: RunConfig, member: string): void {
+export function requireRunRepository(config: RunConfig, member: string, home?: RepositoryName): void {
   const { pull_request, ref, repository } = config;
   if (repository === undefined) {
-    const alone = Object.entries({ ref, pull_request }).find(([, value]) => value !== undefined);
+    const needing = home === undefined ? { ref, pull_request } : { ref };
+    const alone = Object.entries(needing).find(([, value]) => value !== undefined);
     if (alone !== undefined) {
       throw invalidMember(`${member}.${alone[0]}`, "needs a repository");
     }

@@ -73,7 +73,8 @@ export class RunPreparer {
     const { agents, clock, storage } = this.#deps;
     const routed = await this.#routed(await this.#withAgent(this.#withSealedConfig(request)), from);
     requireMcpServers(routed.config ?? {}, "config");
-    requireRunRepository(routed.config ?? {}, "config");
+    const home = homeRepositoryOf({ provenance: routed.provenance ?? {} });
+    requireRunRepository(routed.config ?? {}, "config", home);
     await this.requirePullRequestAccess(routed, "config");
     const environment = await requireRunEnvironment(storage.environments, routed);
     await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});

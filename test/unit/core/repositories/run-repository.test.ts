@@ -100,6 +100,17 @@ describe("the pull request of a configuration", () => {
     expect(harness.changes.pushes).toEqual([]);
   });
 
+  test("a request in a repository opens its pull request there without naming it", async () => {
+    const { id } = await perform({ pull_request: "ready" }, HOME);
+
+    expect(harness.pullRequests.drafts).toMatchObject([
+      { repository: WIDGETS, base: "feature", branch: expect.stringMatching(/^errand\//), isDraft: false },
+    ]);
+    expect((await harness.run(id)).config).toEqual({ pull_request: "ready" });
+    await perform({ pull_request: "off" }, HOME);
+    expect(harness.pullRequests.drafts).toHaveLength(1);
+  });
+
   test("a run is refused if its pull request could not be opened", async () => {
     harness.pullRequests.isClosed = true;
 
