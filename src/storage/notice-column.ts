@@ -9,6 +9,7 @@ import {
   type Notice,
   type RunCard,
   TURN_OUTCOMES,
+  type UnpushedWork,
 } from "../core/threads/notice.ts";
 import {
   count,
@@ -81,6 +82,9 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     sessionLink: text,
     requester: z.exactOptional(OTHER_MEMBERS),
     inReplyTo: text,
+    unpushed: z.exactOptional(
+      z.looseObject({ words: z.string(), patch: text } satisfies MembersOf<UnpushedWork>),
+    ),
     offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
     attached: z.exactOptional(
       z.looseObject({

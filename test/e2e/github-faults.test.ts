@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 afterAll(() => fixture.close());
 
-test("a run in the pull request of a fork works on the commit of the event, without secrets, and pushes nothing to it", async () => {
+test("a run in the pull request of a fork works on the commit of the event, without secrets, and pushes only on request", async () => {
   const { github, gitHost } = fixture;
   const { fullName } = github.repo;
   const { number } = await github.openPullRequest("rob", {
@@ -34,7 +34,9 @@ test("a run in the pull request of a fork works on the commit of the event, with
   const seen = await gitHost.repositories.commitAt(ref, fullName, { ...files, "fork.txt": "seen" });
   github.setForkHead(number, { name: "rob/widgets", sha: seen });
   const pull = new GithubIssue(fixture, number);
-  const look = "shell git rev-parse HEAD; cat fork.txt; ls -a; env";
+  const look =
+    "shell git rev-parse HEAD; cat fork.txt; ls -a; env; git push origin HEAD:refs/heads/errand/mine 2>&1";
+  const branches = await gitHost.repositories.branches(fullName);
   const asked = await github.reviewCommentAs(
     "wendy",
     number,
@@ -57,13 +59,27 @@ test("a run in the pull request of a fork works on the commit of the event, with
   expect(events).toContain(seen);
   expect(`${answer}${events}`).not.toContain(CANARY);
   expect(events).not.toMatch(/AGENTS\.md\\n|\.claude\\n/);
+  expect(events).toContain("The requested URL returned error: 403");
   const card = await pull.untilCard("Done", /at [0-9a-f]{7} of the fork rob\/widgets/);
-  expect(card.body).toContain("the work comes back as a pull request here");
+  expect(card.body).toContain("the work comes back as a patch");
+  expect(answer).toMatch(/^The work is a patch and is not pushed: .*the fork rob\/widgets with the secrets/m);
+  expect(answer).toMatch(/^(`{3,})diff\ndiff --git [\s\S]*^\+from-the-run\n\1$/m);
+  expect(await gitHost.repositories.branches(fullName)).toEqual(branches);
+
+  await pull.comment("@errand write more.txt second");
+
+  const answers = await pull.untilAnswers(2);
+  expect(answers.find((body) => /^\+second$/m.test(body))).toMatch(/^\+from-the-run$/m);
+  expect(await gitHost.repositories.branches(fullName)).toEqual(branches);
+
+  await pull.comment("@errand new pr=ready write notes.txt from-the-branch");
+
+  await pull.untilCard("Done", /so the work comes back as a pull request here[\s\S]*Its pull request:/);
   const branch = github.pullRequests().at(-1)?.branch ?? "";
   expect(branch).toMatch(/^errand\/[0-9a-f]{12}-/);
-  expect(await gitHost.repositories.read(fullName, branch, "notes.txt")).toBe("from-the-run\n");
-  expect(await gitHost.repositories.read(fullName, branch, "fork.txt")).toBe("seen");
-  await expect(gitHost.repositories.read(fullName, "patch-1", "notes.txt")).rejects.toThrow();
+  expect(await gitHost.repositories.branches(fullName)).toEqual([branch, ...branches].sort());
+  expect(await gitHost.repositories.read(fullName, branch, "notes.txt")).toBe("from-the-branch\n");
+  expect(await gitHost.repositories.read(fullName, branch, "fork.txt")).toBe("later");
 });
 
 test("an agent that obeys hidden text cannot leak what the platform keeps", async () => {

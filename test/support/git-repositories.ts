@@ -64,6 +64,11 @@ export class GitRepositories {
     return (await runGit(path, ["rev-parse", ref])).trim();
   }
 
+  async branches(repository: string): Promise<readonly string[]> {
+    const args = ["for-each-ref", "--format=%(refname:short)", "refs/heads"];
+    return (await runGit(this.pathOf(repository), args)).trim().split("\n");
+  }
+
   /** A file as it is on a branch. */
   async read(repository: string, branch: string, path: string): Promise<string> {
     return runGit(this.pathOf(repository), ["cat-file", "blob", `refs/heads/${branch}:${path}`]);

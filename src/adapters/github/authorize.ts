@@ -87,7 +87,9 @@ export async function authorize(
     // The commit that the author saw. The owner of the fork can push another one at any time.
     const at = { commit: commit ?? head.sha, base: base.ref };
     const fork = head.repo?.full_name;
-    return { ...allowed, provenance: { head: { ...at, ...(fork === undefined ? {} : { fork }) } } };
+    const isByWriter = role === "write" ? { requested_by_writer: true } : {};
+    const named = fork === undefined ? {} : { fork };
+    return { ...allowed, provenance: { head: { ...at, ...named, ...isByWriter } } };
   }
   const mayPush = role === "write" && branch !== base.repo.default_branch;
   return { ...allowed, provenance: { head: { branch, may_push: mayPush } } };

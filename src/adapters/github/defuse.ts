@@ -58,6 +58,15 @@ function withoutMarkers(text: string): string {
   return text.replace(/errand:(?=message-key|delivery)/gi, "errand: ");
 }
 
+/** The exact text as fenced code. Undefined: it is longer than `limit`, or must not be shown as it is. */
+export function exactCode(text: string, language: string, limit: number): string | undefined {
+  if (text.length > limit || withoutMarkers(visibleText(text)) !== text) {
+    return undefined;
+  }
+  const code = fenced(text, language).trimEnd();
+  return code.length > limit ? undefined : code;
+}
+
 function additionOf(part: MarkdownPart, before: string): string {
   if (part.kind === "fence") {
     return blankLineAfter(before) + fenced(part.content, part.language);

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
-import { messageKeyOf, type Notice, type RunCard } from "../../core/threads/notice.ts";
+import { messageKeyOf, type Notice, type RunCard, type UnpushedWork } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import { figures, HEADINGS, planLines, pullRequestWords, workspaceLine } from "../card-words.ts";
-import { defuse, defuseLine } from "./defuse.ts";
+import { defuse, defuseLine, exactCode } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";
 
 /** GitHub refuses bodies of more than 65,536 characters. */
@@ -11,6 +11,7 @@ const MAX_BODY = 65_000;
 const MAX_TITLE = 150;
 const MAX_MESSAGE = 4_000;
 const MAX_STEP = 150;
+const MAX_PATCH = 24_000;
 
 const STATE_WORDS: Readonly<Record<RunState, string>> = {
   QUEUED: "Queued",
@@ -77,7 +78,7 @@ function replyBody({ sessionLink, text }: Message, room: number): string {
  * in a frame, so that they cannot pass for the bot's own.
  */
 function endBody(
-  { requester, sessionLink, text }: Message,
+  { requester, sessionLink, text, unpushed }: Message,
   { purpose, room, trigger }: Frame & { readonly purpose: keyof typeof HEADINGS },
 ): string {
   const login = REQUESTER.safeParse(requester).data?.login;
@@ -87,9 +88,19 @@ function endBody(
     purpose === "question"
       ? howToAnswer(trigger)
       : [howToContinue(trigger), link].filter(Boolean).join(" · ");
-  const frame = [heading, "---", "", "---", foot].join("\n\n").length;
+  const patch = unpushed === undefined ? "" : patchText(unpushed, sessionLink);
+  const frame = [heading, "---", "", "---", patch, foot].join("\n\n").length;
   const words = text.trim() === "" ? "(no words)" : within(text, { limit: room - frame, sessionLink });
-  return paragraphs([heading, "---", words, "---", foot]);
+  return paragraphs([heading, "---", words, "---", patch, foot]);
+}
+
+function patchText({ patch, words }: UnpushedWork, sessionLink: string | undefined): string {
+  const code = patch === undefined ? undefined : exactCode(patch, "diff", MAX_PATCH);
+  const session = sessionLink === undefined ? "session" : `[session](${sessionLink})`;
+  return paragraphs([
+    within(words, { limit: MAX_MESSAGE, sessionLink }),
+    code ?? `The ${session} has the patch, because a comment cannot show it as it is.`,
+  ]);
 }
 
 function cardBody(card: RunCard, trigger: string): string {

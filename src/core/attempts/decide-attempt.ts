@@ -5,6 +5,7 @@ import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isWorkedOn, needsLease } from "../runs/states.ts";
+import type { UnpushedWork } from "../threads/notice.ts";
 import { modeOf } from "../turns/turn-mode.ts";
 import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
 import type { PreparedWorkspace } from "../workspaces/workspace.ts";
@@ -117,6 +118,8 @@ export function decideTurnStart(edit: RunEdit, hasPersonalSecrets: boolean): Tur
 export interface TurnResult {
   /** The message of a successful end. */
   readonly success?: StatusMessage;
+  /** The work so far, if the turn changed it and it must not be pushed. */
+  readonly unpushed?: UnpushedWork;
   /** A limit of the run that the turn exceeded. */
   readonly failure?: RunFailure;
 }
@@ -130,7 +133,7 @@ export function decideTurnEnd(
   edit: RunEdit,
   end: TurnEnd,
   answer: string,
-  { failure: exceeded, success }: TurnResult = {},
+  { failure: exceeded, success, unpushed }: TurnResult = {},
 ): boolean {
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
@@ -154,6 +157,7 @@ export function decideTurnEnd(
   }
   const failure = failureOf(stopReason);
   if (failure === undefined) {
+    edit.notices.addUnpushed(unpushed);
     edit.moveTo("SUCCEEDED", success === undefined ? {} : { status: success });
   } else {
     decideFailure(edit, failure);

@@ -1,7 +1,7 @@
 import { isCommitId } from "../repositories/ref-name.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
-import { homeRepositoryOf } from "../runs/home-repository.ts";
+import { homeRepositoryOf, isPatchOnly } from "../runs/home-repository.ts";
 import type { PullRequestSetting, Run } from "../runs/run.ts";
 
 /** The repository in which Errand opens the pull request of a run. */
@@ -15,12 +15,15 @@ export interface PublishTarget extends RepositoryName {
 
 /**
  * The repository that the configuration names together with `pull_request`, otherwise the one in which the run was
- * requested, with the setting of the configuration or of the operator. Undefined: neither.
+ * requested, with the setting of the configuration or of the operator. Undefined: neither, or nothing is pushed.
  */
 export function publishTargetOf(
   run: Pick<Run, "config" | "provenance">,
   usual: PullRequestSetting,
 ): PublishTarget | undefined {
+  if (isPatchOnly(run)) {
+    return undefined;
+  }
   const home = homeRepositoryOf(run);
   const own: RunRepository | undefined =
     runRepositoryOf(run.config) ?? (run.config.pull_request === undefined ? undefined : home);

@@ -41,9 +41,9 @@ export interface RequestOfWork {
   readonly subject?: string | undefined;
   /** The issue in which the work was asked for, if that is in the repository of the pull request. */
   readonly issue: number | undefined;
-  /** Set if the work was asked for in the pull request of the branch `base`, and is not on that. */
   /** Set if the work was asked for in the pull request of a fork. */
   readonly fork?: Fork | undefined;
+  /** Set if the work was asked for in the pull request of the branch `base`, and is not on that. */
   readonly beside: Pick<PublishTarget, "base" | "ontoBase"> | undefined;
 }
 

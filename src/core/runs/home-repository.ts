@@ -21,6 +21,22 @@ export interface Fork {
   readonly commit: string;
   /** The branch that the pull request is to be merged into. */
   readonly base: string;
+  /** Who requested the run may write to the repository of the pull request. */
+  readonly requestedByWriter?: true;
+}
+
+/**
+ * Whether the work must not be pushed, because the run works in the pull request of a fork. Workflows of a repository
+ * trust its branches: they would run the code of the fork with the secrets of the repository. Only a person with write
+ * permission decides otherwise, by a request for a pull request. A default or a routing rule is no decision about the
+ * code of this fork.
+ */
+export function isPatchOnly(run: Pick<Run, "config" | "provenance">): boolean {
+  const { pull_request: setting = "off" } = run.config;
+  const { config_layers: layers = {} } = run.provenance;
+  const isRequested = setting !== "off" && layers.pull_request === "request";
+  const fork = homeRepositoryOf(run)?.fork;
+  return fork !== undefined && !(isRequested && fork.requestedByWriter === true);
 }
 
 /** The repository that the adapter proved when the run was requested. Undefined for other runs. */
@@ -46,7 +62,11 @@ function forkIn(head: unknown): Fork | undefined {
   const [base, commit, name] = ["base", "commit", "fork"].map((member) => textIn(head, member));
   return base === undefined || commit === undefined || !isCommitId(commit)
     ? undefined
-    : { base, commit, ...(name === undefined ? {} : { name }) };
+    : {
+        ...{ base, commit },
+        ...(name === undefined ? {} : { name }),
+        ...(valueIn(head, "requested_by_writer") === true ? { requestedByWriter: true } : {}),
+      };
 }
 
 function issueIn(object: unknown): number | undefined {

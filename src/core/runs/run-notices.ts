@@ -1,4 +1,4 @@
-import type { Notice, TurnOutcome } from "../threads/notice.ts";
+import type { Notice, TurnOutcome, UnpushedWork } from "../threads/notice.ts";
 import { type NoticeWriter, statusWords } from "../threads/notice-writer.ts";
 import type { Thread } from "../threads/thread.ts";
 import { isFirstTurn } from "./follow-up-changes.ts";
@@ -34,6 +34,7 @@ export class RunNotices {
   #newThreadId: string | undefined;
   #isCardChanged = false;
   #isActivityChanged = false;
+  #unpushed: UnpushedWork | undefined;
 
   constructor(changed: ChangedRun, subject: RunSubject, writer: NoticeWriter) {
     this.#changed = changed;
@@ -90,11 +91,17 @@ export class RunNotices {
     }
   }
 
+  /** The answer also shows this work. */
+  addUnpushed(work: UnpushedWork | undefined): void {
+    this.#unpushed = work;
+  }
+
   /** Posts the final answer of a turn, unless the turn is private. */
   postAnswer(): void {
     const { isPrivate, run } = this.#changed;
-    if (run.answer !== undefined && run.answer !== "" && !isPrivate) {
-      this.#postResult("answer", run.answer);
+    const { answer = "" } = run;
+    if ((answer !== "" || this.#unpushed !== undefined) && !isPrivate) {
+      this.#postResult("answer", answer);
     }
   }
 
@@ -111,8 +118,9 @@ export class RunNotices {
   #postResult(purpose: "answer" | "outcome", text: string): void {
     const { hasNewFiles, run } = this.#changed;
     const offersFiles = hasNewFiles ? { offersFiles: { runId: run.id, turn: run.turn } } : {};
+    const unpushed = this.#unpushed === undefined ? {} : { unpushed: this.#unpushed };
     const sessionLink = this.#writer.sessionLink(run);
-    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offersFiles });
+    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offersFiles, ...unpushed });
   }
 
   /** Posts the agent's question. */

@@ -1,6 +1,6 @@
 import { countChecks } from "../pull-requests/pull-request-status.ts";
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
-import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
+import { homeRepositoryOf, isPatchOnly } from "../runs/home-repository.ts";
 import type {
   Approval,
   ConfigLayer,
@@ -121,7 +121,7 @@ function workspaceOn(run: Run): CardWorkspace {
     ...(named?.repositories ?? []),
     ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
   ];
-  const reason = forkReason(home) ?? reasonOf(provenance, config) ?? (home && "where the request was made");
+  const reason = forkReason(run) ?? reasonOf(provenance, config) ?? (home && "where the request was made");
   return {
     ...(named === undefined ? {} : { environment: named.name }),
     repositories: [...new Set(repositories)],
@@ -129,12 +129,11 @@ function workspaceOn(run: Run): CardWorkspace {
   };
 }
 
-/** Says before the work begins that it comes back as a pull request here, and not in the fork. */
-function forkReason(home: HomeRepository | undefined): string | undefined {
-  const { commit, name = "a deleted repository" } = home?.fork ?? {};
-  return (
-    commit && `at ${commit.slice(0, 7)} of the fork ${name}, so the work comes back as a pull request here`
-  );
+/** Says before the work begins how it comes back, because nothing can be pushed to the fork. */
+function forkReason(run: Run): string | undefined {
+  const { commit, name = "a deleted repository" } = homeRepositoryOf(run)?.fork ?? {};
+  const result = isPatchOnly(run) ? "a patch" : "a pull request here";
+  return commit && `at ${commit.slice(0, 7)} of the fork ${name}, so the work comes back as ${result}`;
 }
 
 function reasonOf(

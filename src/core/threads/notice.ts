@@ -36,6 +36,8 @@ export type Notice =
        * shown there.
        */
       readonly inReplyTo?: string;
+      /** The work of the run, if it must not be pushed. Platforms that offer the turn's files may leave it out. */
+      readonly unpushed?: UnpushedWork;
       /** The turn that said it also made files, which people may ask for here. */
       readonly offersFiles?: TurnFiles;
       /** Files of a turn that a person asked for. The text says what they are. */
@@ -43,6 +45,13 @@ export type Notice =
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };
+
+export interface UnpushedWork {
+  /** Why it is not pushed, and what a person can do. */
+  readonly words: string;
+  /** Absent: it is too long for a message, or not text. The session has it. */
+  readonly patch?: string;
+}
 
 export interface TurnFiles {
   readonly runId: RunId;

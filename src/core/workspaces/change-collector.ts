@@ -3,10 +3,14 @@ import type { AttemptContext } from "../attempts/attempt-context.ts";
 import { type AttemptServices, recordLostChanges } from "../attempts/attempt-services.ts";
 import { LeaseLost } from "../attempts/lease-writer.ts";
 import { type PublishedBranch, PullRequestPublisher } from "../pull-requests/pull-request-publisher.ts";
+import { shortPatch, unpushedStatus } from "../pull-requests/unpushed-work.ts";
 import { isSameRepository } from "../repositories/repository-name.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import { deliverable } from "../runs/approval.ts";
+import { isPatchOnly } from "../runs/home-repository.ts";
 import type { Run, StatusMessage } from "../runs/run.ts";
+import type { UnpushedWork } from "../threads/notice.ts";
+import { statusWords } from "../threads/notice-writer.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
 import type { CollectedFile } from "./workspace.ts";
@@ -17,6 +21,8 @@ export interface CollectedChanges {
   readonly changes?: readonly RepositoryChanges[];
   /** The status message of a run that succeeds. */
   readonly success?: StatusMessage;
+  /** The work so far, if the turn changed it and it must not be pushed. */
+  readonly unpushed?: UnpushedWork;
 }
 
 const NOTHING: CollectedChanges = { files: [] };
@@ -92,13 +98,36 @@ export class ChangeCollector {
       ofTurn?.repositories,
     );
     const ofRun = isLast ? await this.#files.ofRun() : undefined;
-    const success = url === undefined ? {} : { success: { message: `Its pull request: ${url}` } };
     const left = (ofRun?.diffs ?? []).filter(
       ({ repository }) => handedOver === undefined || !isSameRepository(repository, handedOver),
     );
     const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
     const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
-    return { files, ...changes, ...success };
+    return { files, ...changes, ...this.#endOf(url, ofTurn, ofRun) };
+  }
+
+  /** How the run ends if this was its last turn and it succeeded. */
+  #endOf(
+    url: string | undefined,
+    ofTurn: Changed | undefined,
+    ofRun: Changed | undefined,
+  ): Pick<CollectedChanges, "success" | "unpushed"> {
+    const { clean, deps } = this.#services;
+    if (url !== undefined) {
+      return { success: { message: `Its pull request: ${url}` } };
+    }
+    if (ofRun === undefined || ofRun.diffs.length === 0 || !isPatchOnly(deps.run)) {
+      return {};
+    }
+    const success = clean(unpushedStatus(deps.run));
+    if (ofTurn?.diffs.length === 0) {
+      return { success };
+    }
+    const patch = shortPatch(ofRun.diffs, clean);
+    return {
+      success,
+      unpushed: { words: statusWords(success), ...(patch === undefined ? {} : { patch }) },
+    };
   }
 
   /** What an earlier attempt pushed is known only from the stored changes. */

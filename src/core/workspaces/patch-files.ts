@@ -19,7 +19,7 @@ export interface Changed {
 }
 
 /** A diff whose patch is stored. */
-export interface StoredDiff extends Omit<RepositoryDiff, "patch"> {
+export interface StoredDiff extends RepositoryDiff {
   readonly file: CollectedFile;
 }
 
@@ -53,8 +53,8 @@ export class PatchFiles {
     const { changes, problem, runWorkspace } = this.#deps;
     try {
       const diffs: StoredDiff[] = [];
-      for (const { patch, ...diff } of await changes.diff(runWorkspace, since)) {
-        diffs.push({ ...diff, file: await this.#store({ ...diff, patch }, name) });
+      for (const diff of await changes.diff(runWorkspace, since)) {
+        diffs.push({ ...diff, file: await this.#store(diff, name) });
       }
       return {
         files: diffs.map(({ file }) => file),

@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import { BRANCH_PREFIX } from "../pull-requests/branch-name.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
-import { type HomeRepository, homeRepositoryOf } from "../runs/home-repository.ts";
+import { type HomeRepository, homeRepositoryOf, isPatchOnly } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { Storage } from "../storage.ts";
@@ -79,11 +79,12 @@ export function grantOf(
   more: Pick<GatewayGrant, "network" | "mcpServers">,
 ): GatewayGrant {
   const home = homeRepositoryOf(run);
-  const pushed = [...plan.repositories, ...(home === undefined ? [] : [home])];
+  const push = !isPatchOnly(run);
+  const worked = [...plan.repositories, ...(home === undefined ? [] : [home])];
   const { skillSnapshot: task, skillSnapshots = [] } = run;
   const skills = [...(task === undefined ? [] : [task]), ...skillSnapshots];
   const grants: RepositoryGrant[] = [
-    ...pushed.map(({ owner, name }) => ({ owner, name, push: true, ...(home?.fork && OWN_BRANCHES) })),
+    ...worked.map(({ owner, name }) => ({ owner, name, push, ...(push && home?.fork && OWN_BRANCHES) })),
     ...skills.map(({ repository: { name, owner } }) => ({ owner, name, push: false })),
   ];
   const repositories = grants.filter(

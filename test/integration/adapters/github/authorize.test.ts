@@ -160,6 +160,20 @@ describe("in the pull request of a fork", () => {
     expect(authorization).toMatchObject({ allowed: true, provenance: { head } });
   });
 
+  test("the head says whether the author of the request may write to the repository", async () => {
+    const message = await messageBy("wendy");
+    const provenance = { ...message.provenance, object };
+    const { adapter } = adapterOn(github, { fetch });
+
+    const ofWriter = await adapter.authorize({ ...message, provenance });
+    github.setPermission("wendy", "read");
+    const ofReader = await adapter.authorize({ ...message, provenance });
+
+    expect(ofWriter).toHaveProperty("provenance.head.requested_by_writer", true);
+    expect(ofReader).toHaveProperty("provenance.head.commit");
+    expect(ofReader).not.toHaveProperty("provenance.head.requested_by_writer");
+  });
+
   test("the head of a comment, whose event names no commit, is the one at its authorization", async () => {
     const message = await messageBy("wendy");
     const provenance = { ...message.provenance, object };

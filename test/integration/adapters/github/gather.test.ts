@@ -116,6 +116,7 @@ test("a review of a fork's pull request brings its inline comments, the branches
   expect(read?.context).toContain(
     "The head belongs to the fork rob/widgets, to which nothing can be pushed.",
   );
+  expect(read?.context).toContain("Do not push: the work comes back as a patch");
   expect(read?.context).toContain("refs/pull/9/head");
   expect(read?.context).toContain("The check tests ended with failure.\n1 failed\nexpected 1 to be 2");
   expect(read?.context).toContain("The check ci/build ended with failure.\nBroken pipe");

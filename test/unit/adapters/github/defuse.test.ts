@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defuse, defuseLine } from "../../../../src/adapters/github/defuse.ts";
+import { defuse, defuseLine, exactCode } from "../../../../src/adapters/github/defuse.ts";
 
 const PIECES = [
   "@alice",
@@ -129,4 +129,18 @@ test("a fence that is cut is closed, and a text that fits is whole", () => {
   expect(isCut).toBe(true);
   expect(markdown).toMatch(/^```ts\n(const a = 1;\n)+```$/);
   expect(defuse(code, 2_000)).toEqual({ markdown: code.replace("\nThe", "\n\nThe"), isCut: false });
+});
+
+test("exact code is in a fence that none of its lines can close", () => {
+  expect(exactCode(" ```\n+@alice <b>\n", "diff", 100)).toBe("````diff\n ```\n+@alice <b>\n````");
+});
+
+test.each([
+  ["an invisible character", "+a\u200Bb\n"],
+  ["a carriage return", "+a\r\n"],
+  ["a marker of the bot", "+<!-- errand:delivery=1 -->\n"],
+  ["a text that is too long", "+".repeat(101)],
+  ["a fence that is too long", "`".repeat(60)],
+])("%s is not shown as exact code", (_what, text) => {
+  expect(exactCode(text, "diff", 100)).toBeUndefined();
 });

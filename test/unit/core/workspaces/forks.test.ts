@@ -2,6 +2,12 @@ import { expect, test } from "vitest";
 import { publishTargetOf } from "../../../../src/core/pull-requests/publish-target.ts";
 import { pullRequestText } from "../../../../src/core/pull-requests/pull-request-text.ts";
 import { homeRepositoryOf } from "../../../../src/core/runs/home-repository.ts";
+import {
+  CONFIG_LAYERS,
+  type ConfigLayer,
+  type PullRequestSetting,
+  type Run,
+} from "../../../../src/core/runs/run.ts";
 import { grantOf, planOf } from "../../../../src/core/workspaces/workspace-plan.ts";
 import { aRun } from "../../../support/run-builders.ts";
 
@@ -28,21 +34,51 @@ test("a ref that the request names is the team's own", () => {
   ]);
 });
 
-test("a run in the pull request of a fork may push only to branches of Errand's own", () => {
-  const { repositories } = grantOf(RUN, planOf(RUN, undefined), { network: "none", mcpServers: {} });
+interface Request {
+  readonly setting?: PullRequestSetting;
+  readonly layer?: ConfigLayer;
+  readonly isByWriter?: boolean;
+}
 
-  expect(repositories).toEqual([{ owner: "acme", name: "web", push: true, branchPrefix: "errand/" }]);
+function aRequest({ isByWriter = true, layer = "request", setting }: Request): Run {
+  const { provenance } = RUN;
+  const head = { commit: COMMIT, base: "release", fork: "rob/web", requested_by_writer: isByWriter };
+  return {
+    ...RUN,
+    config: setting === undefined ? {} : { pull_request: setting },
+    provenance: { ...provenance, head, ...(setting && { config_layers: { pull_request: layer } }) },
+  };
+}
+
+function pushGrantsOf(run: Run) {
+  return grantOf(run, planOf(run, undefined), { network: "none", mcpServers: {} }).repositories;
+}
+
+test.each<Request>([
+  {},
+  { setting: "off" },
+  { setting: "draft", isByWriter: false },
+  ...CONFIG_LAYERS.filter((layer) => layer !== "request").map(
+    (layer) => ({ setting: "ready", layer }) as const,
+  ),
+])("neither Errand nor the agent pushes the work in the pull request of a fork: %j", (request) => {
+  const run = aRequest(request);
+
+  expect(publishTargetOf(run, "ready")).toBeUndefined();
+  expect(pushGrantsOf(run)).toEqual([{ owner: "acme", name: "web", push: false }]);
 });
 
-test("its work goes into the base of the pull request, by a pull request that says why", () => {
-  expect(publishTargetOf(RUN, "draft")).toEqual({
-    owner: "acme",
-    name: "web",
-    setting: "draft",
-    base: "release",
-  });
+test.each(["draft", "ready"] as const)("a request of a writer with %s opens a pull request", (setting) => {
+  const run = aRequest({ setting });
+
+  expect(publishTargetOf(run, "off")).toEqual({ owner: "acme", name: "web", setting, base: "release" });
+  expect(pushGrantsOf(run)).toEqual([{ owner: "acme", name: "web", push: true, branchPrefix: "errand/" }]);
+});
+
+test("its pull request says which commits it has", () => {
   const { fork } = homeRepositoryOf(RUN) ?? {};
   const words = { answer: "", issue: undefined, beside: undefined, sessionLink: "http://here", fork };
+
   expect(pullRequestText(RUN, words).body).toContain(
     `The head of that pull request is in rob/web, to which nothing can be pushed.`,
   );
