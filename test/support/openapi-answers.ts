@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { strictEventProblem, strictProblem } from "./strict-reader.ts";
@@ -34,9 +35,10 @@ const WITHOUT_OPERATION = [400, 404, 405];
 /** HTTP itself asks for this refusal of an unknown `Expect` header, so no operation names it. */
 const EXPECTATION_FAILED = 417;
 const DOCUMENT = "https://errand.example/openapi.json";
+const FILE = new URL("../../docs/openapi.json", import.meta.url);
 
 /**
- * Checks answers against the document of the server that sent them. Objects with named members allow no others, so
+ * Checks answers against an OpenAPI document. Objects with named members allow no others, so
  * that nothing undocumented is accepted. A status or content type that the operation does not name is a mismatch too.
  */
 export class AnswerJudge {
@@ -118,6 +120,17 @@ export class AnswerJudge {
     this.#compiled.set($ref, validate);
     return validate(body) ? undefined : this.#ajv.errorsText(validate.errors);
   }
+}
+
+let judgeOfDocs: AnswerJudge | undefined;
+
+/**
+ * Judges by `docs/openapi.json`, which is the document of every server: a test compares the two. Building the document
+ * from the routes would take longer than the start of a server.
+ */
+export function documentedJudge(): AnswerJudge {
+  judgeOfDocs ??= new AnswerJudge(JSON.parse(readFileSync(FILE, "utf8")));
+  return judgeOfDocs;
 }
 
 /** Undefined: the body is not JSON. */

@@ -1,21 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { AnswerJudge, jsonBody, type OpenapiDocument } from "./openapi-answers.ts";
+import { type AnswerJudge, jsonBody } from "./openapi-answers.ts";
 
 /**
- * All answers and events of a server, checked against its own document and read by a strict client. Of answers that are
- * not JSON the status and the content type are checked.
+ * All answers and events of a server, checked against the OpenAPI document and read by a strict client. Of answers that
+ * are not JSON the status and the content type are checked.
  */
 export interface WatchedAnswers {
   /** Throws if an answer was wrong. */
   verify(): void;
 }
 
-export function watchAnswers(server: FastifyInstance): WatchedAnswers {
+export function watchAnswers(server: FastifyInstance, judgeOf: () => AnswerJudge): WatchedAnswers {
   const mismatches: string[] = [];
   /** Many readers get the same events, and each event is judged once. */
   const events = new Set<string>();
-  let judge: AnswerJudge | undefined;
   // A worker has no API and no document.
   if (!server.hasDecorator("swagger")) {
     return { verify: () => undefined };
@@ -29,7 +28,7 @@ export function watchAnswers(server: FastifyInstance): WatchedAnswers {
       if (contentType === undefined) {
         return;
       }
-      judge ??= new AnswerJudge(server.swagger() as unknown as OpenapiDocument);
+      const judge = judgeOf();
       for (const event of eventsIn(contentType, bytes)) {
         if (!events.has(event)) {
           mismatches.push(judge.eventMismatch(JSON.parse(event)) ?? "");

@@ -46,6 +46,7 @@ import { agentChoice } from "../../support/agent-choice.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { InMemorySkillLibrary } from "../../support/memory/in-memory-skill-library.ts";
+import { documentedJudge } from "../../support/openapi-answers.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { watchAnswers } from "../../support/watch-answers.ts";
 
@@ -243,7 +244,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     adapterRoutes: options.adapterRoutes ?? [],
     limits: { ...readConfig({}).limits, pollMs: 50, rateLimit: 0, ...options.limits },
   });
-  const answers = watchAnswers(server);
+  const answers = watchAnswers(server, documentedJudge);
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   return {
     ...{

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, expect, test } from "vitest";
+import { AnswerJudge } from "../../support/openapi-answers.ts";
 import { type WatchedAnswers, watchAnswers } from "../../support/watch-answers.ts";
 
 const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
@@ -31,7 +32,7 @@ async function answered(
       return reply.code(status).send(body === "" ? undefined : body);
     },
   });
-  const answers = watchAnswers(server);
+  const answers = watchAnswers(server, () => new AnswerJudge(document));
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   await (await fetch(`${url}${path}`, { method, redirect: "manual" })).text();
   return answers;
