@@ -24,22 +24,31 @@ const SLOW = [
   "test/unit/layers.test.ts",
 ];
 
+const UNIT = ["test/unit/**/*.test.ts", "web/test/**/*.test.ts"];
+/** Starts the database of all test files. */
+const GLOBAL_SETUP = ["test/support/global-setup.ts"];
+
 export default defineConfig({
   test: {
     // A large part of a test is waiting for other processes. More than two workers make starts too slow on two cores.
     maxWorkers: 2,
     projects: [
+      // These tests do no I/O. Their files share processes, because most of the time went into a process for each file.
+      {
+        extends: true,
+        test: { name: "unit", include: UNIT, exclude: SLOW, isolate: false, restoreMocks: true },
+      },
       {
         extends: true,
         test: {
           name: "fast",
-          include: ["{test,cli/test,clients/*/test,web/test}/**/*.test.ts"],
-          exclude: SLOW,
+          include: ["{test,cli/test,clients/*/test}/**/*.test.ts"],
+          exclude: [...SLOW, ...UNIT],
+          globalSetup: GLOBAL_SETUP,
         },
       },
-      { extends: true, test: { name: "slow", include: SLOW } },
+      { extends: true, test: { name: "slow", include: SLOW, globalSetup: GLOBAL_SETUP } },
     ],
-    globalSetup: ["test/support/global-setup.ts"],
     pool: "forks",
     testTimeout: 90_000,
     hookTimeout: 120_000,
