@@ -1,4 +1,4 @@
-"""Writes src/errand/_async/raw.py from the resources and src/errand/_sync from src/errand/_async, or checks them with --check."""
+"""Writes raw.py and streaming.py in src/errand/_async, and src/errand/_sync, or checks them with --check."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ REPLACEMENTS = (
 
 
 def main() -> int:
-    files = {SOURCE / "_async/raw.py": HEADER + raw_module()}
+    files = {
+        SOURCE / "_async/raw.py": HEADER + response_module("Raw", "raw"),
+        SOURCE / "_async/streaming.py": HEADER + response_module("Streaming", "streaming"),
+    }
     for file in [*sorted((SOURCE / "_async").rglob("*.py")), *files]:
         text = files.get(file, file.read_text() if file.exists() else "")
         target = SOURCE / "_sync" / file.relative_to(SOURCE / "_async")
@@ -62,36 +65,39 @@ def synchronous(text: str) -> str:
     return text
 
 
-def raw_module() -> str:
+def response_module(kind: str, function: str) -> str:
     """For each resource a class with its methods, which return responses."""
-    resources = {}
-    for file in sorted((SOURCE / "_async/resources").glob("*.py")):
-        for node in ast.parse(file.read_text()).body:
-            if isinstance(node, ast.ClassDef):
-                resources[file.stem] = node
-    imports = [f"from .resources.{name} import {node.name}" for name, node in resources.items()]
-    classes = []
-    for kind, function in (("Raw", "raw"), ("Streaming", "streaming")):
-        classes += [resource_class(name, node, kind, function) for name, node in resources.items()]
-        members = [f"        self.whoami = {function}(client.whoami)"]
-        members += [f"        self.{name} = client.{name}.with_{kind.lower()}_response" for name in resources]
-        classes.append(
-            f"class AsyncErrandWith{kind}Response:\n    def __init__(self, client: AsyncErrand) -> None:\n"
-            + "\n".join(members)
-        )
+    files = sorted((SOURCE / "_async/resources").glob("*.py"))
+    parsed = {file.stem: class_of(file) for file in files if file.stem != "__init__"}
+    parts = {node.name: node for name, node in parsed.items() if name.startswith("_")}
+    resources = {name: node for name, node in parsed.items() if not name.startswith("_")}
+    classes = [resource_class(name, node, parts, kind, function) for name, node in resources.items()]
+    members = [f"        self.whoami = {function}(client.whoami)"]
+    members += [f"        self.{name} = client.{name}.with_{kind.lower()}_response" for name in resources]
+    classes.append(
+        f"class AsyncErrandWith{kind}Response:\n    def __init__(self, client: AsyncErrand) -> None:\n"
+        + "\n".join(members)
+    )
     head = [
         "from __future__ import annotations",
         "from typing import TYPE_CHECKING",
-        "from .responses import raw, raw_page, streaming, streaming_page",
-        *imports,
+        f"from .responses import {function}, {function}_page",
+        *[f"from .resources.{name} import {node.name}" for name, node in resources.items()],
         "if TYPE_CHECKING:\n    from .errand import AsyncErrand",
     ]
     return "\n".join(head) + "\n\n\n" + "\n\n\n".join(classes) + "\n"
 
 
-def resource_class(name: str, node: ast.ClassDef, kind: str, function: str) -> str:
+def class_of(file: Path) -> ast.ClassDef:
+    """The one class of a module."""
+    (node,) = (node for node in ast.parse(file.read_text()).body if isinstance(node, ast.ClassDef))
+    return node
+
+
+def resource_class(name: str, node: ast.ClassDef, parts: dict[str, ast.ClassDef], kind: str, function: str) -> str:
+    bases = [parts[base.id] for base in node.bases if isinstance(base, ast.Name)]
     lines = []
-    for method in node.body:
+    for method in (method for part in (node, *bases) for method in part.body):
         if (
             not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
             or method.name.startswith(("_", "with_"))

@@ -7,7 +7,7 @@ from typing_extensions import Unpack
 from .._request import RequestOptions
 from ..models import Whoami
 from .api_client import AsyncApiClient
-from .raw import AsyncErrandWithRawResponse, AsyncErrandWithStreamingResponse
+from .raw import AsyncErrandWithRawResponse
 from .resources.agents import AsyncAgents
 from .resources.artifacts import AsyncArtifacts
 from .resources.audit import AsyncAudit
@@ -38,6 +38,7 @@ from .resources.threads import AsyncThreads
 from .resources.usage import AsyncUsage
 from .resources.webhooks import AsyncWebhooks
 from .resources.workers import AsyncWorkers
+from .streaming import AsyncErrandWithStreamingResponse
 
 
 class AsyncErrand(AsyncApiClient):

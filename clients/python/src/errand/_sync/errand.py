@@ -8,7 +8,7 @@ from typing_extensions import Unpack
 from .._request import RequestOptions
 from ..models import Whoami
 from .api_client import ApiClient
-from .raw import ErrandWithRawResponse, ErrandWithStreamingResponse
+from .raw import ErrandWithRawResponse
 from .resources.agents import Agents
 from .resources.artifacts import Artifacts
 from .resources.audit import Audit
@@ -39,6 +39,7 @@ from .resources.threads import Threads
 from .resources.usage import Usage
 from .resources.webhooks import Webhooks
 from .resources.workers import Workers
+from .streaming import ErrandWithStreamingResponse
 
 
 class Errand(ApiClient):

@@ -11,7 +11,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncAgentsWithRawResponse, AsyncAgentsWithStreamingResponse
+    from ..raw import AsyncAgentsWithRawResponse
+    from ..streaming import AsyncAgentsWithStreamingResponse
 
 
 class AsyncAgents:
@@ -30,7 +31,7 @@ class AsyncAgents:
     @property
     def with_streaming_response(self) -> AsyncAgentsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncAgentsWithStreamingResponse
+        from ..streaming import AsyncAgentsWithStreamingResponse
 
         return AsyncAgentsWithStreamingResponse(self)
 

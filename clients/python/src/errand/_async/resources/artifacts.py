@@ -12,7 +12,8 @@ from ..._request import RequestOptions, path
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncArtifactsWithRawResponse, AsyncArtifactsWithStreamingResponse
+    from ..raw import AsyncArtifactsWithRawResponse
+    from ..streaming import AsyncArtifactsWithStreamingResponse
 
 
 class AsyncArtifacts:
@@ -31,7 +32,7 @@ class AsyncArtifacts:
     @property
     def with_streaming_response(self) -> AsyncArtifactsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncArtifactsWithStreamingResponse
+        from ..streaming import AsyncArtifactsWithStreamingResponse
 
         return AsyncArtifactsWithStreamingResponse(self)
 

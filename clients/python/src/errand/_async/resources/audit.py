@@ -11,7 +11,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncAuditWithRawResponse, AsyncAuditWithStreamingResponse
+    from ..raw import AsyncAuditWithRawResponse
+    from ..streaming import AsyncAuditWithStreamingResponse
 
 
 class AsyncAudit:
@@ -30,7 +31,7 @@ class AsyncAudit:
     @property
     def with_streaming_response(self) -> AsyncAuditWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncAuditWithStreamingResponse
+        from ..streaming import AsyncAuditWithStreamingResponse
 
         return AsyncAuditWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncCatalogueWithRawResponse, AsyncCatalogueWithStreamingResponse
+    from ..raw import AsyncCatalogueWithRawResponse
+    from ..streaming import AsyncCatalogueWithStreamingResponse
 
 
 class AsyncCatalogue:
@@ -29,7 +30,7 @@ class AsyncCatalogue:
     @property
     def with_streaming_response(self) -> AsyncCatalogueWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncCatalogueWithStreamingResponse
+        from ..streaming import AsyncCatalogueWithStreamingResponse
 
         return AsyncCatalogueWithStreamingResponse(self)
 

@@ -9,7 +9,8 @@ from ..._request import OMIT, Omit, RequestOptions, path
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncConversationsWithRawResponse, AsyncConversationsWithStreamingResponse
+    from ..raw import AsyncConversationsWithRawResponse
+    from ..streaming import AsyncConversationsWithStreamingResponse
 
 
 class AsyncConversations:
@@ -28,7 +29,7 @@ class AsyncConversations:
     @property
     def with_streaming_response(self) -> AsyncConversationsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncConversationsWithStreamingResponse
+        from ..streaming import AsyncConversationsWithStreamingResponse
 
         return AsyncConversationsWithStreamingResponse(self)
 

@@ -9,7 +9,8 @@ from ..._request import OMIT, Omit, RequestOptions
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncDeviceCodesWithRawResponse, AsyncDeviceCodesWithStreamingResponse
+    from ..raw import AsyncDeviceCodesWithRawResponse
+    from ..streaming import AsyncDeviceCodesWithStreamingResponse
 
 
 class AsyncDeviceCodes:
@@ -28,7 +29,7 @@ class AsyncDeviceCodes:
     @property
     def with_streaming_response(self) -> AsyncDeviceCodesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncDeviceCodesWithStreamingResponse
+        from ..streaming import AsyncDeviceCodesWithStreamingResponse
 
         return AsyncDeviceCodesWithStreamingResponse(self)
 

@@ -9,7 +9,8 @@ from ..._request import RequestOptions
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncDoctorWithRawResponse, AsyncDoctorWithStreamingResponse
+    from ..raw import AsyncDoctorWithRawResponse
+    from ..streaming import AsyncDoctorWithStreamingResponse
 
 
 class AsyncDoctor:
@@ -28,7 +29,7 @@ class AsyncDoctor:
     @property
     def with_streaming_response(self) -> AsyncDoctorWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncDoctorWithStreamingResponse
+        from ..streaming import AsyncDoctorWithStreamingResponse
 
         return AsyncDoctorWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncEnvironmentsWithRawResponse, AsyncEnvironmentsWithStreamingResponse
+    from ..raw import AsyncEnvironmentsWithRawResponse
+    from ..streaming import AsyncEnvironmentsWithStreamingResponse
 
 
 class AsyncEnvironments:
@@ -29,7 +30,7 @@ class AsyncEnvironments:
     @property
     def with_streaming_response(self) -> AsyncEnvironmentsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncEnvironmentsWithStreamingResponse
+        from ..streaming import AsyncEnvironmentsWithStreamingResponse
 
         return AsyncEnvironmentsWithStreamingResponse(self)
 

@@ -12,7 +12,8 @@ from ..events import AsyncEventReader, StreamOptions, never
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncEventsWithRawResponse, AsyncEventsWithStreamingResponse
+    from ..raw import AsyncEventsWithRawResponse
+    from ..streaming import AsyncEventsWithStreamingResponse
 
 STREAMED: TypeAdapter[models.RunEvent | models.StreamReset] = TypeAdapter(
     Annotated[models.StreamReset | models.RunEvent, Field(union_mode="left_to_right")]
@@ -35,7 +36,7 @@ class AsyncEvents:
     @property
     def with_streaming_response(self) -> AsyncEventsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncEventsWithStreamingResponse
+        from ..streaming import AsyncEventsWithStreamingResponse
 
         return AsyncEventsWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncIdentityLinksWithRawResponse, AsyncIdentityLinksWithStreamingResponse
+    from ..raw import AsyncIdentityLinksWithRawResponse
+    from ..streaming import AsyncIdentityLinksWithStreamingResponse
 
 
 class AsyncIdentityLinks:
@@ -29,7 +30,7 @@ class AsyncIdentityLinks:
     @property
     def with_streaming_response(self) -> AsyncIdentityLinksWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncIdentityLinksWithStreamingResponse
+        from ..streaming import AsyncIdentityLinksWithStreamingResponse
 
         return AsyncIdentityLinksWithStreamingResponse(self)
 

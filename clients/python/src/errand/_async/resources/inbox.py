@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncInboxWithRawResponse, AsyncInboxWithStreamingResponse
+    from ..raw import AsyncInboxWithRawResponse
+    from ..streaming import AsyncInboxWithStreamingResponse
 
 
 class AsyncInbox:
@@ -29,7 +30,7 @@ class AsyncInbox:
     @property
     def with_streaming_response(self) -> AsyncInboxWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncInboxWithStreamingResponse
+        from ..streaming import AsyncInboxWithStreamingResponse
 
         return AsyncInboxWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncInstallationsWithRawResponse, AsyncInstallationsWithStreamingResponse
+    from ..raw import AsyncInstallationsWithRawResponse
+    from ..streaming import AsyncInstallationsWithStreamingResponse
 
 
 class AsyncInstallations:
@@ -29,7 +30,7 @@ class AsyncInstallations:
     @property
     def with_streaming_response(self) -> AsyncInstallationsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncInstallationsWithStreamingResponse
+        from ..streaming import AsyncInstallationsWithStreamingResponse
 
         return AsyncInstallationsWithStreamingResponse(self)
 

@@ -12,7 +12,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncKeysWithRawResponse, AsyncKeysWithStreamingResponse
+    from ..raw import AsyncKeysWithRawResponse
+    from ..streaming import AsyncKeysWithStreamingResponse
 
 
 class AsyncKeys:
@@ -31,7 +32,7 @@ class AsyncKeys:
     @property
     def with_streaming_response(self) -> AsyncKeysWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncKeysWithStreamingResponse
+        from ..streaming import AsyncKeysWithStreamingResponse
 
         return AsyncKeysWithStreamingResponse(self)
 

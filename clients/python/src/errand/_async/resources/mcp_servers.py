@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncMcpServersWithRawResponse, AsyncMcpServersWithStreamingResponse
+    from ..raw import AsyncMcpServersWithRawResponse
+    from ..streaming import AsyncMcpServersWithStreamingResponse
 
 
 class AsyncMcpServers:
@@ -29,7 +30,7 @@ class AsyncMcpServers:
     @property
     def with_streaming_response(self) -> AsyncMcpServersWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncMcpServersWithStreamingResponse
+        from ..streaming import AsyncMcpServersWithStreamingResponse
 
         return AsyncMcpServersWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncModelsWithRawResponse, AsyncModelsWithStreamingResponse
+    from ..raw import AsyncModelsWithRawResponse
+    from ..streaming import AsyncModelsWithStreamingResponse
 
 
 class AsyncModels:
@@ -29,7 +30,7 @@ class AsyncModels:
     @property
     def with_streaming_response(self) -> AsyncModelsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncModelsWithStreamingResponse
+        from ..streaming import AsyncModelsWithStreamingResponse
 
         return AsyncModelsWithStreamingResponse(self)
 

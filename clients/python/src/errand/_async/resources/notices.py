@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncNoticesWithRawResponse, AsyncNoticesWithStreamingResponse
+    from ..raw import AsyncNoticesWithRawResponse
+    from ..streaming import AsyncNoticesWithStreamingResponse
 
 
 class AsyncNotices:
@@ -29,7 +30,7 @@ class AsyncNotices:
     @property
     def with_streaming_response(self) -> AsyncNoticesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncNoticesWithStreamingResponse
+        from ..streaming import AsyncNoticesWithStreamingResponse
 
         return AsyncNoticesWithStreamingResponse(self)
 

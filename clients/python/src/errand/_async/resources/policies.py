@@ -11,7 +11,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncPoliciesWithRawResponse, AsyncPoliciesWithStreamingResponse
+    from ..raw import AsyncPoliciesWithRawResponse
+    from ..streaming import AsyncPoliciesWithStreamingResponse
 
 
 class AsyncPolicies:
@@ -30,7 +31,7 @@ class AsyncPolicies:
     @property
     def with_streaming_response(self) -> AsyncPoliciesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncPoliciesWithStreamingResponse
+        from ..streaming import AsyncPoliciesWithStreamingResponse
 
         return AsyncPoliciesWithStreamingResponse(self)
 

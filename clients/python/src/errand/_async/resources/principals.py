@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncPrincipalsWithRawResponse, AsyncPrincipalsWithStreamingResponse
+    from ..raw import AsyncPrincipalsWithRawResponse
+    from ..streaming import AsyncPrincipalsWithStreamingResponse
 
 
 class AsyncPrincipals:
@@ -29,7 +30,7 @@ class AsyncPrincipals:
     @property
     def with_streaming_response(self) -> AsyncPrincipalsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncPrincipalsWithStreamingResponse
+        from ..streaming import AsyncPrincipalsWithStreamingResponse
 
         return AsyncPrincipalsWithStreamingResponse(self)
 

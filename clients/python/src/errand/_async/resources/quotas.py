@@ -11,7 +11,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncQuotasWithRawResponse, AsyncQuotasWithStreamingResponse
+    from ..raw import AsyncQuotasWithRawResponse
+    from ..streaming import AsyncQuotasWithStreamingResponse
 
 
 class AsyncQuotas:
@@ -30,7 +31,7 @@ class AsyncQuotas:
     @property
     def with_streaming_response(self) -> AsyncQuotasWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncQuotasWithStreamingResponse
+        from ..streaming import AsyncQuotasWithStreamingResponse
 
         return AsyncQuotasWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncRoutingRulesWithRawResponse, AsyncRoutingRulesWithStreamingResponse
+    from ..raw import AsyncRoutingRulesWithRawResponse
+    from ..streaming import AsyncRoutingRulesWithStreamingResponse
 
 
 class AsyncRoutingRules:
@@ -29,7 +30,7 @@ class AsyncRoutingRules:
     @property
     def with_streaming_response(self) -> AsyncRoutingRulesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncRoutingRulesWithStreamingResponse
+        from ..streaming import AsyncRoutingRulesWithStreamingResponse
 
         return AsyncRoutingRulesWithStreamingResponse(self)
 

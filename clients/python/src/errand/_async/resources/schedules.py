@@ -11,7 +11,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncSchedulesWithRawResponse, AsyncSchedulesWithStreamingResponse
+    from ..raw import AsyncSchedulesWithRawResponse
+    from ..streaming import AsyncSchedulesWithStreamingResponse
 
 
 class AsyncSchedules:
@@ -30,7 +31,7 @@ class AsyncSchedules:
     @property
     def with_streaming_response(self) -> AsyncSchedulesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncSchedulesWithStreamingResponse
+        from ..streaming import AsyncSchedulesWithStreamingResponse
 
         return AsyncSchedulesWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncSecretsWithRawResponse, AsyncSecretsWithStreamingResponse
+    from ..raw import AsyncSecretsWithRawResponse
+    from ..streaming import AsyncSecretsWithStreamingResponse
 
 
 class AsyncSecrets:
@@ -29,7 +30,7 @@ class AsyncSecrets:
     @property
     def with_streaming_response(self) -> AsyncSecretsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncSecretsWithStreamingResponse
+        from ..streaming import AsyncSecretsWithStreamingResponse
 
         return AsyncSecretsWithStreamingResponse(self)
 

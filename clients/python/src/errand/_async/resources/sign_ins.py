@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncSignInsWithRawResponse, AsyncSignInsWithStreamingResponse
+    from ..raw import AsyncSignInsWithRawResponse
+    from ..streaming import AsyncSignInsWithStreamingResponse
 
 
 class AsyncSignIns:
@@ -29,7 +30,7 @@ class AsyncSignIns:
     @property
     def with_streaming_response(self) -> AsyncSignInsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncSignInsWithStreamingResponse
+        from ..streaming import AsyncSignInsWithStreamingResponse
 
         return AsyncSignInsWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncSkillsWithRawResponse, AsyncSkillsWithStreamingResponse
+    from ..raw import AsyncSkillsWithRawResponse
+    from ..streaming import AsyncSkillsWithStreamingResponse
 
 
 class AsyncSkills:
@@ -29,7 +30,7 @@ class AsyncSkills:
     @property
     def with_streaming_response(self) -> AsyncSkillsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncSkillsWithStreamingResponse
+        from ..streaming import AsyncSkillsWithStreamingResponse
 
         return AsyncSkillsWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncTeamsWithRawResponse, AsyncTeamsWithStreamingResponse
+    from ..raw import AsyncTeamsWithRawResponse
+    from ..streaming import AsyncTeamsWithStreamingResponse
 
 
 class AsyncTeams:
@@ -29,7 +30,7 @@ class AsyncTeams:
     @property
     def with_streaming_response(self) -> AsyncTeamsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncTeamsWithStreamingResponse
+        from ..streaming import AsyncTeamsWithStreamingResponse
 
         return AsyncTeamsWithStreamingResponse(self)
 

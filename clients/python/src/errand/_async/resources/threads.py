@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncThreadsWithRawResponse, AsyncThreadsWithStreamingResponse
+    from ..raw import AsyncThreadsWithRawResponse
+    from ..streaming import AsyncThreadsWithStreamingResponse
 
 
 class AsyncThreads:
@@ -29,7 +30,7 @@ class AsyncThreads:
     @property
     def with_streaming_response(self) -> AsyncThreadsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncThreadsWithStreamingResponse
+        from ..streaming import AsyncThreadsWithStreamingResponse
 
         return AsyncThreadsWithStreamingResponse(self)
 

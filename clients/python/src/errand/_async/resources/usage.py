@@ -10,7 +10,8 @@ from ..._request import OMIT, Omit, RequestOptions
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncUsageWithRawResponse, AsyncUsageWithStreamingResponse
+    from ..raw import AsyncUsageWithRawResponse
+    from ..streaming import AsyncUsageWithStreamingResponse
 
 
 class AsyncUsage:
@@ -29,7 +30,7 @@ class AsyncUsage:
     @property
     def with_streaming_response(self) -> AsyncUsageWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncUsageWithStreamingResponse
+        from ..streaming import AsyncUsageWithStreamingResponse
 
         return AsyncUsageWithStreamingResponse(self)
 

@@ -13,7 +13,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncWebhooksWithRawResponse, AsyncWebhooksWithStreamingResponse
+    from ..raw import AsyncWebhooksWithRawResponse
+    from ..streaming import AsyncWebhooksWithStreamingResponse
 
 
 class AsyncWebhooks:
@@ -32,7 +33,7 @@ class AsyncWebhooks:
     @property
     def with_streaming_response(self) -> AsyncWebhooksWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncWebhooksWithStreamingResponse
+        from ..streaming import AsyncWebhooksWithStreamingResponse
 
         return AsyncWebhooksWithStreamingResponse(self)
 

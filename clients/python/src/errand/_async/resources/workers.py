@@ -10,7 +10,8 @@ from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
-    from ..raw import AsyncWorkersWithRawResponse, AsyncWorkersWithStreamingResponse
+    from ..raw import AsyncWorkersWithRawResponse
+    from ..streaming import AsyncWorkersWithStreamingResponse
 
 
 class AsyncWorkers:
@@ -29,7 +30,7 @@ class AsyncWorkers:
     @property
     def with_streaming_response(self) -> AsyncWorkersWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `async with`."""
-        from ..raw import AsyncWorkersWithStreamingResponse
+        from ..streaming import AsyncWorkersWithStreamingResponse
 
         return AsyncWorkersWithStreamingResponse(self)
 

@@ -12,7 +12,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import AgentsWithRawResponse, AgentsWithStreamingResponse
+    from ..raw import AgentsWithRawResponse
+    from ..streaming import AgentsWithStreamingResponse
 
 
 class Agents:
@@ -31,7 +32,7 @@ class Agents:
     @property
     def with_streaming_response(self) -> AgentsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import AgentsWithStreamingResponse
+        from ..streaming import AgentsWithStreamingResponse
 
         return AgentsWithStreamingResponse(self)
 

@@ -13,7 +13,8 @@ from ..._request import RequestOptions, path
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import ArtifactsWithRawResponse, ArtifactsWithStreamingResponse
+    from ..raw import ArtifactsWithRawResponse
+    from ..streaming import ArtifactsWithStreamingResponse
 
 
 class Artifacts:
@@ -32,7 +33,7 @@ class Artifacts:
     @property
     def with_streaming_response(self) -> ArtifactsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import ArtifactsWithStreamingResponse
+        from ..streaming import ArtifactsWithStreamingResponse
 
         return ArtifactsWithStreamingResponse(self)
 

@@ -12,7 +12,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import AuditWithRawResponse, AuditWithStreamingResponse
+    from ..raw import AuditWithRawResponse
+    from ..streaming import AuditWithStreamingResponse
 
 
 class Audit:
@@ -31,7 +32,7 @@ class Audit:
     @property
     def with_streaming_response(self) -> AuditWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import AuditWithStreamingResponse
+        from ..streaming import AuditWithStreamingResponse
 
         return AuditWithStreamingResponse(self)
 

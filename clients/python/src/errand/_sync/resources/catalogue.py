@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import CatalogueWithRawResponse, CatalogueWithStreamingResponse
+    from ..raw import CatalogueWithRawResponse
+    from ..streaming import CatalogueWithStreamingResponse
 
 
 class Catalogue:
@@ -30,7 +31,7 @@ class Catalogue:
     @property
     def with_streaming_response(self) -> CatalogueWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import CatalogueWithStreamingResponse
+        from ..streaming import CatalogueWithStreamingResponse
 
         return CatalogueWithStreamingResponse(self)
 

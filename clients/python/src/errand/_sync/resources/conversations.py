@@ -10,7 +10,8 @@ from ..._request import OMIT, Omit, RequestOptions, path
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import ConversationsWithRawResponse, ConversationsWithStreamingResponse
+    from ..raw import ConversationsWithRawResponse
+    from ..streaming import ConversationsWithStreamingResponse
 
 
 class Conversations:
@@ -29,7 +30,7 @@ class Conversations:
     @property
     def with_streaming_response(self) -> ConversationsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import ConversationsWithStreamingResponse
+        from ..streaming import ConversationsWithStreamingResponse
 
         return ConversationsWithStreamingResponse(self)
 

@@ -10,7 +10,8 @@ from ..._request import OMIT, Omit, RequestOptions
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import DeviceCodesWithRawResponse, DeviceCodesWithStreamingResponse
+    from ..raw import DeviceCodesWithRawResponse
+    from ..streaming import DeviceCodesWithStreamingResponse
 
 
 class DeviceCodes:
@@ -29,7 +30,7 @@ class DeviceCodes:
     @property
     def with_streaming_response(self) -> DeviceCodesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import DeviceCodesWithStreamingResponse
+        from ..streaming import DeviceCodesWithStreamingResponse
 
         return DeviceCodesWithStreamingResponse(self)
 

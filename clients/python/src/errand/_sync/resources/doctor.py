@@ -10,7 +10,8 @@ from ..._request import RequestOptions
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import DoctorWithRawResponse, DoctorWithStreamingResponse
+    from ..raw import DoctorWithRawResponse
+    from ..streaming import DoctorWithStreamingResponse
 
 
 class Doctor:
@@ -29,7 +30,7 @@ class Doctor:
     @property
     def with_streaming_response(self) -> DoctorWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import DoctorWithStreamingResponse
+        from ..streaming import DoctorWithStreamingResponse
 
         return DoctorWithStreamingResponse(self)
 

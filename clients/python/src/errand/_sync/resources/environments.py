@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import EnvironmentsWithRawResponse, EnvironmentsWithStreamingResponse
+    from ..raw import EnvironmentsWithRawResponse
+    from ..streaming import EnvironmentsWithStreamingResponse
 
 
 class Environments:
@@ -30,7 +31,7 @@ class Environments:
     @property
     def with_streaming_response(self) -> EnvironmentsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import EnvironmentsWithStreamingResponse
+        from ..streaming import EnvironmentsWithStreamingResponse
 
         return EnvironmentsWithStreamingResponse(self)
 

@@ -13,7 +13,8 @@ from ..events import EventReader, StreamOptions, never
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import EventsWithRawResponse, EventsWithStreamingResponse
+    from ..raw import EventsWithRawResponse
+    from ..streaming import EventsWithStreamingResponse
 
 STREAMED: TypeAdapter[models.RunEvent | models.StreamReset] = TypeAdapter(
     Annotated[models.StreamReset | models.RunEvent, Field(union_mode="left_to_right")]
@@ -36,7 +37,7 @@ class Events:
     @property
     def with_streaming_response(self) -> EventsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import EventsWithStreamingResponse
+        from ..streaming import EventsWithStreamingResponse
 
         return EventsWithStreamingResponse(self)
 

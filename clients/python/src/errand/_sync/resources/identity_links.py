@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import IdentityLinksWithRawResponse, IdentityLinksWithStreamingResponse
+    from ..raw import IdentityLinksWithRawResponse
+    from ..streaming import IdentityLinksWithStreamingResponse
 
 
 class IdentityLinks:
@@ -30,7 +31,7 @@ class IdentityLinks:
     @property
     def with_streaming_response(self) -> IdentityLinksWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import IdentityLinksWithStreamingResponse
+        from ..streaming import IdentityLinksWithStreamingResponse
 
         return IdentityLinksWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import InboxWithRawResponse, InboxWithStreamingResponse
+    from ..raw import InboxWithRawResponse
+    from ..streaming import InboxWithStreamingResponse
 
 
 class Inbox:
@@ -30,7 +31,7 @@ class Inbox:
     @property
     def with_streaming_response(self) -> InboxWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import InboxWithStreamingResponse
+        from ..streaming import InboxWithStreamingResponse
 
         return InboxWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import InstallationsWithRawResponse, InstallationsWithStreamingResponse
+    from ..raw import InstallationsWithRawResponse
+    from ..streaming import InstallationsWithStreamingResponse
 
 
 class Installations:
@@ -30,7 +31,7 @@ class Installations:
     @property
     def with_streaming_response(self) -> InstallationsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import InstallationsWithStreamingResponse
+        from ..streaming import InstallationsWithStreamingResponse
 
         return InstallationsWithStreamingResponse(self)
 

@@ -13,7 +13,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import KeysWithRawResponse, KeysWithStreamingResponse
+    from ..raw import KeysWithRawResponse
+    from ..streaming import KeysWithStreamingResponse
 
 
 class Keys:
@@ -32,7 +33,7 @@ class Keys:
     @property
     def with_streaming_response(self) -> KeysWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import KeysWithStreamingResponse
+        from ..streaming import KeysWithStreamingResponse
 
         return KeysWithStreamingResponse(self)
 

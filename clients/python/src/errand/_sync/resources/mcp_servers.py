@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import McpServersWithRawResponse, McpServersWithStreamingResponse
+    from ..raw import McpServersWithRawResponse
+    from ..streaming import McpServersWithStreamingResponse
 
 
 class McpServers:
@@ -30,7 +31,7 @@ class McpServers:
     @property
     def with_streaming_response(self) -> McpServersWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import McpServersWithStreamingResponse
+        from ..streaming import McpServersWithStreamingResponse
 
         return McpServersWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import ModelsWithRawResponse, ModelsWithStreamingResponse
+    from ..raw import ModelsWithRawResponse
+    from ..streaming import ModelsWithStreamingResponse
 
 
 class Models:
@@ -30,7 +31,7 @@ class Models:
     @property
     def with_streaming_response(self) -> ModelsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import ModelsWithStreamingResponse
+        from ..streaming import ModelsWithStreamingResponse
 
         return ModelsWithStreamingResponse(self)
 

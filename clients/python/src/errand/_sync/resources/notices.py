@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import NoticesWithRawResponse, NoticesWithStreamingResponse
+    from ..raw import NoticesWithRawResponse
+    from ..streaming import NoticesWithStreamingResponse
 
 
 class Notices:
@@ -30,7 +31,7 @@ class Notices:
     @property
     def with_streaming_response(self) -> NoticesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import NoticesWithStreamingResponse
+        from ..streaming import NoticesWithStreamingResponse
 
         return NoticesWithStreamingResponse(self)
 

@@ -12,7 +12,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import PoliciesWithRawResponse, PoliciesWithStreamingResponse
+    from ..raw import PoliciesWithRawResponse
+    from ..streaming import PoliciesWithStreamingResponse
 
 
 class Policies:
@@ -31,7 +32,7 @@ class Policies:
     @property
     def with_streaming_response(self) -> PoliciesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import PoliciesWithStreamingResponse
+        from ..streaming import PoliciesWithStreamingResponse
 
         return PoliciesWithStreamingResponse(self)
 

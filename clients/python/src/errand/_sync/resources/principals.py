@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import PrincipalsWithRawResponse, PrincipalsWithStreamingResponse
+    from ..raw import PrincipalsWithRawResponse
+    from ..streaming import PrincipalsWithStreamingResponse
 
 
 class Principals:
@@ -30,7 +31,7 @@ class Principals:
     @property
     def with_streaming_response(self) -> PrincipalsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import PrincipalsWithStreamingResponse
+        from ..streaming import PrincipalsWithStreamingResponse
 
         return PrincipalsWithStreamingResponse(self)
 

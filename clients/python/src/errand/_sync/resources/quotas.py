@@ -12,7 +12,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import QuotasWithRawResponse, QuotasWithStreamingResponse
+    from ..raw import QuotasWithRawResponse
+    from ..streaming import QuotasWithStreamingResponse
 
 
 class Quotas:
@@ -31,7 +32,7 @@ class Quotas:
     @property
     def with_streaming_response(self) -> QuotasWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import QuotasWithStreamingResponse
+        from ..streaming import QuotasWithStreamingResponse
 
         return QuotasWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import RoutingRulesWithRawResponse, RoutingRulesWithStreamingResponse
+    from ..raw import RoutingRulesWithRawResponse
+    from ..streaming import RoutingRulesWithStreamingResponse
 
 
 class RoutingRules:
@@ -30,7 +31,7 @@ class RoutingRules:
     @property
     def with_streaming_response(self) -> RoutingRulesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import RoutingRulesWithStreamingResponse
+        from ..streaming import RoutingRulesWithStreamingResponse
 
         return RoutingRulesWithStreamingResponse(self)
 

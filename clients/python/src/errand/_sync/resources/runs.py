@@ -1,29 +1,25 @@
 # Written by scripts/clients.py. Do not edit.
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-import httpx
 from typing_extensions import Unpack
 
 from ... import models, params
 from ..._request import OMIT, Omit, RequestOptions, path
-from ..events import EventReader, StreamOptions
 from ..pages import Paginator
-from ..run_stream import RunStream
-from .events import STREAMED
+from ._run_input import RunInput
+from ._run_reader import RunReader
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import RunsWithRawResponse, RunsWithStreamingResponse
+    from ..raw import RunsWithRawResponse
+    from ..streaming import RunsWithStreamingResponse
 
-ENDED = frozenset({"SUCCEEDED", "FAILED", "ERROR", "CANCELLED"})
 
-
-class Runs:
+class Runs(RunReader, RunInput):
     """Runs: what agents are asked to do."""
 
     def __init__(self, client: ApiClient) -> None:
@@ -39,7 +35,7 @@ class Runs:
     @property
     def with_streaming_response(self) -> RunsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import RunsWithStreamingResponse
+        from ..streaming import RunsWithStreamingResponse
 
         return RunsWithStreamingResponse(self)
 
@@ -114,10 +110,6 @@ class Runs:
             },
             options=options,
         )
-
-    def retrieve(self, run_id: str, **options: Unpack[RequestOptions]) -> models.RunItem:
-        """Gets a run."""
-        return self._client._request(models.RunItem, "GET", path("/agent/runs/{}", run_id), options=options)
 
     def list(
         self,
@@ -249,82 +241,6 @@ class Runs:
         """Deletes an ended run with everything that it left: events, files, deliveries."""
         self._client._request(None, "DELETE", path("/agent/runs/{}", run_id), options=options)
 
-    def follow_up(
-        self,
-        run_id: str,
-        *,
-        message: str,
-        mode: Literal["normal", "plan", "orchestrate"] | Omit = OMIT,
-        delivery: Literal["queue", "interrupt", "steer"] | Omit = OMIT,
-        visibility: Literal["thread", "private"] | Omit = OMIT,
-        **options: Unpack[RequestOptions],
-    ) -> models.RunFollowupResponse:
-        """Sends a message to the agent. An ended run continues with it. An open question may be answered by it.
-
-        Args:
-            message: The text of the follow-up.
-            mode: The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work.
-                The agent's own mode of that name is used if it has one; otherwise the mode is described in
-                the prompt. Default: `normal`.
-            delivery: queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it
-                is added to the current turn if the agent supports that, otherwise it is queued; no agent of
-                this version supports it.
-            visibility: thread (default): it is posted to the threads of the run. private: neither it nor the answer
-                of a turn with only private follow-ups is posted. The run's state and the agent's questions
-                are still posted.
-        """
-        return self._client._request(
-            models.RunFollowupResponse,
-            "POST",
-            path("/agent/runs/{}/followups", run_id),
-            body={"message": message, "mode": mode, "delivery": delivery, "visibility": visibility},
-            options=options,
-        )
-
-    def follow_ups(
-        self,
-        run_id: str,
-        *,
-        limit: int | Omit = OMIT,
-        cursor: str | Omit = OMIT,
-        **options: Unpack[RequestOptions],
-    ) -> Paginator[models.RunFollowup, models.ListRunFollowupsResponse]:
-        """Lists the follow-ups of a run, the oldest first.
-
-        Args:
-            limit: The number of follow-ups per page.
-            cursor: `next_cursor` of the previous page of the same run.
-        """
-        return self._client._list(
-            models.ListRunFollowupsResponse,
-            "followups",
-            path("/agent/runs/{}/followups", run_id),
-            query={"limit": limit, "cursor": cursor},
-            options=options,
-        )
-
-    def update_follow_up(
-        self, run_id: str, follow_up_id: str, *, message: str, **options: Unpack[RequestOptions]
-    ) -> models.RunFollowup:
-        """Changes the text of a follow-up that the agent has not received yet.
-
-        Args:
-            message: The text of the follow-up.
-        """
-        return self._client._request(
-            models.RunFollowup,
-            "PATCH",
-            path("/agent/runs/{}/followups/{}", run_id, follow_up_id),
-            body={"message": message},
-            options=options,
-        )
-
-    def withdraw_follow_up(self, run_id: str, follow_up_id: str, **options: Unpack[RequestOptions]) -> None:
-        """Withdraws a follow-up that the agent has not received yet."""
-        self._client._request(
-            None, "DELETE", path("/agent/runs/{}/followups/{}", run_id, follow_up_id), options=options
-        )
-
     def cancel(self, run_id: str, **options: Unpack[RequestOptions]) -> str:
         """Cancels a run that has not ended. The result is its id."""
         return self._client._request(str, "POST", path("/agent/runs/{}/cancel", run_id), options=options)
@@ -347,117 +263,6 @@ class Runs:
         """Starts a new run with the prompt and the resolved configuration of this one."""
         return self._client._request(
             models.RunAgentResponse, "POST", path("/agent/runs/{}/retry", run_id), options=options
-        )
-
-    def stored_events(
-        self,
-        run_id: str,
-        *,
-        after: int | Omit = OMIT,
-        before: int | Omit = OMIT,
-        tail: int | Omit = OMIT,
-        limit: int | Omit = OMIT,
-        follow: bool | Omit = OMIT,
-        **options: Unpack[RequestOptions],
-    ) -> models.RunEventPage:
-        """Gets a page of the stored events of a run. At most one of `after`, `before` and `tail` is allowed.
-
-        Args:
-            after: The sequence number of the last event that you received.
-            before: The last events before the one with this sequence number. Only for pages.
-            tail: The last events, at most this many. A stream begins with them.
-            limit: The maximum number of events of a page. With `tail`, that number is the limit. A page is
-                shorter if its events are long (1 MiB). A stream has no limit.
-            follow: true: the stream continues after the end of the run.
-        """
-        return self._client._request(
-            models.RunEventPage,
-            "GET",
-            path("/agent/runs/{}/events", run_id),
-            query={"after": after, "before": before, "tail": tail, "limit": limit, "follow": follow},
-            options=options,
-        )
-
-    def conversation(
-        self,
-        run_id: str,
-        *,
-        limit: int | Omit = OMIT,
-        before: str | Omit = OMIT,
-        **options: Unpack[RequestOptions],
-    ) -> models.Conversation:
-        """Gets what was said and done in the run, as steps with messages.
-
-        Args:
-            limit: The maximum number of steps: the last ones. Default: all steps.
-            before: The id of a step: only the steps before it.
-        """
-        return self._client._request(
-            models.Conversation,
-            "GET",
-            path("/agent/runs/{}/conversation", run_id),
-            query={"limit": limit, "before": before},
-            options=options,
-        )
-
-    def timeline(self, run_id: str, **options: Unpack[RequestOptions]) -> models.RunTimeline:
-        """Gets the main events of the run, in the format of other clients of this API."""
-        return self._client._request(
-            models.RunTimeline, "GET", path("/agent/runs/{}/timeline", run_id), options=options
-        )
-
-    def changes(self, run_id: str, **options: Unpack[RequestOptions]) -> models.RunChanges:
-        """Gets the repositories and files that the last turn changed."""
-        return self._client._request(models.RunChanges, "GET", path("/agent/runs/{}/changes", run_id), options=options)
-
-    def handoff_attachments(self, run_id: str, **options: Unpack[RequestOptions]) -> models.HandoffAttachments:
-        """Lists the patch and the files that the last ended turn left for those who continue its work."""
-        return self._client._request(
-            models.HandoffAttachments,
-            "GET",
-            path("/agent/runs/{}/handoff/attachments", run_id),
-            options=options,
-        )
-
-    def approve(
-        self,
-        run_id: str,
-        *,
-        approve: bool,
-        inputs_hash: str,
-        comment: str | Omit = OMIT,
-        **options: Unpack[RequestOptions],
-    ) -> models.RunStateResponse:
-        """Approves or refuses what waits for an approval. `inputs_hash` is that of the approval which you have
-        read: if the inputs have changed since then, a `ConflictError` is raised.
-
-        Args:
-            approve: false: the run is refused and cancelled, or the follow-up is withdrawn and the run continues.
-            inputs_hash: `approval.inputs_hash` of the run, or of one follow-up. It says what the decision is about.
-            comment: Published together with the decision.
-        """
-        return self._client._request(
-            models.RunStateResponse,
-            "POST",
-            path("/agent/runs/{}/approval", run_id),
-            body={"approve": approve, "inputs_hash": inputs_hash, "comment": comment},
-            options=options,
-        )
-
-    def answer(
-        self, run_id: str, permission_id: str, *, option_id: str, **options: Unpack[RequestOptions]
-    ) -> models.RunStateResponse:
-        """Answers a question of the agent by choosing one of its options.
-
-        Args:
-            option_id: One of the agent's options: `permission.options` of the run.
-        """
-        return self._client._request(
-            models.RunStateResponse,
-            "POST",
-            path("/agent/runs/{}/permissions/{}", run_id, permission_id),
-            body={"option_id": option_id},
-            options=options,
         )
 
     def share(
@@ -535,95 +340,3 @@ class Runs:
             path("/agent/runs/{}/webhook-deliveries/{}/replay", run_id, delivery_id),
             options=options,
         )
-
-    def events(
-        self,
-        run_id: str,
-        *,
-        after: int | Omit = OMIT,
-        tail: int | Omit = OMIT,
-        follow: bool = False,
-        **options: Unpack[StreamOptions],
-    ) -> Iterator[models.RunEvent | models.StreamReset]:
-        """Yields the events of a run live, from the first one to the end of the run. A broken connection is opened again,
-        and no event is lost or repeated.
-
-        Args:
-            after: The `seq` of the last event that you have. If the server no longer knows the position, an event with
-                the `kind` `reset` is yielded, and then all events from the first one.
-            tail: Begins with the last events, at most this many (500). Not together with `after`.
-            follow: Whether the stream continues after the end of the run, because a follow-up may continue it. Such a
-                stream ends only when you leave the loop.
-
-        Example:
-            for event in client.runs.events(run_id):
-                if isinstance(event, models.AgentMessageEvent):
-                    print(event.text)
-        """
-
-        def ask_if_over() -> bool:
-            return not follow and (self.retrieve(run_id)).state in ENDED
-
-        return EventReader(
-            self._client,
-            path("/agent/runs/{}/events", run_id),
-            {"after": after, "tail": tail, "follow": follow},
-            options,
-            STREAMED.validate_json,
-            (lambda event: False) if follow else _ends_run,
-            ask_if_over,
-        ).events()
-
-    def stream(
-        self, run_id: str, *, after: int | Omit = OMIT, tail: int | Omit = OMIT, **options: Unpack[StreamOptions]
-    ) -> RunStream:
-        """Reads the events of a run live and calls listeners for what the agent writes, its tool calls, its questions and
-        the states of the run.
-
-        Args:
-            after: The `seq` of the last event that you have.
-            tail: Begins with the last events, at most this many (500). Not together with `after`.
-        """
-        events = self.events(run_id, after=after, tail=tail, **options)
-        return RunStream(events, lambda: self.retrieve(run_id))
-
-    def wait_for_completion(
-        self, run_id: str, *, until_blocked: bool = False, **options: Unpack[StreamOptions]
-    ) -> models.RunItem:
-        """Waits until the run has ended, and returns it. It follows the events of the run, so the result comes at once.
-        With `max_wait`, it waits at most so many seconds, and then raises `APITimeoutError`.
-
-        Args:
-            until_blocked: Whether the wait also ends when the run is BLOCKED, because it waits for a person.
-        """
-        # Read first, so that no change between the two requests is missed.
-        last = self.stored_events(run_id, tail=1)
-        ends = ENDED | {"BLOCKED"} if until_blocked else ENDED
-        run = self.retrieve(run_id)
-        if run.state in ends:
-            return run
-        for event in self.events(run_id, after=last.next_after, **options):
-            if isinstance(event, models.RunStateEvent) and event.to in ends:
-                break
-        return self.retrieve(run_id)
-
-    @contextmanager
-    def transcript(self, run_id: str, **options: Unpack[RequestOptions]) -> Iterator[httpx.Response]:
-        """Downloads the event log of the run: one JSON object per line. The body of the response has not been read.
-
-        Example:
-            with client.runs.transcript(run_id) as response:
-                for line in response.iter_lines():
-                    print(line)
-        """
-        with self._client._open(path("/agent/runs/{}/transcript", run_id), options=options) as response:
-            yield response
-
-    def artifacts(self, run_id: str, **options: Unpack[RequestOptions]) -> Sequence[models.ArtifactItem]:
-        """Gets the artifacts of the run, the oldest first."""
-        return (self.retrieve(run_id, **options)).artifacts or []
-
-
-def _ends_run(event: models.RunEvent | models.StreamReset) -> bool | None:
-    """Returns None if the event says nothing about it."""
-    return event.to in ENDED if isinstance(event, models.RunStateEvent) else None

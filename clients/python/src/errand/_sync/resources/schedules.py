@@ -12,7 +12,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import SchedulesWithRawResponse, SchedulesWithStreamingResponse
+    from ..raw import SchedulesWithRawResponse
+    from ..streaming import SchedulesWithStreamingResponse
 
 
 class Schedules:
@@ -31,7 +32,7 @@ class Schedules:
     @property
     def with_streaming_response(self) -> SchedulesWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import SchedulesWithStreamingResponse
+        from ..streaming import SchedulesWithStreamingResponse
 
         return SchedulesWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import SecretsWithRawResponse, SecretsWithStreamingResponse
+    from ..raw import SecretsWithRawResponse
+    from ..streaming import SecretsWithStreamingResponse
 
 
 class Secrets:
@@ -30,7 +31,7 @@ class Secrets:
     @property
     def with_streaming_response(self) -> SecretsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import SecretsWithStreamingResponse
+        from ..streaming import SecretsWithStreamingResponse
 
         return SecretsWithStreamingResponse(self)
 

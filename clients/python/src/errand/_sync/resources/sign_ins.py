@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import SignInsWithRawResponse, SignInsWithStreamingResponse
+    from ..raw import SignInsWithRawResponse
+    from ..streaming import SignInsWithStreamingResponse
 
 
 class SignIns:
@@ -30,7 +31,7 @@ class SignIns:
     @property
     def with_streaming_response(self) -> SignInsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import SignInsWithStreamingResponse
+        from ..streaming import SignInsWithStreamingResponse
 
         return SignInsWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import SkillsWithRawResponse, SkillsWithStreamingResponse
+    from ..raw import SkillsWithRawResponse
+    from ..streaming import SkillsWithStreamingResponse
 
 
 class Skills:
@@ -30,7 +31,7 @@ class Skills:
     @property
     def with_streaming_response(self) -> SkillsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import SkillsWithStreamingResponse
+        from ..streaming import SkillsWithStreamingResponse
 
         return SkillsWithStreamingResponse(self)
 

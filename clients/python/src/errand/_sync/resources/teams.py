@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import TeamsWithRawResponse, TeamsWithStreamingResponse
+    from ..raw import TeamsWithRawResponse
+    from ..streaming import TeamsWithStreamingResponse
 
 
 class Teams:
@@ -30,7 +31,7 @@ class Teams:
     @property
     def with_streaming_response(self) -> TeamsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import TeamsWithStreamingResponse
+        from ..streaming import TeamsWithStreamingResponse
 
         return TeamsWithStreamingResponse(self)
 

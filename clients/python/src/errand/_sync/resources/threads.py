@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import ThreadsWithRawResponse, ThreadsWithStreamingResponse
+    from ..raw import ThreadsWithRawResponse
+    from ..streaming import ThreadsWithStreamingResponse
 
 
 class Threads:
@@ -30,7 +31,7 @@ class Threads:
     @property
     def with_streaming_response(self) -> ThreadsWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import ThreadsWithStreamingResponse
+        from ..streaming import ThreadsWithStreamingResponse
 
         return ThreadsWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..._request import OMIT, Omit, RequestOptions
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import UsageWithRawResponse, UsageWithStreamingResponse
+    from ..raw import UsageWithRawResponse
+    from ..streaming import UsageWithStreamingResponse
 
 
 class Usage:
@@ -30,7 +31,7 @@ class Usage:
     @property
     def with_streaming_response(self) -> UsageWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import UsageWithStreamingResponse
+        from ..streaming import UsageWithStreamingResponse
 
         return UsageWithStreamingResponse(self)
 

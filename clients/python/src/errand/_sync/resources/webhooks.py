@@ -14,7 +14,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import WebhooksWithRawResponse, WebhooksWithStreamingResponse
+    from ..raw import WebhooksWithRawResponse
+    from ..streaming import WebhooksWithStreamingResponse
 
 
 class Webhooks:
@@ -33,7 +34,7 @@ class Webhooks:
     @property
     def with_streaming_response(self) -> WebhooksWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import WebhooksWithStreamingResponse
+        from ..streaming import WebhooksWithStreamingResponse
 
         return WebhooksWithStreamingResponse(self)
 

@@ -11,7 +11,8 @@ from ..pages import Paginator
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
-    from ..raw import WorkersWithRawResponse, WorkersWithStreamingResponse
+    from ..raw import WorkersWithRawResponse
+    from ..streaming import WorkersWithStreamingResponse
 
 
 class Workers:
@@ -30,7 +31,7 @@ class Workers:
     @property
     def with_streaming_response(self) -> WorkersWithStreamingResponse:
         """The same methods with a response, whose body has not been read, for `with`."""
-        from ..raw import WorkersWithStreamingResponse
+        from ..streaming import WorkersWithStreamingResponse
 
         return WorkersWithStreamingResponse(self)
 

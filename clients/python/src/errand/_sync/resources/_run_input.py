@@ -1,0 +1,136 @@
+# Written by scripts/clients.py. Do not edit.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from typing_extensions import Unpack
+
+from ... import models
+from ..._request import OMIT, Omit, RequestOptions, path
+from ..pages import Paginator
+
+if TYPE_CHECKING:
+    from ..api_client import ApiClient
+
+
+class RunInput:
+    """The part of `Runs` for what people send to a run: follow-ups, approvals and answers."""
+
+    _client: ApiClient
+
+    def follow_up(
+        self,
+        run_id: str,
+        *,
+        message: str,
+        mode: Literal["normal", "plan", "orchestrate"] | Omit = OMIT,
+        delivery: Literal["queue", "interrupt", "steer"] | Omit = OMIT,
+        visibility: Literal["thread", "private"] | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.RunFollowupResponse:
+        """Sends a message to the agent. An ended run continues with it. An open question may be answered by it.
+
+        Args:
+            message: The text of the follow-up.
+            mode: The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work.
+                The agent's own mode of that name is used if it has one; otherwise the mode is described in
+                the prompt. Default: `normal`.
+            delivery: queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it
+                is added to the current turn if the agent supports that, otherwise it is queued; no agent of
+                this version supports it.
+            visibility: thread (default): it is posted to the threads of the run. private: neither it nor the answer
+                of a turn with only private follow-ups is posted. The run's state and the agent's questions
+                are still posted.
+        """
+        return self._client._request(
+            models.RunFollowupResponse,
+            "POST",
+            path("/agent/runs/{}/followups", run_id),
+            body={"message": message, "mode": mode, "delivery": delivery, "visibility": visibility},
+            options=options,
+        )
+
+    def follow_ups(
+        self,
+        run_id: str,
+        *,
+        limit: int | Omit = OMIT,
+        cursor: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> Paginator[models.RunFollowup, models.ListRunFollowupsResponse]:
+        """Lists the follow-ups of a run, the oldest first.
+
+        Args:
+            limit: The number of follow-ups per page.
+            cursor: `next_cursor` of the previous page of the same run.
+        """
+        return self._client._list(
+            models.ListRunFollowupsResponse,
+            "followups",
+            path("/agent/runs/{}/followups", run_id),
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
+
+    def update_follow_up(
+        self, run_id: str, follow_up_id: str, *, message: str, **options: Unpack[RequestOptions]
+    ) -> models.RunFollowup:
+        """Changes the text of a follow-up that the agent has not received yet.
+
+        Args:
+            message: The text of the follow-up.
+        """
+        return self._client._request(
+            models.RunFollowup,
+            "PATCH",
+            path("/agent/runs/{}/followups/{}", run_id, follow_up_id),
+            body={"message": message},
+            options=options,
+        )
+
+    def withdraw_follow_up(self, run_id: str, follow_up_id: str, **options: Unpack[RequestOptions]) -> None:
+        """Withdraws a follow-up that the agent has not received yet."""
+        self._client._request(
+            None, "DELETE", path("/agent/runs/{}/followups/{}", run_id, follow_up_id), options=options
+        )
+
+    def approve(
+        self,
+        run_id: str,
+        *,
+        approve: bool,
+        inputs_hash: str,
+        comment: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.RunStateResponse:
+        """Approves or refuses what waits for an approval. `inputs_hash` is that of the approval which you have
+        read: if the inputs have changed since then, a `ConflictError` is raised.
+
+        Args:
+            approve: false: the run is refused and cancelled, or the follow-up is withdrawn and the run continues.
+            inputs_hash: `approval.inputs_hash` of the run, or of one follow-up. It says what the decision is about.
+            comment: Published together with the decision.
+        """
+        return self._client._request(
+            models.RunStateResponse,
+            "POST",
+            path("/agent/runs/{}/approval", run_id),
+            body={"approve": approve, "inputs_hash": inputs_hash, "comment": comment},
+            options=options,
+        )
+
+    def answer(
+        self, run_id: str, permission_id: str, *, option_id: str, **options: Unpack[RequestOptions]
+    ) -> models.RunStateResponse:
+        """Answers a question of the agent by choosing one of its options.
+
+        Args:
+            option_id: One of the agent's options: `permission.options` of the run.
+        """
+        return self._client._request(
+            models.RunStateResponse,
+            "POST",
+            path("/agent/runs/{}/permissions/{}", run_id, permission_id),
+            body={"option_id": option_id},
+            options=options,
+        )
