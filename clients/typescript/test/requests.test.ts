@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ApiHarness, startHarness } from "../../../test/integration/api/api-harness.ts";
 import {
@@ -10,7 +7,6 @@ import {
   APIUserAbortError,
   AuthenticationError,
   BadRequestError,
-  type ClientOptions,
   ConflictError,
   Errand,
   ErrandError,
@@ -21,8 +17,7 @@ import {
   UnprocessableEntityError,
 } from "../src/index.ts";
 import { type Fault, FaultyProxy } from "./faulty-proxy.ts";
-
-const TIMEOUT_MS = 12_345;
+import { type PausingClientOptions, pausingClient } from "./pausing-client.ts";
 
 let harness: ApiHarness;
 let proxy: FaultyProxy;
@@ -39,30 +34,8 @@ beforeEach(() => {
   proxy.seen.length = 0;
 });
 
-/** A client whose pauses take no time, and a record of them. A timeout fires only if `timesOut` is set. */
-function clientWithPauses({ timesOut = false, ...options }: ClientOptions & { timesOut?: boolean } = {}) {
-  const pausesMs: number[] = [];
-  const clock = {
-    now: () => Date.parse("2026-03-01T09:00:00Z"),
-    after(ms: number, callback: () => void) {
-      if (ms === TIMEOUT_MS) {
-        const timer = timesOut ? setTimeout(callback, 50) : undefined;
-        return () => clearTimeout(timer);
-      }
-      pausesMs.push(ms);
-      const timer = setImmediate(callback);
-      return () => clearImmediate(timer);
-    },
-  };
-  const client = new Errand({
-    baseUrl: proxy.url,
-    apiKey: harness.key,
-    timeoutMs: TIMEOUT_MS,
-    clock,
-    random: () => 0,
-    ...options,
-  });
-  return { client, pausesMs };
+function clientWithPauses(options: PausingClientOptions = {}) {
+  return pausingClient({ baseUrl: proxy.url, apiKey: harness.key, ...options });
 }
 
 function answers(status: number, headers: Record<string, string> = {}): Fault {
@@ -382,32 +355,4 @@ describe("requests", () => {
 
     expect(errors.join()).not.toContain(harness.key);
   });
-});
-
-test("a stream that breaks before its first event is opened again at the position with which it began", async () => {
-  const positions: (string | undefined)[] = [];
-  const event = { kind: "run.state", run_id: "one", cursor: "second", seq: 1 };
-  const server = createServer(({ headers }, response) => {
-    positions.push(headers["last-event-id"] as string | undefined);
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(positions.length === 1 ? "id: first\n\n" : `id: second\ndata: ${JSON.stringify(event)}\n\n`);
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  const { client } = clientWithPauses({ baseUrl: `http://127.0.0.1:${port}` });
-
-  const changes: boolean[] = [];
-  const onConnectionChange = (isConnected: boolean) => changes.push(isConnected);
-
-  const events = client.events
-    .stream({}, { silenceMs: TIMEOUT_MS, onConnectionChange })
-    [Symbol.asyncIterator]();
-  const { value } = await events.next();
-  await events.return?.(undefined);
-  server.closeAllConnections();
-  server.close();
-
-  expect(value).toEqual(event);
-  expect(positions).toEqual([undefined, "first"]);
-  expect(changes).toEqual([false, true]);
 });
