@@ -26,12 +26,18 @@ export interface Defused {
 /**
  * Makes untrusted Markdown safe for a comment of the bot, cut to `limit` characters. GitHub and this code can differ
  * in what they take for code, so safety must not depend on it. Fenced code gets a new fence that cannot be mistaken,
- * inline code is escaped, and all other text loses its HTML, images and mentions.
+ * inline code is escaped, and all other text loses its HTML, images and mentions. With `hasLinks: false`, no link has
+ * other words than its address.
  */
-export function defuse(text: string, limit: number): Defused {
+export function defuse(
+  text: string,
+  limit: number,
+  { hasLinks = true }: { readonly hasLinks?: boolean | undefined } = {},
+): Defused {
   // Text far beyond the limit is never shown, and one line can be a megabyte.
   const start = withoutHalfCharacter(text.slice(0, 2 * limit));
-  const parts = splitCode(withoutMarkers(visibleText(start).trim()));
+  const split = splitCode(withoutMarkers(visibleText(start).trim()));
+  const parts = hasLinks ? split : split.map(withoutLinks);
   let markdown = "";
   for (const part of parts) {
     const addition = additionOf(part, markdown);
@@ -42,6 +48,10 @@ export function defuse(text: string, limit: number): Defused {
     markdown += addition;
   }
   return { markdown: markdown.trimEnd(), isCut: start.length < text.length };
+}
+
+function withoutLinks(part: MarkdownPart): MarkdownPart {
+  return part.kind === "text" ? { ...part, source: part.source.replace(/[\\[\]]/g, "\\$&") } : part;
 }
 
 /** Untrusted text on one line, without any markup. */

@@ -68,9 +68,10 @@ function bodyOf(notice: ShownNotice, frame: Frame): string {
   return purpose === "reply" ? replyBody(message, frame.room) : endBody(message, { ...frame, purpose });
 }
 
+/** The bot's own words have no links, but they can name a run, whose title a stranger wrote. */
 function replyBody({ sessionLink, text }: Message, room: number): string {
   const link = sessionLink === undefined ? "" : `[Session](${sessionLink})`;
-  return paragraphs([within(text, { limit: room - link.length - 2, sessionLink }), link]);
+  return paragraphs([within(text, { limit: room - link.length - 2, sessionLink, hasLinks: false }), link]);
 }
 
 /**
@@ -175,11 +176,15 @@ function isUnapproved({ question, state }: RunCard): boolean {
 
 function within(
   text: string,
-  { limit, sessionLink }: { readonly limit: number; readonly sessionLink: string | undefined },
+  {
+    hasLinks,
+    limit,
+    sessionLink,
+  }: { readonly limit: number; readonly sessionLink: string | undefined; readonly hasLinks?: boolean },
 ): string {
   const rest =
     sessionLink === undefined ? "_Cut here._" : `_Cut here._ [The rest is in the session](${sessionLink}).`;
-  const { markdown, isCut } = defuse(text, limit - rest.length - 2);
+  const { markdown, isCut } = defuse(text, limit - rest.length - 2, { hasLinks });
   return isCut ? paragraphs([markdown, rest]) : markdown;
 }
 

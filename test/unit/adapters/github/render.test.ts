@@ -111,6 +111,18 @@ describe("the comment for a notice", () => {
     expect(linked).toContain("_Cut here._ [The rest is in the session]");
     expect(bodyOf(reply)).toMatch(/_Cut here\._$/);
   });
+
+  test.each([
+    ["[Sign in](https://evil.example)", "\\[Sign in\\](https://evil.example)"],
+    ["\\[Sign in](https://evil.example)", "\\\\\\[Sign in\\](https://evil.example)"],
+    ["`[Sign in](https://evil.example)\u200B`\u200B`", "`\\[Sign in\\](https://evil.example)``"],
+    ["[Sign in][1]\n\n[1]: https://evil.example", "\\[Sign in\\]\\[1\\]\n\n\\[1\\]: https://evil.example"],
+    ["`items[0]`", "<code>items&#91;0&#93;</code>"],
+  ])("a reply that quotes the title %j has no link with other words than its address", (title, quoted) => {
+    const body = bodyOf({ kind: "message", purpose: "reply", text: `"${title}" is working.` });
+
+    expect(body).toBe(`<!-- errand:delivery=d1 -->\n"${quoted}" is working.`);
+  });
 });
 
 describe("the marker", () => {
