@@ -5,10 +5,12 @@ import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import { afterName } from "./command.ts";
+import { defuseMrkdwn } from "./defuse.ts";
 import { commandEvent, type SlackPayload, type SlashCommand } from "./payload.ts";
 
 /** Slack waits 3 seconds. After a refusal within that time it delivers again sooner than after a late answer. */
 const ANSWER_LIMIT_MS = 2_500;
+const ANSWER_LENGTH_MAX = 15_000;
 
 export interface ReceiverDeps {
   /** How people address the bot. Before `learnTrigger`, it is the usual name. */
@@ -80,7 +82,8 @@ export class Receiver {
     try {
       const name = privateCommandIn(text);
       if (name !== undefined) {
-        return await inTime(this.#deps.answer(name, command));
+        // It can name runs, whose titles strangers wrote: without this, a title can be a link with any words.
+        return defuseMrkdwn(await inTime(this.#deps.answer(name, command)), ANSWER_LENGTH_MAX);
       }
       await this.#store(commandEvent(command));
       return "I will do it, and answer in our direct conversation.";

@@ -53,6 +53,16 @@ describe("slash commands", () => {
     ]);
   });
 
+  test("a title in the answer is neither a link with other words nor a mention", async () => {
+    fixture.answer =
+      '• "<https://evil.example|Sign in> <!channel>" is working. https://errand.example/sessions/1';
+
+    expect(await command("runs")).toEqual({
+      response_type: "ephemeral",
+      text: '• "&lt;https://evil.example|Sign in&gt; &lt;\u200B!channel&gt;" is working. https://errand.example/sessions/1',
+    });
+  });
+
   test.each(["settings page is broken", "runs fail on main", "link the docs", "doctor the data"])(
     "%j is a task",
     async (text) => {

@@ -29,6 +29,8 @@ export class SlackFixture {
   readonly inbox: Omit<InboxEvent, "id" | "receivedAt">[] = [];
   /** Commands that only their authors get an answer to. */
   readonly commands: PrivateCommand[] = [];
+  /** The answer to private commands. Default: one that names the command. */
+  answer: string | undefined;
   /** What people looked for in menus of environments. */
   readonly searches: ChoiceSearch[] = [];
   /** The environments that people find. */
@@ -57,7 +59,7 @@ export class SlackFixture {
       accept: async (event) => this.inbox.push(event) > 0,
       answerCommand: async (command) => {
         this.commands.push(command);
-        return `Your ${command.name}.`;
+        return this.answer ?? `Your ${command.name}.`;
       },
       searchChoices: async (search) => {
         this.searches.push(search);
