@@ -1,4 +1,4 @@
-import type { BrowserContext } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   axeFindings,
@@ -47,7 +47,11 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     await repositories.remove();
   });
 
-  async function send(method: string, path: string, body: object): Promise<{ readonly uid?: string }> {
+  async function send(
+    method: string,
+    path: string,
+    body: object,
+  ): Promise<{ readonly uid?: string; readonly key?: string }> {
     const response = await fetch(`${harness.service.url}/api/v1/agent/${path}`, {
       method,
       headers: { authorization: `Bearer ${harness.service.apiKey}`, "content-type": "application/json" },
@@ -56,7 +60,7 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     if (!response.ok) {
       throw new Error(`${method} ${path}: ${await response.text()}`);
     }
-    return (await response.json()) as { readonly uid?: string };
+    return (await response.json()) as { readonly uid?: string; readonly key?: string };
   }
 
   const LISTS: readonly (readonly [path: string, heading: string, ...texts: string[]])[] = [
@@ -66,7 +70,9 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     ["/secrets", "Secrets", "NPM_TOKEN", "all runs of the team"],
     ["/mcp-servers", "MCP servers", "tickets", "https://mcp.example.com/"],
     ["/agents", "Agents", "Reviewer", "Reviews pull requests"],
-    ["/rules", "Rules", "Ask first", "actions: create; environments: Web", "To the web"],
+    ["/rules", "Rules", "Ask first", "Action: Start a run; Environment: Web", "To the web"],
+    ["/rules/policies/new", "New policy", "Everything.", "Callers who are refused"],
+    ["/rules/routing/new", "New routing rule", "Everything.", "The agent gets them before the prompt."],
     ["/people", "People", "Administrator"],
     ["/usage", "Usage", "There was no run in the last 30 days."],
     ["/audit", "Audit", "policy.created", "environment Web"],
@@ -76,11 +82,7 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     test.each(LISTS)(
       "%s shows what there is, and axe finds nothing serious",
       async (path, heading, ...texts) => {
-        const page = await contexts.get(look)?.newPage();
-        if (page === undefined) {
-          throw new Error("No browser is open.");
-        }
-        await page.goto(harness.service.url + path);
+        const page = await visit(path, contexts.get(look));
         await page.getByRole("heading", { name: heading, exact: true, level: 1 }).waitFor();
         for (const text of texts) {
           await page.getByRole("main").getByText(text).first().waitFor();
@@ -93,6 +95,131 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
         expect([findings, isWide]).toEqual([[], false]);
       },
     );
+  });
+
+  async function visit(path: string, context = contexts.get("desk")): Promise<Page> {
+    const page = await context?.newPage();
+    if (page === undefined) {
+      throw new Error("No browser is open.");
+    }
+    await page.goto(harness.service.url + path);
+    return page;
+  }
+
+  async function list(path: string): Promise<readonly Record<string, unknown>[]> {
+    const response = await fetch(`${harness.service.url}/api/v1/agent/${path}`, {
+      headers: { authorization: `Bearer ${harness.service.apiKey}` },
+    });
+    const [items = []] = Object.values((await response.json()) as Record<string, Record<string, unknown>[]>);
+    return items;
+  }
+
+  test("an administrator creates a policy, and what is wrong stands at its field", async () => {
+    const page = await visit("/rules");
+    await page.getByRole("link", { name: "New policy" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Ask first");
+    await page.getByLabel("Effect").selectOption("Deny");
+    for (const condition of ["Action", "Channel or repository of the request"]) {
+      await page.getByRole("button", { name: "Add a condition" }).click();
+      await page.getByRole("menuitem", { name: condition, exact: true }).click();
+    }
+    await page.getByRole("group", { name: "Action" }).getByLabel("Start a run").check();
+    await page.getByRole("button", { name: "Save policy" }).click();
+    const places = page.getByRole("group", { name: "Channel or repository of the request" });
+    await places.getByText("Name at least one value, or remove the condition.").waitFor();
+    const findings = await axeFindings(page);
+    await page.keyboard.type("acme/*");
+    await page.getByRole("button", { name: "Save policy" }).click();
+    await page.getByText("Another policy has this name.").waitFor();
+    await page.keyboard.press("End");
+    await page.keyboard.type(" of acme");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Ask first of acme" }).waitFor();
+    await page.close();
+
+    expect(findings).toEqual([]);
+    expect(await list("policies")).toContainEqual(
+      expect.objectContaining({
+        name: "Ask first of acme",
+        effect: "deny",
+        enabled: true,
+        priority: 100,
+        match: { actions: ["create"], places: ["acme/*"] },
+      }),
+    );
+  });
+
+  test("a policy is changed and keeps the rest, and is deleted after a question", async () => {
+    const match = { models: ["large"], relation: "others", roles: ["guest", "bot"] };
+    await send("POST", "policies", { name: "Guests", effect: "allow", match, priority: 7 });
+    const page = await visit("/rules");
+    await page.getByRole("link", { name: "Guests" }).click();
+    await page.getByRole("group", { name: "Role of the caller" }).getByLabel(/^Bot/).uncheck();
+    await page.getByRole("button", { name: "Remove the condition “Model”" }).click();
+    await page.getByLabel("Active").uncheck();
+    await page.getByRole("button", { name: "Save policy" }).click();
+    await page.getByRole("heading", { name: "Rules", level: 1 }).waitFor();
+    const changed = (await list("policies")).find(({ name }) => name === "Guests");
+
+    await page.getByRole("link", { name: "Guests" }).click();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Delete “Guests”?" });
+    const findings = await axeFindings(page);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const beforeConsent = (await list("policies")).some(({ name }) => name === "Guests");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await dialog.getByRole("button", { name: "Delete policy" }).click();
+    await page.getByText("The policy is deleted.").waitFor();
+    await page.close();
+
+    expect(changed).toMatchObject({ effect: "allow", enabled: false, priority: 7 });
+    expect(changed?.match).toEqual({ relation: "others", roles: ["guest"] });
+    expect([findings, beforeConsent]).toEqual([[], true]);
+    expect((await list("policies")).map(({ name }) => name)).not.toContain("Guests");
+  });
+
+  test("a routing rule is created and changed", async () => {
+    const page = await visit("/rules");
+    await page.getByRole("link", { name: "New routing rule" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Carts");
+    await page.getByLabel("Environment", { exact: true }).selectOption("Web");
+    await page.getByRole("button", { name: "Add a condition" }).click();
+    await page.getByRole("menuitem", { name: "Words of the request" }).click();
+    await page.getByRole("textbox", { name: /^Words of the request/ }).fill("cart\ncheckout");
+    await page.getByLabel("Instructions").fill("Be brief.");
+    await page.getByRole("button", { name: "Save routing rule" }).click();
+    await page.getByRole("link", { name: "Carts" }).click();
+    await page.getByLabel("Priority").fill("5");
+    await page.getByRole("button", { name: "Save routing rule" }).click();
+    await page.getByRole("heading", { name: "Rules", level: 1 }).waitFor();
+    await page.close();
+
+    const [first] = await list("routing-rules");
+    expect(first).toMatchObject({
+      name: "Carts",
+      priority: 5,
+      match: { text: ["cart", "checkout"] },
+      config: { base_prompt: "Be brief." },
+    });
+    expect(first?.environment_id).toBeDefined();
+  });
+
+  test("a member who may only read sees no button that changes something", async () => {
+    const { uid } = await send("POST", "principals", { type: "user", display_name: "Mira" });
+    const { key = "" } = await send("POST", "keys", {
+      name: "Mira",
+      scopes: ["runs:read"],
+      principal_uid: uid,
+    });
+    const page = await visit("/rules", await harness.open({ key }));
+    await page.getByText("Administrators of the team see and change its rules.").waitFor();
+    expect(await page.getByRole("link", { name: /^New (policy|routing)/ }).count()).toBe(0);
+
+    await page.goto(`${harness.service.url}/rules/policies/new`);
+    await page.getByText("You may not change this.").waitFor();
+    expect(await page.getByRole("button", { name: "Save policy" }).count()).toBe(0);
+    await page.context().close();
   });
 
   test("no page met an error of a script or a refusal of the content policy", () => {

@@ -74,6 +74,22 @@ const accountRoute = createRoute({
   component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
+const policyRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/rules/policies/$id",
+  component: () => <LazyPolicy {...policyRoute.useParams()} />,
+});
+
+const LazyPolicy = lazyRouteComponent(() => import("./rules/policy-page.tsx"), "PolicyPage");
+
+const routingRuleRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/rules/routing/$id",
+  component: () => <LazyRoutingRule {...routingRuleRoute.useParams()} />,
+});
+
+const LazyRoutingRule = lazyRouteComponent(() => import("./rules/routing-rule-page.tsx"), "RoutingRulePage");
+
 const listRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/$name",
@@ -93,6 +109,8 @@ export const router = createRouter({
     integrationsRoute,
     systemRoute,
     accountRoute,
+    policyRoute,
+    routingRuleRoute,
     listRoute,
   ]),
   defaultPreload: "intent",

@@ -45,6 +45,8 @@ export const PAGE_NAMES: readonly string[] = [
   "new",
   "people",
   "rules",
+  "rules/policies/:id",
+  "rules/routing/:id",
   "schedules",
   "secrets",
   "setup",

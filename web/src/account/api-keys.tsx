@@ -1,6 +1,7 @@
 import type { IssuedApiKey } from "@errand/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { ConfirmedButton } from "../parts/confirmed-button.tsx";
 import { copy } from "../parts/copy.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -24,11 +25,6 @@ export function ApiKeys({ uid }: { readonly uid: string }) {
       setIssued(key);
       setName("");
     },
-    onError: sayProblem,
-    onSettled: refresh,
-  });
-  const revoke = useMutation({
-    mutationFn: (id: string) => client.keys.revoke(id),
     onError: sayProblem,
     onSettled: refresh,
   });
@@ -79,17 +75,17 @@ export function ApiKeys({ uid }: { readonly uid: string }) {
                   {expires_at ? new Date(expires_at).toLocaleDateString() : "never"}
                 </td>
                 <td className="r">
-                  <button
-                    type="button"
-                    className="btn danger"
-                    disabled={revoke.isPending}
-                    onClick={() =>
-                      window.confirm(`Revoke the key “${keyName}”? Programs that use it stop working.`) &&
-                      revoke.mutate(id)
-                    }
+                  <ConfirmedButton
+                    question={`Revoke the key “${keyName}”?`}
+                    consequence="Programs that use it stop working."
+                    verb="Revoke key"
+                    action={async () => {
+                      await client.keys.revoke(id);
+                      await refresh();
+                    }}
                   >
                     Revoke<span className="sr"> {keyName}</span>
-                  </button>
+                  </ConfirmedButton>
                 </td>
               </tr>
             ))}

@@ -2,13 +2,13 @@ import type { ComponentType, ReactNode } from "react";
 import { NotFound } from "../frame/not-found.tsx";
 import { PageHead } from "../frame/page-head.tsx";
 import { CONFIGURE, OPERATE } from "../frame/places.ts";
+import { Rules } from "../rules/rules.tsx";
 import {
   Agents,
   Audit,
   Environments,
   McpServers,
   People,
-  Rules,
   Schedules,
   Secrets,
   Skills,
@@ -18,7 +18,7 @@ import {
 interface ListPlace {
   readonly what: string;
   readonly List: ComponentType;
-  /** How the listed things are changed, which these pages cannot do. */
+  /** How the listed things are changed elsewhere. */
   readonly change: ReactNode;
 }
 
@@ -64,8 +64,7 @@ const LISTS: Readonly<Record<string, ListPlace>> = {
     List: Rules,
     change: (
       <>
-        Add and change policies with <code>errand policies create</code> or {API}, and routing rules with{" "}
-        {API}.
+        The command line changes policies as well (<code>errand policies</code>), and {API} both.
       </>
     ),
   },
@@ -90,7 +89,7 @@ const LISTS: Readonly<Record<string, ListPlace>> = {
   },
 };
 
-/** `/environments`, `/people` and so on: what the server has. Changes are made with the command line or the API. */
+/** `/environments`, `/people` and so on: what the server has. */
 export function ListPage({ name }: { readonly name: string }) {
   const path = `/${name}`;
   const place = [...CONFIGURE, ...OPERATE].find((each) => each.path === path);

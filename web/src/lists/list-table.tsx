@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Loading, Problem } from "../parts/problem.tsx";
 
@@ -55,5 +56,23 @@ export function ListTable<Item>({
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** The name of an item, with a text below it. With `to`, it leads to the page of the item. */
+export function Named({
+  name,
+  text,
+  to,
+}: {
+  readonly name: string;
+  readonly text?: string | undefined;
+  readonly to?: string;
+}) {
+  return (
+    <>
+      <b>{to === undefined ? name : <Link to={to}>{name}</Link>}</b>
+      {text && <span className="muted block">{text}</span>}
+    </>
   );
 }

@@ -4,21 +4,16 @@ import type {
   Environment,
   McpServer,
   NamedAgent,
-  Policy,
-  PolicyMatch,
   Principal,
-  RoutingMatch,
-  RoutingRule,
   ScheduledAgentItem,
   Secret,
   UsageRow,
 } from "@errand/client";
-import { useQuery } from "@tanstack/react-query";
 import { count, duration, money, rough } from "../parts/format.ts";
 import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
-import { environmentsQuery, principalsQuery } from "../server/queries.ts";
-import { type Column, ListTable } from "./list-table.tsx";
+import { type Column, ListTable, Named } from "./list-table.tsx";
+import { useNames } from "./names.ts";
 
 const ENVIRONMENTS: readonly Column<Environment>[] = [
   ["Name", ({ config }) => <Named name={config.name} text={config.description} />],
@@ -145,62 +140,6 @@ export function Agents() {
   );
 }
 
-const EFFECTS: Readonly<Record<Policy["effect"], string>> = {
-  allow: "Allows",
-  deny: "Denies",
-  require_approval: "Asks for approval",
-};
-
-export function Rules() {
-  const names = useNames();
-  const policies: readonly Column<Policy>[] = [
-    ["Name", ({ name, reason }) => <Named name={name} text={reason} />],
-    ["Effect", ({ effect, enabled }) => (enabled ? EFFECTS[effect] : "Off")],
-    ["Applies to", ({ match }) => matchText(match, names)],
-    ["Priority", ({ builtin, priority }) => (builtin ? "" : priority)],
-  ];
-  const routes: readonly Column<RoutingRule>[] = [
-    ["Name", ({ name }) => name],
-    ["Environment", ({ environment_id: id = "" }) => names.get(id) ?? id],
-    ["Applies to", ({ enabled, match }) => (enabled ? matchText(match, names) : "Off")],
-    ["Priority", ({ priority }) => priority],
-  ];
-  return (
-    <>
-      <section className="section">
-        <h2>Who may do what</h2>
-        <p className="muted sm">The first rule that applies decides.</p>
-        <ListTable
-          what="policies"
-          read={async (signal) => (await client.policies.list({ signal })).policies}
-          keyOf={({ id }) => id}
-          columns={policies}
-          none="There is no rule."
-        />
-      </section>
-      <section className="section">
-        <h2>Which environment a request gets</h2>
-        <ListTable
-          what="routing rules"
-          read={async (signal) => (await client.routingRules.list({ signal })).routing_rules}
-          keyOf={({ id }) => id}
-          columns={routes}
-          none="There is no routing rule: a request without an environment gets the default of the team."
-        />
-      </section>
-    </>
-  );
-}
-
-/** `actions: create, steer; sources: API`. */
-function matchText(match: PolicyMatch | RoutingMatch, names: ReadonlyMap<string, string>): string {
-  const parts = Object.entries(match).map(([member, values]) => {
-    const texts = [values].flat().map((value) => names.get(value) ?? value);
-    return `${member.replaceAll("_", " ")}: ${texts.join(", ")}`;
-  });
-  return parts.length === 0 ? "everything" : parts.join("; ");
-}
-
 const PEOPLE: readonly Column<Principal>[] = [
   ["Name", ({ display_name: name, uid }) => <Named name={name ?? uid} />],
   ["Email", ({ email }) => email],
@@ -269,25 +208,4 @@ export function Audit() {
 function targetName({ after, before, target }: AuditEntry, names: ReadonlyMap<string, string>): string {
   const name = after?.name ?? before?.name;
   return names.get(target.id) ?? (typeof name === "string" ? name : target.id);
-}
-
-/** The names of environments, people and programs, by uid. */
-function useNames(): ReadonlyMap<string, string> {
-  const { data: environments } = useQuery(environmentsQuery);
-  const { data: principals } = useQuery(principalsQuery);
-  return new Map([
-    ...(environments?.environments ?? []).map(({ uid, config }) => [uid, config.name] as const),
-    ...(principals?.principals ?? []).map(
-      ({ uid, display_name: name, email }) => [uid, name ?? email ?? uid] as const,
-    ),
-  ]);
-}
-
-function Named({ name, text }: { readonly name: string; readonly text?: string | undefined }) {
-  return (
-    <>
-      <b>{name}</b>
-      {text && <span className="muted block">{text}</span>}
-    </>
-  );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { CheckField, Field } from "../parts/field.tsx";
-import { catalogueQuery, environmentsQuery } from "../server/queries.ts";
+import { AgentFields } from "../parts/agent-fields.tsx";
+import { CheckField, Field, FieldGroup, SelectField } from "../parts/field.tsx";
+import { environmentsQuery } from "../server/queries.ts";
 import { type Draft, type DraftProblems, IN_REPOSITORY } from "./draft.ts";
 
 interface Choices {
@@ -15,7 +16,7 @@ export function RunChoices(choices: Choices) {
     <>
       <div className="grid-2">
         <PlaceFields {...choices} />
-        <AgentFields {...choices} />
+        <AgentFields {...choices.draft} onChange={choices.onChange} />
       </div>
       <WayFields {...choices} />
       <LimitFields {...choices} />
@@ -27,31 +28,24 @@ function PlaceFields({ draft, problems, onChange }: Choices) {
   const { data } = useQuery(environmentsQuery);
   return (
     <>
-      <Field label="Where" hint="Without a choice, a routing rule or the default of the team decides.">
-        {(id) => (
-          <select
-            id={id}
-            name="place"
-            className="select"
-            value={draft.place}
-            onChange={(event) => onChange({ place: event.target.value })}
-          >
-            <option value="">Team default</option>
-            <option value={IN_REPOSITORY}>A repository …</option>
-            {data?.environments.map(({ uid, config }) => (
-              <option key={uid} value={uid}>
-                {config.name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Where"
+        name="place"
+        hint="Without a choice, a routing rule or the default of the team decides."
+        value={draft.place}
+        options={[
+          { value: "", name: "Team default" },
+          { value: IN_REPOSITORY, name: "A repository …" },
+          ...(data?.environments ?? []).map(({ uid, config }) => ({ value: uid, name: config.name })),
+        ]}
+        onChange={(place) => onChange({ place })}
+      />
       {draft.place === IN_REPOSITORY ? (
         <div className="grid-2">
           <Field label="Repository" problem={problems.repository}>
-            {(id) => (
+            {(control) => (
               <input
-                id={id}
+                {...control}
                 name="repository"
                 className="input"
                 placeholder="acme/web"
@@ -61,9 +55,9 @@ function PlaceFields({ draft, problems, onChange }: Choices) {
             )}
           </Field>
           <Field label="Branch or tag">
-            {(id) => (
+            {(control) => (
               <input
-                id={id}
+                {...control}
                 name="ref"
                 className="input"
                 placeholder="its default branch"
@@ -80,59 +74,9 @@ function PlaceFields({ draft, problems, onChange }: Choices) {
   );
 }
 
-function AgentFields({ draft, onChange }: Choices) {
-  const { data } = useQuery(catalogueQuery);
-  const agents = data?.agents.filter(({ usable }) => usable) ?? [];
-  const standard = agents.find(({ is_default }) => is_default);
-  const models = (agents.find(({ name }) => name === draft.agent) ?? standard)?.models ?? [];
-  return (
-    <>
-      <Field label="Agent">
-        {(id) => (
-          <select
-            id={id}
-            name="agent"
-            className="select"
-            value={draft.agent}
-            onChange={(event) => onChange({ agent: event.target.value, model: "" })}
-          >
-            <option value="">Default{standard && `: ${standard.display_name}`}</option>
-            {agents
-              .filter((agent) => agent !== standard)
-              .map(({ name, display_name }) => (
-                <option key={name} value={name}>
-                  {display_name}
-                </option>
-              ))}
-          </select>
-        )}
-      </Field>
-      <Field label="Model">
-        {(id) => (
-          <select
-            id={id}
-            name="model"
-            className="select"
-            value={draft.model}
-            onChange={(event) => onChange({ model: event.target.value })}
-          >
-            <option value="">Default of the agent</option>
-            {models.map(({ id: model, display_name }) => (
-              <option key={model} value={model}>
-                {display_name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-    </>
-  );
-}
-
 function WayFields({ draft, onChange }: Choices) {
   return (
-    <fieldset className="choices">
-      <legend className="label">How it works</legend>
+    <FieldGroup label="How it works">
       <CheckField
         label="Ask me before commands and changes"
         hint="The run waits until you answer on its page."
@@ -150,7 +94,7 @@ function WayFields({ draft, onChange }: Choices) {
         checked={draft.pullRequest}
         onChange={(pullRequest) => onChange({ pullRequest })}
       />
-    </fieldset>
+    </FieldGroup>
   );
 }
 
@@ -165,9 +109,9 @@ function LimitFields({ draft, problems, onChange }: Choices) {
     <div className="grid-3">
       {LIMITS.map(({ name, label, inputMode }) => (
         <Field key={name} label={label} problem={problems[name]}>
-          {(id) => (
+          {(control) => (
             <input
-              id={id}
+              {...control}
               name={name}
               className="input"
               inputMode={inputMode}

@@ -32,7 +32,7 @@ export function RunForm({ compact = false, from }: { readonly compact?: boolean;
   return (
     <form
       ref={form}
-      className="run-form"
+      className="form"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

@@ -1,26 +1,108 @@
 import { type ReactNode, useId } from "react";
 import { Icon } from "./icon.tsx";
+import { type Option, withValues } from "./options.ts";
 
-/** A labelled control. `children` gets the id of the control. A problem replaces the hint. */
+interface Notes {
+  readonly hint?: string | undefined;
+  /** It replaces the hint. */
+  readonly problem?: string | undefined;
+}
+
+/** What connects a control with its label, its hint and its problem. */
+interface ControlProps {
+  readonly id: string;
+  readonly "aria-describedby": string;
+  readonly "aria-invalid": boolean;
+}
+
+/** A labelled control. `children` gets the attributes of the control. */
 export function Field({
   label,
-  hint,
-  problem,
   children,
-}: {
+  ...notes
+}: Notes & {
   readonly label: string;
-  readonly hint?: string;
-  readonly problem?: string | undefined;
-  readonly children: (id: string) => ReactNode;
+  readonly children: (control: ControlProps) => ReactNode;
 }) {
   const id = useId();
+  const noteId = `${id}-note`;
+  const isBad = notes.problem !== undefined;
   return (
-    <div className={problem === undefined ? "field" : "field bad"}>
+    <div className={isBad ? "field bad" : "field"}>
       <label htmlFor={id}>{label}</label>
-      {children(id)}
-      {problem === undefined ? hint && <p className="hint">{hint}</p> : <FieldProblem text={problem} />}
+      {children({ id, "aria-describedby": noteId, "aria-invalid": isBad })}
+      <div id={noteId}>
+        <FieldNotes {...notes} />
+      </div>
     </div>
   );
+}
+
+/** A choice. A value that is no longer offered, such as a deleted environment, stays until the user changes it. */
+export function SelectField({
+  label,
+  name,
+  value,
+  options,
+  onChange,
+  ...notes
+}: Notes & {
+  readonly label: string;
+  readonly name?: string;
+  readonly value: string;
+  readonly options: readonly Option[];
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label} {...notes}>
+      {(control) => (
+        <select
+          {...control}
+          name={name}
+          className="select"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        >
+          {withValues(options, [value]).map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Several checkboxes or radio buttons with one label. `action` stands beside the label. */
+export function FieldGroup({
+  label,
+  action,
+  children,
+  ...notes
+}: Notes & {
+  readonly label: string;
+  readonly action?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const noteId = useId();
+  return (
+    <fieldset
+      className={notes.problem === undefined ? "field group" : "field group bad"}
+      aria-describedby={noteId}
+    >
+      <legend className="label">{label}</legend>
+      {action}
+      {children}
+      <div id={noteId}>
+        <FieldNotes {...notes} />
+      </div>
+    </fieldset>
+  );
+}
+
+function FieldNotes({ hint, problem }: Notes) {
+  return problem === undefined ? hint && <p className="hint">{hint}</p> : <FieldProblem text={problem} />;
 }
 
 export function FieldProblem({ text }: { readonly text: string }) {

@@ -19,6 +19,17 @@ const SOURCES: Readonly<Partial<Record<RunSourceType, Source>>> = {
   LOCAL: { name: "Command line", icon: "terminal" },
 };
 
+/** The sources that people choose from. */
+export const OFFERED_SOURCES: readonly RunSourceType[] = [
+  "API",
+  "SLACK",
+  "GITHUB_WEBHOOK",
+  "SCHEDULED_AGENT",
+  "WEB_APP",
+  "CLI",
+  "GITHUB_ACTION",
+];
+
 /** How people read where a run was started. */
 export function sourceOf(source: RunSourceType): Source {
   return SOURCES[source] ?? { name: "API", icon: "code" };

@@ -3,10 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
 import { Icon } from "../parts/icon.tsx";
-import { sourceOf } from "../parts/source.ts";
+import { OFFERED_SOURCES, sourceOf } from "../parts/source.ts";
 import { STATES } from "../parts/state.tsx";
 import { environmentsQuery } from "../server/queries.ts";
-import { type RunsSearch, SOURCES } from "./runs-search.ts";
+import type { RunsSearch } from "./runs-search.ts";
 
 const SINCE = { day: "Last day", week: "Last week", month: "Last month" } as const;
 
@@ -42,7 +42,7 @@ export function Filters({ search }: { readonly search: RunsSearch }) {
       key="source"
       name="Source"
       value={search.source}
-      options={SOURCES.map((id) => ({ id, name: sourceOf(id).name }))}
+      options={OFFERED_SOURCES.map((id) => ({ id, name: sourceOf(id).name }))}
       onChange={(source) => set({ source: source as RunsSearch["source"] })}
     />,
     <Filter

@@ -1,4 +1,5 @@
 import type { ListRunsQuery, RunSourceType, RunState } from "@errand/client";
+import { OFFERED_SOURCES } from "../parts/source.ts";
 import { RUNNING_STATES, STATES } from "../parts/state.tsx";
 
 export type RunsView = "mine" | "needs" | "running" | "all";
@@ -8,17 +9,6 @@ export const VIEWS: readonly { readonly id: RunsView; readonly name: string }[] 
   { id: "needs", name: "Needs you" },
   { id: "running", name: "Running" },
   { id: "all", name: "All" },
-];
-
-/** The sources that the filter offers. */
-export const SOURCES: readonly RunSourceType[] = [
-  "API",
-  "SLACK",
-  "GITHUB_WEBHOOK",
-  "SCHEDULED_AGENT",
-  "WEB_APP",
-  "CLI",
-  "GITHUB_ACTION",
 ];
 
 /** The filters of the list, as they stand in the address. */
@@ -38,7 +28,7 @@ export function runsSearch(query: Readonly<Record<string, unknown>>): RunsSearch
     ...(view === "mine" || view === "needs" || view === "running" ? { view } : {}),
     ...(typeof q === "string" && q !== "" ? { q } : {}),
     ...(typeof state === "string" && state in STATES ? { state: state as RunState } : {}),
-    ...(SOURCES.includes(source as RunSourceType) ? { source: source as RunSourceType } : {}),
+    ...(OFFERED_SOURCES.includes(source as RunSourceType) ? { source: source as RunSourceType } : {}),
     ...(typeof environment === "string" && environment !== "" ? { environment } : {}),
     ...(since === "day" || since === "week" || since === "month" ? { since } : {}),
   };

@@ -1,0 +1,78 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { PageHead } from "../frame/page-head.tsx";
+import { ConfirmedButton } from "../parts/confirmed-button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loading, Problem } from "../parts/problem.tsx";
+import { useMay, type WriteScope } from "../server/rights.ts";
+import { useReturn } from "./edit-form.tsx";
+
+/** In the address, the place of the id of an item that does not exist yet. */
+const NEW = "new";
+
+/** The page of one item: it creates the item, or changes or deletes it. `children` is the form. */
+export function EditPage<Item extends { readonly name: string }>({
+  what,
+  id,
+  list,
+  text,
+  scope,
+  read,
+  remove,
+  consequence,
+  children,
+}: {
+  /** In words: `policy`. */
+  readonly what: string;
+  readonly id: string;
+  /** The address of the list. */
+  readonly list: string;
+  /** What such an item is for. */
+  readonly text: string;
+  readonly scope: WriteScope;
+  readonly read: (id: string, signal: AbortSignal) => Promise<Item>;
+  readonly remove: (id: string) => Promise<unknown>;
+  /** What happens when the item is deleted. */
+  readonly consequence: string;
+  readonly children: (item: Item | undefined) => ReactNode;
+}) {
+  const isNew = id === NEW;
+  const may = useMay(scope);
+  const finish = useReturn(list);
+  // The form starts with what the server has when the page is opened, and keeps what the user types.
+  const { data: item, error } = useQuery({
+    queryKey: ["item", what, id],
+    queryFn: ({ signal }) => read(id, signal),
+    enabled: !isNew,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  return (
+    <div className="page">
+      <PageHead title={isNew ? `New ${what}` : (item?.name ?? "…")} text={text}>
+        {item && may && (
+          <ConfirmedButton
+            question={`Delete “${item.name}”?`}
+            consequence={consequence}
+            verb={`Delete ${what}`}
+            action={async () => {
+              await remove(id);
+              await finish(`The ${what} is deleted.`);
+            }}
+          >
+            Delete
+          </ConfirmedButton>
+        )}
+      </PageHead>
+      {may === false && (
+        <div className="note">
+          <Icon name="secrets" />
+          <p className="grow">You may not change this. Ask an administrator of your team.</p>
+        </div>
+      )}
+      {error && <Problem error={error} />}
+      {may === undefined || (!isNew && !item && !error) ? <Loading what={`the ${what}`} /> : null}
+      {may && (isNew || item) && children(item)}
+    </div>
+  );
+}

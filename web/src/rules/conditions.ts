@@ -1,0 +1,169 @@
+import type { Issue } from "../edit/issues.ts";
+import type { Option } from "../parts/options.ts";
+
+/** What conditions can name and only the page knows. */
+export type OptionList = "agents" | "environments" | "principals" | "sources";
+
+/** A condition of a policy or a routing rule, as people read it. */
+export interface Condition {
+  /** The member of `match`. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** What can be chosen. Absent: texts, one on each line. */
+  readonly options?: readonly Option[] | OptionList;
+  /** Only one value is possible. */
+  readonly isSingle?: true;
+}
+
+/** The values of the conditions that are in use, by their names. Texts are as typed. */
+export type MatchDraft = Readonly<Record<string, readonly string[]>>;
+
+const SOURCES: Condition = {
+  name: "sources",
+  label: "Source of the request",
+  options: "sources",
+};
+
+const PLACES: readonly Condition[] = [
+  { name: "integrations", label: "Integration", hint: "For example slack or github." },
+  {
+    name: "installations",
+    label: "Workspace or organization",
+    hint: "The ids of the platform, for example T024BE7LD.",
+  },
+  {
+    name: "places",
+    label: "Channel or repository of the request",
+    hint: "For example C024BE91L or acme/web. * matches any characters.",
+  },
+];
+
+export const POLICY_CONDITIONS: readonly Condition[] = [
+  {
+    name: "actions",
+    label: "Action",
+    options: [
+      { value: "create", name: "Start a run" },
+      { value: "follow_up", name: "Send a follow-up" },
+      { value: "steer", name: "Interrupt or steer a turn" },
+      { value: "cancel", name: "Stop a run" },
+      { value: "answer", name: "Answer a question" },
+      { value: "approve", name: "Approve" },
+    ],
+  },
+  {
+    name: "roles",
+    label: "Role of the caller",
+    hint: "One is enough. Outsiders are admitted only by a policy that names their role.",
+    options: [
+      { value: "administrator", name: "Administrator of the team" },
+      { value: "write", name: "May push to the repository (GitHub)" },
+      { value: "read", name: "May only read the repository (GitHub, outsider)" },
+      { value: "outside", name: "No permission on the repository (GitHub, outsider)" },
+      { value: "member", name: "Full member of the workspace (Slack)" },
+      { value: "participant", name: "Mentioned in the thread by the author of the run (Slack)" },
+      { value: "guest", name: "Guest of the workspace or of a share link (outsider)" },
+      { value: "external", name: "Member of another workspace (Slack, outsider)" },
+      { value: "bot", name: "Bot (outsider)" },
+    ],
+  },
+  { name: "principals", label: "Person or program", options: "principals" },
+  {
+    name: "principal_types",
+    label: "Kind of caller",
+    options: [
+      { value: "user", name: "People" },
+      { value: "service_account", name: "Programs" },
+    ],
+  },
+  { name: "groups", label: "Group of the caller", hint: "As the identity provider names it." },
+  {
+    name: "relation",
+    label: "Whose run",
+    isSingle: true,
+    options: [
+      { value: "own", name: "The caller's own runs" },
+      { value: "others", name: "Runs of others" },
+    ],
+  },
+  SOURCES,
+  ...PLACES,
+  {
+    name: "request_kinds",
+    label: "Way of asking",
+    options: [
+      { value: "mention", name: "A mention of the bot" },
+      { value: "command", name: "A line that begins with /errand" },
+      { value: "description", name: "A new issue or pull request that mentions the bot" },
+      { value: "review", name: "A review that mentions the bot" },
+      { value: "changes_requested", name: "A review that requests changes of a run's pull request" },
+      { value: "failing_checks", name: "Failing checks of a run's pull request" },
+      { value: "merge_conflict", name: "A merge conflict of a run's pull request" },
+    ],
+  },
+  { name: "environments", label: "Environment", options: "environments" },
+  {
+    name: "repositories",
+    label: "Repository of the run",
+    hint: "As owner/name. * matches any characters.",
+  },
+  { name: "agents", label: "Agent", options: "agents" },
+  { name: "models", label: "Model", hint: "The ids that the configuration of the run names." },
+];
+
+export const ROUTING_CONDITIONS: readonly Condition[] = [
+  SOURCES,
+  ...PLACES,
+  { name: "text", label: "Words of the request", hint: "Words or phrases. Case is ignored." },
+];
+
+export function matchDraftOf(match: object): MatchDraft {
+  return Object.fromEntries(
+    Object.entries(match).map(([name, values]: [string, string | readonly string[]]) => [
+      name,
+      [values].flat(),
+    ]),
+  );
+}
+
+/** A condition without a value would match nothing, and leaving it out would match more than the user sees. */
+export function emptyConditions(match: MatchDraft): readonly Issue[] {
+  return Object.entries(match)
+    .filter(([, values]) => valuesOf(values).length === 0)
+    .map(([name]) => ({
+      path: `match.${name}`,
+      message: "Name at least one value, or remove the condition",
+    }));
+}
+
+/** The `match` of the request. */
+export function matchOf(match: MatchDraft, conditions: readonly Condition[]): Record<string, unknown> {
+  const single = new Set(conditions.filter(({ isSingle }) => isSingle).map(({ name }) => name));
+  return Object.fromEntries(
+    Object.entries(match).map(([name, values]) => [
+      name,
+      single.has(name) ? valuesOf(values)[0] : valuesOf(values),
+    ]),
+  );
+}
+
+function valuesOf(values: readonly string[]): readonly string[] {
+  return values.map((value) => value.trim()).filter((value) => value !== "");
+}
+
+/** `Action: Start a run; Environment: Web`. `names` has the names of what the server has. */
+export function matchText(
+  match: object,
+  conditions: readonly Condition[],
+  names: ReadonlyMap<string, string>,
+): string {
+  const texts = Object.entries(matchDraftOf(match)).map(([name, values]) => {
+    const condition = conditions.find((each) => each.name === name);
+    const options = typeof condition?.options === "object" ? condition.options : [];
+    const known = new Map(options.map((option) => [option.value, option.name]));
+    const words = values.map((value) => known.get(value) ?? names.get(value) ?? value);
+    return `${condition?.label ?? name}: ${words.join(", ")}`;
+  });
+  return texts.length === 0 ? "Everything" : texts.join("; ");
+}

@@ -1,0 +1,96 @@
+import type { Policy } from "@errand/client";
+import { useState } from "react";
+import { EditForm } from "../edit/edit-form.tsx";
+import { EditPage } from "../edit/edit-page.tsx";
+import { Field, SelectField } from "../parts/field.tsx";
+import type { Option } from "../parts/options.ts";
+import { client } from "../server/client.ts";
+import { POLICY_CONDITIONS } from "./conditions.ts";
+import { ConditionsField } from "./conditions-field.tsx";
+import { type PolicyDraft, policyDraftOf, policyIssuesOf, policyRequestOf } from "./policy-draft.ts";
+import { NameField, OrderFields } from "./rule-fields.tsx";
+
+/** `/rules/policies/new` and `/rules/policies/{id}`. */
+export function PolicyPage({ id }: { readonly id: string }) {
+  return (
+    <EditPage
+      what="policy"
+      id={id}
+      list="/rules"
+      text="A policy says who may do what, from where, and what needs an approval. It applies within moments."
+      scope="admin"
+      read={(policyId, signal) => client.policies.retrieve(policyId, { signal })}
+      remove={(policyId) => client.policies.delete(policyId)}
+      consequence="What it decides is then decided by the policies after it, and last by the built-in ones."
+    >
+      {(policy) => <PolicyForm policy={policy} />}
+    </EditPage>
+  );
+}
+
+const EFFECTS: readonly (Option & { readonly value: PolicyDraft["effect"]; readonly hint: string })[] = [
+  {
+    value: "require_approval",
+    name: "Ask for approval",
+    hint: "The agent gets the words after a person has approved them.",
+  },
+  { value: "deny", name: "Deny", hint: "The caller is refused and reads the reason." },
+  { value: "allow", name: "Allow", hint: "No later policy denies it or asks for approval." },
+];
+
+function PolicyForm({ policy }: { readonly policy: Policy | undefined }) {
+  const [draft, setDraft] = useState(() => policyDraftOf(policy));
+  const change = (part: Partial<PolicyDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const save = () => {
+    const request = policyRequestOf(draft);
+    return policy === undefined
+      ? client.policies.create(request)
+      : client.policies.replace(policy.id, request);
+  };
+  return (
+    <EditForm what="policy" list="/rules" check={() => policyIssuesOf(draft)} save={save}>
+      {(problemAt) => (
+        <>
+          <div className="grid-2">
+            <NameField
+              name={draft.name}
+              placeholder="Production waits for a second look"
+              problemAt={problemAt}
+              onChange={change}
+            />
+            <SelectField
+              label="Effect"
+              hint={EFFECTS.find(({ value }) => value === draft.effect)?.hint}
+              problem={problemAt("effect")}
+              value={draft.effect}
+              options={EFFECTS}
+              onChange={(effect) => change({ effect: effect as PolicyDraft["effect"] })}
+            />
+          </div>
+          <ConditionsField
+            conditions={POLICY_CONDITIONS}
+            match={draft.match}
+            problemAt={problemAt}
+            onChange={(match) => change({ match })}
+          />
+          <Field
+            label="Reason"
+            hint="Callers who are refused or have to wait read it."
+            problem={problemAt("reason")}
+          >
+            {(control) => (
+              <input
+                {...control}
+                className="input"
+                placeholder="Runs in production are approved by the platform team."
+                value={draft.reason}
+                onChange={({ target }) => change({ reason: target.value })}
+              />
+            )}
+          </Field>
+          <OrderFields draft={draft} problemAt={problemAt} onChange={change} />
+        </>
+      )}
+    </EditForm>
+  );
+}
