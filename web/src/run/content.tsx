@@ -7,7 +7,7 @@ import { ScrollBox } from "../parts/scroll-box.tsx";
 import { segmentsOf } from "./text/ansi.ts";
 import { languageOf, tokensOf } from "./text/highlight.ts";
 import { htmlOf } from "./text/markdown.ts";
-import { cutLines, withVisibleMarks } from "./text/marks.ts";
+import { cutLines, linesOf, withVisibleMarks } from "./text/marks.ts";
 
 /** Text of an agent or a person. HTML in it is shown as text. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
@@ -61,7 +61,7 @@ export function Terminal({
   readonly isRunning: boolean;
 }) {
   const [isWhole, setWhole] = useState(false);
-  const lines = useMemo(() => output.replace(/\n+$/, "").split("\n"), [output]);
+  const lines = useMemo(() => linesOf(output), [output]);
   const shown = useMemo(
     () => withVisibleMarks(cutLines(lines.slice(isWhole ? -SHOWN_LINES_MAX : -SHOWN_LINES).join("\n"))),
     [lines, isWhole],
@@ -122,7 +122,7 @@ export function Terminal({
 /** Other text of a tool: its beginning, or on demand all of it. */
 export function PlainText({ text, label }: { readonly text: string; readonly label: string }) {
   const [isWhole, setWhole] = useState(false);
-  const lines = useMemo(() => text.replace(/\n+$/, "").split("\n"), [text]);
+  const lines = useMemo(() => linesOf(text), [text]);
   const shown = lines.slice(0, isWhole ? SHOWN_LINES_MAX : SHOWN_LINES).join("\n");
   return (
     <>

@@ -209,6 +209,15 @@ describe("the conversation", () => {
     expect(entry?.kind === "tool" && viewOf(entry).subject).toBe("src/a.ts:3 and 1 more");
   });
 
+  test("a title of a hundred thousand blanks is read in linear time", () => {
+    const title = `a${" ".repeat(100_000)}b \n\n c`;
+    const [entry] = fold([event("agent.tool_call", { tool_call_id: "c", title })]).conversation.entries;
+    const started = performance.now();
+
+    expect(entry?.kind === "tool" && viewOf(entry).subject).toBe(`a${" ".repeat(100_000)}b ⏎ c`);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
   test.each([
     ["mcp__linear__get_issue", "linear", "get_issue"],
     ["get_issue (linear MCP Server)", "linear", "get_issue"],

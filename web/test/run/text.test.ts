@@ -9,7 +9,7 @@ import {
   sideBySide,
 } from "../../src/run/text/diff.ts";
 import { editsOf } from "../../src/run/text/edits.ts";
-import { cutLines, withVisibleMarks } from "../../src/run/text/marks.ts";
+import { cutLines, linesOf, withVisibleMarks } from "../../src/run/text/marks.ts";
 
 describe("diffs", () => {
   test.each([
@@ -193,4 +193,16 @@ describe("marks", () => {
   test("a huge line is cut", () => {
     expect(cutLines(`a\n${"x".repeat(5_000)}\nb`)).toBe(`a\n${"x".repeat(4_000)}… (1000 more characters)\nb`);
   });
+
+  test("the lines of a text end with the last one that is not empty", () => {
+    expect(linesOf("\na\n\nb\n\n")).toEqual(["", "a", "", "b"]);
+  });
+});
+
+test("output of a hundred thousand line breaks or returns is read in linear time", () => {
+  const started = performance.now();
+
+  expect(linesOf(`${"\n".repeat(100_000)}x`)).toHaveLength(100_001);
+  expect(segmentsOf(`${"\r".repeat(100_000)}x`)).toMatchObject([{ text: "x" }]);
+  expect(performance.now() - started).toBeLessThan(5_000);
 });

@@ -312,5 +312,5 @@ function json(value: unknown): string {
 }
 
 function withoutNewLines(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, " ⏎ ").trim();
+  return text.replaceAll(/(?<!\s)\s*\n\s*/g, " ⏎ ").trim();
 }

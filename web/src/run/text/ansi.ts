@@ -66,7 +66,7 @@ function printed(output: string): string {
   return output
     .replaceAll("\r\n", "\n")
     .split("\n")
-    .map((line) => line.slice(line.replace(/\r+$/, "").lastIndexOf("\r") + 1).replaceAll("\r", ""))
+    .map((line) => line.slice(line.replace(/(?<!\r)\r+$/, "").lastIndexOf("\r") + 1).replaceAll("\r", ""))
     .join("\n")
     .replaceAll(CONTROLS, "");
 }

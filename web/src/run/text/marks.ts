@@ -24,3 +24,8 @@ export function cutLines(text: string): string {
         )
         .join("\n");
 }
+
+/** The lines of a text, without empty ones at its end. Each run of line breaks is looked at once. */
+export function linesOf(text: string): readonly string[] {
+  return text.replace(/(?<!\n)\n+$/, "").split("\n");
+}
