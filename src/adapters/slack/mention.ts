@@ -1,11 +1,12 @@
 const USER = "[UW][A-Z0-9]+";
 /** Every mention of a user begins with it. Slack escapes `<` in what users write. */
 export const MENTION_START = "<@";
-const USER_MENTION = new RegExp(`<@(${USER})(?:\\|([^>]*))?>`, "g");
-const LEADING_USER_MENTION = new RegExp(`^\\s*<@(${USER})(?:\\|[^>]*)?>`);
-const CHANNEL_MENTION = /<#([CGD][A-Z0-9]+)(?:\|([^>]*))?>/g;
-const SPECIAL_MENTION = /<!([^>|]+)(?:\|([^>]*))?>/g;
-const LINK = /<([a-z][a-z0-9+.-]*:[^>|]+)(?:\|([^>]*))?>/gi;
+// No part contains `<`, otherwise a text of many beginnings would be searched to its end from each of them.
+const USER_MENTION = new RegExp(`<@(${USER})(?:\\|([^<>]*))?>`, "g");
+const LEADING_USER_MENTION = new RegExp(`^\\s*<@(${USER})(?:\\|[^<>]*)?>`);
+const CHANNEL_MENTION = /<#([CGD][A-Z0-9]+)(?:\|([^<>]*))?>/g;
+const SPECIAL_MENTION = /<!([^<>|]+)(?:\|([^<>]*))?>/g;
+const LINK = /<([a-z][a-z0-9+.-]*:[^<>|]+)(?:\|([^<>]*))?>/gi;
 
 /** True when the text mentions the user. Slack escapes `<` in code, so code has no mentions. */
 export function hasMention(text: string, userId: string): boolean {
@@ -28,7 +29,7 @@ export function startsWithOtherMention(text: string, userId: string): boolean {
  * https://docs.slack.dev/messaging/formatting-message-text
  */
 export function withoutMention(text: string, botUserId: string): string {
-  const ownMention = new RegExp(`<@${botUserId}(?:\\|[^>]*)?>[,:]?[ \\t]*`, "g");
+  const ownMention = new RegExp(`<@${botUserId}(?:\\|[^<>]*)?>[,:]?[ \\t]*`, "g");
   const readable = text
     .replace(ownMention, "")
     .replace(USER_MENTION, (_, id: string, name?: string) => `@${name || id}`)

@@ -216,7 +216,7 @@ function quoted(message: ThreadMessage, { bot, names, until }: Quoting): string 
 
 function wordsOf({ text = "" }: ThreadMessage, bot: Bot, names: Quoting["names"]): string {
   const named = text.replace(/<@([UW][A-Z0-9]+)>/g, (mention, id: string) =>
-    names.has(id) ? `<@${id}|${names.get(id)}>` : mention,
+    names.has(id) ? `<@${id}|${names.get(id)?.replace(/[<>]/g, "")}>` : mention,
   );
   return withoutMention(named, bot.userId);
 }

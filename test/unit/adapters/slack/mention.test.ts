@@ -27,6 +27,16 @@ describe("withoutMention", () => {
   ])("the text without the mention: %s", (_name, text, words) => {
     expect(withoutMention(text, BOT)).toBe(words);
   });
+
+  test("a text of many beginnings of mentions and links is read in linear time", () => {
+    const started = performance.now();
+
+    for (const beginning of ["<!", "<a:", "<a:b|", "<@U1|", "<@U0BOT|", "<#C1|"]) {
+      const text = beginning.repeat(90_000 / beginning.length);
+      expect(withoutMention(text, BOT)).toBe(text);
+    }
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
 });
 
 describe("the addressed user", () => {
