@@ -66,6 +66,7 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
   const LISTS: readonly (readonly [path: string, heading: string, ...texts: string[]])[] = [
     ["/environments", "Environments", "Web", "acme/web"],
     ["/schedules", "Schedules", "Nightly", "0 3 * * *", "Active"],
+    ["/schedules/new", "New schedule", "When, in UTC", "For the team"],
     ["/skills", "Skills", "deploy", "Deploys the web", "acme/web"],
     ["/secrets", "Secrets", "NPM_TOKEN", "all runs of the team"],
     ["/mcp-servers", "MCP servers", "tickets", "https://mcp.example.com/"],
@@ -205,6 +206,34 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     expect(first?.environment_id).toBeDefined();
   });
 
+  test("a schedule is created, and a time that the server refuses stands at its field", async () => {
+    const page = await visit("/schedules");
+    await page.getByRole("link", { name: "New schedule" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Weekly");
+    await page.getByLabel("When, in UTC").fill("every week");
+    await page.getByLabel("What should be done?").fill("say good week");
+    await page.getByLabel("Environment", { exact: true }).selectOption("Web");
+    await page.getByRole("button", { name: "Save schedule" }).click();
+    await page.getByText(/^Must be five fields of a cron expression/).waitFor();
+    await page.getByLabel("When, in UTC").fill("0 4 * * 1");
+    await page.getByRole("button", { name: "Save schedule" }).click();
+    await page.getByRole("link", { name: "Weekly" }).click();
+    await page.getByLabel("Active").uncheck();
+    await page.getByRole("button", { name: "Save schedule" }).click();
+    await page.getByText("Paused").waitFor();
+    await page.close();
+
+    expect(await list("schedules")).toContainEqual(
+      expect.objectContaining({
+        name: "Weekly",
+        cron_schedule: "0 4 * * 1",
+        prompt: "say good week",
+        enabled: false,
+        agent_config: { environment_id: expect.any(String) },
+      }),
+    );
+  });
+
   test("a member who may only read sees no button that changes something", async () => {
     const { uid } = await send("POST", "principals", { type: "user", display_name: "Mira" });
     const { key = "" } = await send("POST", "keys", {
@@ -219,6 +248,14 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     await page.goto(`${harness.service.url}/rules/policies/new`);
     await page.getByText("You may not change this.").waitFor();
     expect(await page.getByRole("button", { name: "Save policy" }).count()).toBe(0);
+    await page.goto(`${harness.service.url}/schedules`);
+    await page.getByText("Nightly").waitFor();
+    expect(
+      await page
+        .getByRole("main")
+        .getByRole("link", { name: /schedule|Nightly/ })
+        .count(),
+    ).toBe(0);
     await page.context().close();
   });
 

@@ -90,6 +90,14 @@ const routingRuleRoute = createRoute({
 
 const LazyRoutingRule = lazyRouteComponent(() => import("./rules/routing-rule-page.tsx"), "RoutingRulePage");
 
+const scheduleRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/schedules/$id",
+  component: () => <LazySchedule {...scheduleRoute.useParams()} />,
+});
+
+const LazySchedule = lazyRouteComponent(() => import("./schedules/schedule-page.tsx"), "SchedulePage");
+
 const listRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/$name",
@@ -111,6 +119,7 @@ export const router = createRouter({
     accountRoute,
     policyRoute,
     routingRuleRoute,
+    scheduleRoute,
     listRoute,
   ]),
   defaultPreload: "intent",

@@ -48,6 +48,7 @@ export const PAGE_NAMES: readonly string[] = [
   "rules/policies/:id",
   "rules/routing/:id",
   "schedules",
+  "schedules/:id",
   "secrets",
   "setup",
   "setup/:adapter",

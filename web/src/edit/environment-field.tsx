@@ -2,18 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { SelectField } from "../parts/field.tsx";
 import { environmentsQuery } from "../server/queries.ts";
 
-/** One of the environments that the whole team may use. An empty text: none. */
+/** An environment by its uid. An empty text: none. `isForTeam`: only those that the whole team may use. */
 export function EnvironmentField({
   value,
+  isForTeam,
   problem,
   onChange,
 }: {
   readonly value: string;
+  readonly isForTeam: boolean;
   readonly problem: string | undefined;
   readonly onChange: (value: string) => void;
 }) {
   const { data } = useQuery(environmentsQuery);
-  const ofTeam = data?.environments.filter(({ scope }) => scope?.type === "Team") ?? [];
+  const offered = data?.environments.filter(({ scope }) => !isForTeam || scope?.type === "Team") ?? [];
   return (
     <SelectField
       label="Environment"
@@ -21,7 +23,7 @@ export function EnvironmentField({
       value={value}
       options={[
         { value: "", name: "Team default" },
-        ...ofTeam.map(({ uid, config }) => ({ value: uid, name: config.name })),
+        ...offered.map(({ uid, config }) => ({ value: uid, name: config.name })),
       ]}
       onChange={onChange}
     />

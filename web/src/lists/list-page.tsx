@@ -1,8 +1,11 @@
+import { Link } from "@tanstack/react-router";
 import type { ComponentType, ReactNode } from "react";
 import { NotFound } from "../frame/not-found.tsx";
 import { PageHead } from "../frame/page-head.tsx";
 import { CONFIGURE, OPERATE } from "../frame/places.ts";
+import { Icon } from "../parts/icon.tsx";
 import { Rules } from "../rules/rules.tsx";
+import { useMay, type WriteScope } from "../server/rights.ts";
 import {
   Agents,
   Audit,
@@ -20,6 +23,8 @@ interface ListPlace {
   readonly List: ComponentType;
   /** How the listed things are changed elsewhere. */
   readonly change: ReactNode;
+  /** The page that creates one, for those who may. */
+  readonly create?: { readonly to: string; readonly text: string; readonly scope: WriteScope };
 }
 
 const API = <a href="/docs">the API</a>;
@@ -33,7 +38,12 @@ const LISTS: Readonly<Record<string, ListPlace>> = {
   "/schedules": {
     what: "Runs that start at fixed times.",
     List: Schedules,
-    change: changedWith("errand schedules create"),
+    change: (
+      <>
+        The command line (<code>errand schedules</code>) and {API} create and change them as well.
+      </>
+    ),
+    create: { to: "/schedules/new", text: "New schedule", scope: "runs:write" },
   },
   "/skills": {
     what: "Instructions for agents from your repositories.",
@@ -64,7 +74,7 @@ const LISTS: Readonly<Record<string, ListPlace>> = {
     List: Rules,
     change: (
       <>
-        The command line changes policies as well (<code>errand policies</code>), and {API} both.
+        The command line (<code>errand policies</code>) changes policies as well, and {API} changes both.
       </>
     ),
   },
@@ -97,14 +107,24 @@ export function ListPage({ name }: { readonly name: string }) {
   if (place === undefined || list === undefined) {
     return <NotFound />;
   }
-  const { change, List, what } = list;
+  const { change, create, List, what } = list;
   return (
     <div className="page" key={path}>
-      <PageHead title={place.name} text={what} />
+      <PageHead title={place.name} text={what}>
+        {create && <CreateLink {...create} />}
+      </PageHead>
       <List />
       <p className="muted sm gap-above">{change}</p>
     </div>
   );
+}
+
+function CreateLink({ scope, text, to }: NonNullable<ListPlace["create"]>) {
+  return useMay(scope) ? (
+    <Link className="btn" to={to}>
+      <Icon name="plus" /> {text}
+    </Link>
+  ) : null;
 }
 
 function changedWith(command: string): ReactNode {

@@ -5,13 +5,17 @@ import type {
   McpServer,
   NamedAgent,
   Principal,
+  RunCreatorInfo,
   ScheduledAgentItem,
   Secret,
   UsageRow,
 } from "@errand/client";
+import { useQuery } from "@tanstack/react-query";
 import { count, duration, money, rough } from "../parts/format.ts";
 import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
+import { whoamiQuery } from "../server/queries.ts";
+import { useMay } from "../server/rights.ts";
 import { type Column, ListTable, Named } from "./list-table.tsx";
 import { useNames } from "./names.ts";
 
@@ -39,22 +43,33 @@ export function Environments() {
   );
 }
 
-const SCHEDULES: readonly Column<ScheduledAgentItem>[] = [
-  ["Name", ({ name, prompt }) => <Named name={name} text={prompt.slice(0, 120)} />],
-  ["When, in UTC", ({ cron_schedule: cron }) => <code>{cron}</code>],
-  ["State", ({ enabled, last_spawn_error: error }) => error ?? (enabled ? "Active" : "Paused")],
-  ["Last run", ({ history }) => history?.last_ran && <Ago time={history.last_ran} />],
-  ["Next run", ({ history }) => history?.next_run && new Date(history.next_run).toLocaleString()],
-];
-
 export function Schedules() {
+  const { data: whoami } = useQuery(whoamiQuery);
+  const may = useMay("runs:write") === true;
+  const isOwn = (creator: RunCreatorInfo | undefined) => creator?.uid === whoami?.principal.uid;
+  const columns: readonly Column<ScheduledAgentItem>[] = [
+    [
+      "Name",
+      ({ created_by: creator, id, name, prompt }) => (
+        <Named
+          name={name}
+          text={prompt.slice(0, 120)}
+          {...(may && (whoami?.is_administrator || isOwn(creator)) ? { to: `/schedules/${id}` } : {})}
+        />
+      ),
+    ],
+    ["When, in UTC", ({ cron_schedule: cron }) => <code>{cron}</code>],
+    ["State", ({ enabled, last_spawn_error: error }) => error ?? (enabled ? "Active" : "Paused")],
+    ["Last run", ({ history }) => history?.last_ran && <Ago time={history.last_ran} />],
+    ["Next run", ({ history }) => history?.next_run && new Date(history.next_run).toLocaleString()],
+  ];
   return (
     <ListTable
       what="schedules"
       read={async (signal) => (await client.schedules.list({ signal })).schedules}
       keyOf={({ id }) => id}
-      columns={SCHEDULES}
-      none="There is no schedule yet."
+      columns={columns}
+      none="There is no schedule yet. A schedule starts a run at fixed times, for example every night."
     />
   );
 }

@@ -46,6 +46,7 @@ function RoutingRuleForm({ rule }: { readonly rule: RoutingRule | undefined }) {
             <NameField name={draft.name} placeholder="The web shop" problemAt={problemAt} onChange={change} />
             <EnvironmentField
               value={draft.environment}
+              isForTeam
               problem={problemAt("environment_id")}
               onChange={(environment) => change({ environment })}
             />
