@@ -34,7 +34,7 @@ export function answerParts(text: string, room: number): AnswerParts {
   while (rest !== "" && parts.length < MAX_PARTS) {
     const start = open === undefined ? "" : `${open}\n`;
     const piece = pieceOf(rest, MAX_PART - room - start.length - MAX_FENCE - 1);
-    rest = rest.slice(piece.length).replace(/^\n+/, "");
+    rest = rest.slice(piece.length).replace(/^(?:\n+| )/, "");
     const part = `${start}${piece.trimEnd()}`;
     open = openFenceOf(part);
     parts.push(open === undefined ? part : `${part}\n${marksOf(open)}`);

@@ -76,16 +76,23 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
   const { defaults, hasEnvironments } = where;
   const found = hasEnvironments === undefined ? {} : { has_environments: hasEnvironments };
   const inputs = await storeInputFiles(deps.blobs, context.gathered.files ?? []);
-  await deps.runs.create(
-    {
-      ...request,
-      defaults,
-      provenance: { ...request.provenance, ...found },
-      ...(inputs.length === 0 ? {} : { inputs }),
-    },
-    { ...completing(context, "run_created"), binding: bindingOf(context) },
-  );
-  return "run_created";
+  const newRun = {
+    ...request,
+    defaults,
+    provenance: { ...request.provenance, ...found },
+    ...(inputs.length === 0 ? {} : { inputs }),
+  };
+  return createRun(newRun, context, deps);
+}
+
+/** An option that is impossible is answered. */
+async function createRun(newRun: NewRun, context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  try {
+    await deps.runs.create(newRun, { ...completing(context, "run_created"), binding: bindingOf(context) });
+    return "run_created";
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
 }
 
 function requestOf(
@@ -142,17 +149,11 @@ async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id
   if (!isEnded(run.state)) {
     return reply(context, deps, "The run has not ended yet.");
   }
-  try {
-    const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
-    // The reactions stay on the request, because a button is on a message of the bot and a command is no message.
-    const isWritten = message.buttonAction === undefined && message.messageRef !== "";
-    const asked = isWritten ? { message_ref: message.messageRef } : {};
-    const request = { ...again, provenance: { ...again.provenance, ...asked } };
-    await deps.runs.create(request, { ...completing(context, "run_created"), binding: bindingOf(context) });
-    return "run_created";
-  } catch (error) {
-    return replyWith(error, context, deps);
-  }
+  const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
+  // The reactions stay on the request, because a button is on a message of the bot and a command is no message.
+  const isWritten = message.buttonAction === undefined && message.messageRef !== "";
+  const asked = isWritten ? { message_ref: message.messageRef } : {};
+  return createRun({ ...again, provenance: { ...again.provenance, ...asked } }, context, deps);
 }
 
 /** In a muted thread, the bot takes only mentions, and the card changes only for a question and at the end. */
@@ -280,15 +281,18 @@ async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["i
   }
 }
 
-async function statusText(context: AuthorizedContext, { runs }: InboxDeps): Promise<string> {
+async function statusText(context: AuthorizedContext, { runs, storage }: InboxDeps): Promise<string> {
   const { author, thread } = context;
   if (thread.runId === undefined) {
-    return noRunText(context);
+    const [asked] = await storage.inbox.listAskedIn(thread.id);
+    return asked === undefined ? noRunText(context) : UNDECIDED;
   }
   const run = await runs.get({ id: thread.runId }, author);
   const reason = run.statusMessage === undefined ? "" : ` (${run.statusMessage.message})`;
   return `"${run.title}" ${STATE_PHRASES[run.state]}${reason}. ${runs.sessionLink(run)}`;
 }
+
+const UNDECIDED = "A request here waits until its author or an administrator chooses where I should work.";
 
 function noRunText({ adapter }: MessageContext): string {
   return `There is no run here yet. \`${adapter.traits.trigger} <task>\` starts one.`;

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, messageWithRemedy } from "../errors.ts";
 import type { TransactionExtras } from "../runs/transaction-extras.ts";
 import type { Notice, TurnOutcome } from "../threads/notice.ts";
 import type { Disposition, InboxResult } from "./inbox-result.ts";
@@ -11,6 +11,7 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
+import { withOptionName } from "./parse-options.ts";
 
 /** Stores the result of an event that changes no run, and what is to be said in its thread. */
 export async function complete(
@@ -22,7 +23,7 @@ export async function complete(
   return result.disposition;
 }
 
-/** Posts as a reply that the state of the run does not allow it. Throws any other failure. */
+/** Posts as a reply that the request or the state of the run does not allow it. Throws any other failure. */
 export async function replyWith(
   error: unknown,
   context: MessageContext,
@@ -33,7 +34,7 @@ export async function replyWith(
   if (!isAnswer) {
     throw error;
   }
-  return reply(context, deps, error.message);
+  return reply(context, deps, withOptionName(messageWithRemedy(error)));
 }
 
 /** A message that gets a reply and nothing else has no reaction, because no turn would end it. */

@@ -24,6 +24,16 @@ const NO_ENVIRONMENT = "none";
 export const OPTION_VALUE = '(?:["“”][^"“”\\n]*["“”]|[^\\s"“”]\\S*)';
 const OPTION = new RegExp(`^\\s*(${NAMES.join("|")})=(${OPTION_VALUE})(?=\\s|$)`, "i");
 
+const OPTION_OF: Readonly<Record<string, Name>> = { repository: "repo", ref: "ref", pull_request: "pr" };
+
+/** The message of an error with a member of the configuration as the option that its author wrote. */
+export function withOptionName(message: string): string {
+  return message.replace(/^config\.(\w+): /, (whole, member: string) => {
+    const option = OPTION_OF[member];
+    return option === undefined ? whole : `\`${option}=\` `;
+  });
+}
+
 /** Reads the options at the front of a request of the author. Throws `invalid_request` for a value that is impossible. */
 export async function parseOptions(
   text: string,
@@ -68,14 +78,17 @@ function environmentOf(author: Principal, all: readonly Environment[], name: str
   }
   // Everybody in the thread reads the answer, so it leaves out the environments of single people.
   const names = all.filter(isTeamOwned).map(({ config }) => config.name);
-  const list = names.join(", ") || "none";
-  throw new AppError("invalid_request", `There is no environment ${name}. There are: ${list}.`);
+  const list = names.length === 0 ? "Your team has none." : `There are: ${names.join(", ")}.`;
+  throw new AppError("invalid_request", `There is no environment ${name}. ${list}`);
 }
 
 function pullRequestOf(value: string | undefined) {
   const setting = PULL_REQUEST_SETTINGS.find((one) => one === value?.toLowerCase());
   if (value !== undefined && setting === undefined) {
-    throw new AppError("invalid_request", `pr=${value}: it must be ${PULL_REQUEST_SETTINGS.join(", ")}.`);
+    throw new AppError(
+      "invalid_request",
+      `\`pr=${value}\`: it must be one of ${PULL_REQUEST_SETTINGS.join(", ")}.`,
+    );
   }
   return setting;
 }

@@ -1,5 +1,5 @@
 import type { Doctor } from "../doctor/doctor.ts";
-import { AppError } from "../errors.ts";
+import { AppError, messageWithRemedy } from "../errors.ts";
 import { isOperator, type Principal } from "../people/principal.ts";
 import { createSignInLink, type LinkRequest, type SignInLinkDeps } from "../people/sign-in-link.ts";
 import type { RequestDefaultsService } from "../routing/request-defaults-service.ts";
@@ -10,6 +10,7 @@ import type { Authorization } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
 import type { InboxDeps } from "./message-context.ts";
 import { refusalText } from "./message-refusal.ts";
+import { withOptionName } from "./parse-options.ts";
 import { answerSettings, type SettingsCommand } from "./settings-command.ts";
 
 export const PRIVATE_COMMANDS = ["doctor", "link", "runs", "settings", "status"] as const;
@@ -106,7 +107,7 @@ export class PrivateCommands {
       return await answerSettings(command, this.#deps);
     } catch (error) {
       if (error instanceof AppError && !error.retryable) {
-        return error.message;
+        return withOptionName(messageWithRemedy(error));
       }
       throw error;
     }

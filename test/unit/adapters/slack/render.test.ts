@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { partsOf } from "../../../../src/adapters/slack/answer-parts.ts";
 import { render as renderDelivery } from "../../../../src/adapters/slack/render.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
 import { RUN_STATES } from "../../../../src/core/runs/states.ts";
 import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
 import { slackLimitError } from "../../../support/slack/slack-limits.ts";
+
+type Message = Extract<Notice, { readonly kind: "message" }>;
 
 const CASES = new URL("../../../fixtures/slack/render/", import.meta.url);
 const LINK = "https://errand.example/sessions/1";
@@ -265,6 +268,60 @@ describe("long text", () => {
     expect(parts.every((part) => /^Paragraph/.test(part) && part.endsWith("end."))).toBe(true);
   });
 
+  test.each([
+    ["paragraphs", `${"Line of a paragraph\n".repeat(20)}\n`.repeat(60), /^Line[\s\S]*paragraph$/, 20],
+    ["lines", "A line of many words\n".repeat(1_500), /^A line[\s\S]*words$/, 1],
+    ["words", "abcdefghi ".repeat(3_000), /^abcdefghi[\s\S]*abcdefghi$/, 1],
+  ])("long text is split between %s", (_what, text, whole, linesPerPart) => {
+    const parts = markdownParts(text);
+
+    expect(parts.length).toBeGreaterThan(2);
+    for (const part of parts) {
+      expect(whole.test(part), `${part.slice(0, 20)} … ${part.slice(-20)}`).toBe(true);
+      expect(part.split("\n").filter((line) => line !== "").length % linesPerPart).toBe(0);
+    }
+  });
+
+  test("a text that does not quite fit into all of its messages says that it was cut", () => {
+    const parts = markdownParts("word ".repeat(8_790));
+
+    expect(parts).toHaveLength(4);
+    expect(parts.at(-1)).toContain("The rest is in the session");
+  });
+
+  test.each([0, 5_000, 20_000, 1_000_000])(
+    "a text of %i characters is paced as the messages that it becomes",
+    (length) => {
+      const text = "word ".repeat(length / 5);
+
+      expect(partsOf(text)).toBe(markdownParts(text).length);
+    },
+  );
+
+  test("an answer in plain text is headed as the agent's, with the number of its part", () => {
+    const headings = (text: string) =>
+      renderDelivery({ id: "d1", notice: anAnswer(text) as Message }).map(({ plainText }) =>
+        plainText.slice(0, plainText.indexOf("\n")),
+      );
+
+    expect(headings("Done")).toEqual(["The agent's answer:"]);
+    expect(headings("line\n".repeat(4_000))).toEqual([
+      "The agent's answer, part 1 of 2:",
+      "The agent's answer, part 2 of 2:",
+    ]);
+  });
+
+  test("an answer with files has one button for them, under its last part", () => {
+    const notice = { ...anAnswer("line\n".repeat(4_000)), offersFiles: { runId, turn: 2 } } as Message;
+
+    const types = renderDelivery({ id: "d1", notice }).map(({ blocks }) => blocks.map(({ type }) => type));
+
+    expect(types).toEqual([
+      ["context", "markdown"],
+      ["context", "markdown", "actions"],
+    ]);
+  });
+
   test("each of its messages says which part it is, and only the first one is headed as the answer", () => {
     const notice = { kind: "message", purpose: "answer", text: "line\n".repeat(4_000) } as const;
 
@@ -289,11 +346,34 @@ describe("long text", () => {
     expect(lines).toHaveLength(3_000);
   });
 
+  test.each([
+    ["a shorter fence within it", "````md", "```", "````"],
+    ["a fence with words", "```md", "```ts", "```"],
+    ["a fence of other characters", "~~~md", "```", "~~~"],
+  ])("a code block continues in the next message after %s", (_what, first, inner, last) => {
+    const lines = "line\n".repeat(3_000);
+
+    const parts = markdownParts(`${first}\n${inner}\n${lines}${last}\nAfter`);
+
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts.slice(1).every((part) => part.startsWith(`${first}\n`))).toBe(true);
+  });
+
+  test.each([
+    ["fence", "`".repeat(5_000)],
+    ["first line", `\`\`\`${"x".repeat(10_500)}`],
+  ])("a code block with a long %s leaves room for its text", (_what, first) => {
+    const parts = markdownParts(`${first}\n${"code\n".repeat(4_000)}`);
+
+    expect(parts.every((part) => part.length <= 11_000)).toBe(true);
+    expect(parts.join("").match(/code/g)?.length).toBe(4_000);
+  });
+
   test("a text of one line of a megabyte is cut after the last message, with a link to the rest", () => {
     const parts = markdownParts("x".repeat(1_000_000));
 
     expect(parts).toHaveLength(4);
-    expect(parts.every((part) => part.length <= 12_000)).toBe(true);
+    expect(parts.every((part) => part.length <= 11_000)).toBe(true);
     expect(parts.at(-1)).toMatch(
       /x…?\n\n\[The rest is in the session\]\(https:\/\/errand\.example\/sessions\/1\)$/,
     );

@@ -103,6 +103,15 @@ describe("where a request is worked on", () => {
     expect(harness.repliesShown()).toEqual([expect.stringMatching(/decided already/)]);
   });
 
+  test("the status of a request that waits for a choice says so", async () => {
+    await environments("env-1", "env-2");
+    await harness.receive({});
+
+    await harness.receive({ text: "status" });
+
+    expect(harness.repliesShown()).toEqual([expect.stringContaining("chooses where I should work")]);
+  });
+
   test("a choice in another thread has no effect", async () => {
     await environments("env-1", "env-2");
     await harness.receive({});

@@ -90,7 +90,7 @@ describe("a request that no worker has taken", () => {
 
     expect(await say("a", "env=secret-project Fix it", 1)).toBe("replied");
 
-    expect(harness.repliesShown()).toEqual(["There is no environment secret-project. There are: none."]);
+    expect(harness.repliesShown()).toEqual(["There is no environment secret-project. Your team has none."]);
   });
 
   test("an edit that leaves the text as it is has no effect and no reaction", async () => {

@@ -150,7 +150,9 @@ describe("a message that names the bot", () => {
 
     expect(await harness.receive({ text: "stop" })).toBe("replied");
 
-    expect(harness.repliesShown()).toEqual(["The run is over: it has succeeded."]);
+    expect(harness.repliesShown()).toEqual([
+      "The run is over: it has succeeded. There is nothing to cancel. Send a follow-up to continue the run.",
+    ]);
   });
 
   test("a message from an unauthorized author is refused with the reason and has no effect", async () => {

@@ -110,7 +110,7 @@ describe("private commands", () => {
 
   test.each([
     ["env=nowhere", /no environment nowhere/],
-    ["repo=acme", /repository/],
+    ["repo=acme", /^`repo=` must be owner\/name$/],
     ["colour=red", /do not know the setting colour=red/],
   ])("the setting %j is refused in words and changes nothing", async (text, reason) => {
     expect(await answer("settings", { text })).toMatch(reason);

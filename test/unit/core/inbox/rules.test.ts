@@ -210,7 +210,11 @@ test("a button approves the words that its card shows, and after a change it is 
 
   expect(await harness.receive({ buttonAction })).toBe("replied");
 
-  expect(harness.repliesShown()).toEqual(["What waits for approval has changed since you read it."]);
+  expect(harness.repliesShown()).toEqual([
+    expect.stringMatching(
+      /^What waits for approval has changed since you read it\. Read the run's approval again/,
+    ),
+  ]);
   expect((await harness.currentRun()).state).toBe("BLOCKED");
 });
 

@@ -219,6 +219,8 @@ describe("options at the front of a request", () => {
   test.each([
     ["env=nowhere Fix it", /no environment nowhere/],
     ["pr=maybe Fix it", /off, draft, ready/],
+    ["repo=acme Fix it", /^`repo=` must be owner\/name$/],
+    ["pr=draft Fix it", /^`pr=` needs a repository$/],
   ])("the request %j is answered with what is wrong", async (text, words) => {
     expect(await harness.receive({ text })).toBe("replied");
 
