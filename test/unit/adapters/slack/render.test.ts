@@ -64,6 +64,7 @@ describe("output of a run", () => {
     "<@U123>",
     "<!subteam^S1>",
     "<#C123>",
+    "<!date^1392734382^{date}|x>",
     "@channel",
     "@Everyone",
     "(@here)",
@@ -85,9 +86,10 @@ describe("output of a run", () => {
   });
 
   test("output loses ANSI, control characters and direction overrides", () => {
-    const text = "\u001B[31mred\u001B[0m \u001B]8;;https://x\u0007link\u001B]8;;\u0007 \u0000a\u202Eb";
+    const text =
+      "\u001B[31mred\u001B[0m \u001B]8;;https://x\u0007link\u001B]8;;\u0007 \u0000a\u202Eb\u2067c\r\nd";
 
-    expect(markdownOf(anAnswer(text))).toBe("red link ab");
+    expect(markdownOf(anAnswer(text))).toBe("red link abc\nd");
   });
 
   test("output is headed as the agent's, so that a forged card is recognizable", () => {
@@ -252,6 +254,30 @@ describe("a card", () => {
       ...Array(4).fill("pending"),
     ]);
   });
+});
+
+test("a question of the bot has buttons until it is decided", () => {
+  const question = { kind: "choice", requestId: runId, text: "Where should I work?" } as const;
+  const typesOf = (notice: Notice) => render(notice).blocks.map(({ type }) => type);
+
+  expect(typesOf({ ...question, options: [{ id: "1", name: "Backend" }] })).toEqual([
+    "section",
+    "actions",
+    "actions",
+  ]);
+  expect(typesOf({ ...question, text: "I work in Backend.", options: [] })).toEqual(["section"]);
+});
+
+test("why a run ended is shown without markup, because it may quote anything", () => {
+  const text = "The agent said: *bold* [link](https://evil.example)";
+
+  const { blocks, plainText } = render({ kind: "message", purpose: "outcome", text, sessionLink: LINK });
+
+  expect(blocks).toMatchObject([
+    { type: "context", elements: [{ text: `*How it ended* · <${LINK}|Session>` }] },
+    { type: "section", text: { type: "plain_text", text } },
+  ]);
+  expect(plainText).toBe(`How it ended:\n${text}\n<${LINK}>`);
 });
 
 describe("long text", () => {
