@@ -13,10 +13,13 @@ import type { Condition, MatchDraft, OptionList } from "./conditions.ts";
 export function ConditionsField({
   conditions,
   match,
+  none,
   problemAt,
   onChange,
 }: {
   readonly conditions: readonly Condition[];
+  /** What the rule applies to without conditions. */
+  readonly none: string;
   readonly match: MatchDraft;
   readonly problemAt: ProblemAt;
   readonly onChange: (match: MatchDraft) => void;
@@ -33,7 +36,7 @@ export function ConditionsField({
           <h2 id="conditions">Applies to</h2>
           <p className="hint">
             {used.length === 0
-              ? "Everything. Add conditions to narrow it down."
+              ? `${none} Add conditions to narrow it down.`
               : "All conditions must hold. A condition holds if one of its values does."}
           </p>
         </div>

@@ -152,12 +152,12 @@ function valuesOf(values: readonly string[]): readonly string[] {
   return values.map((value) => value.trim()).filter((value) => value !== "");
 }
 
-/** `Action: Start a run; Environment: Web`. `names` has the names of what the server has. */
+/** `Action: Start a run; Environment: Web`, or undefined without conditions. `names` has the names of what the server has. */
 export function matchText(
   match: object,
   conditions: readonly Condition[],
   names: ReadonlyMap<string, string>,
-): string {
+): string | undefined {
   const texts = Object.entries(matchDraftOf(match)).map(([name, values]) => {
     const condition = conditions.find((each) => each.name === name);
     const options = typeof condition?.options === "object" ? condition.options : [];
@@ -165,5 +165,5 @@ export function matchText(
     const words = values.map((value) => known.get(value) ?? names.get(value) ?? value);
     return `${condition?.label ?? name}: ${words.join(", ")}`;
   });
-  return texts.length === 0 ? "Everything" : texts.join("; ");
+  return texts.length === 0 ? undefined : texts.join("; ");
 }

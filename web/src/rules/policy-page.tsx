@@ -70,6 +70,7 @@ function PolicyForm({ policy }: { readonly policy: Policy | undefined }) {
           <ConditionsField
             conditions={POLICY_CONDITIONS}
             match={draft.match}
+            none="Everything."
             problemAt={problemAt}
             onChange={(match) => change({ match })}
           />

@@ -54,6 +54,7 @@ function RoutingRuleForm({ rule }: { readonly rule: RoutingRule | undefined }) {
           <ConditionsField
             conditions={ROUTING_CONDITIONS}
             match={draft.match}
+            none="All messages from Slack and GitHub. Other requests need a condition on their source."
             problemAt={problemAt}
             onChange={(match) => change({ match })}
           />
@@ -63,7 +64,7 @@ function RoutingRuleForm({ rule }: { readonly rule: RoutingRule | undefined }) {
           <Field
             label="Instructions"
             hint="The agent gets them before the prompt."
-            problem={problemAt("config")}
+            problem={problemAt("config.base_prompt")}
           >
             {(control) => (
               <textarea

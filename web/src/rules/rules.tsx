@@ -37,13 +37,19 @@ export function Rules() {
       ),
     ],
     ["Effect", ({ effect, enabled }) => <span className="nowrap">{enabled ? EFFECTS[effect] : "Off"}</span>],
-    ["Applies to", ({ match }) => matchText(match, POLICY_CONDITIONS, names)],
+    ["Applies to", ({ match }) => matchText(match, POLICY_CONDITIONS, names) ?? "Everything"],
     ["Priority", ({ builtin, priority }) => (builtin ? "" : priority)],
   ];
   const routes: readonly Column<RoutingRule>[] = [
     ["Name", ({ id, name }) => <Named name={name} to={`/rules/routing/${id}`} />],
     ["Environment", ({ environment_id: id = "" }) => names.get(id) ?? id],
-    ["Applies to", ({ enabled, match }) => (enabled ? matchText(match, ROUTING_CONDITIONS, names) : "Off")],
+    [
+      "Applies to",
+      ({ enabled, match }) =>
+        enabled
+          ? (matchText(match, ROUTING_CONDITIONS, names) ?? "All messages from Slack and GitHub")
+          : "Off",
+    ],
     ["Priority", ({ priority }) => priority],
   ];
   return (
