@@ -65,6 +65,7 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
 
   const LISTS: readonly (readonly [path: string, heading: string, ...texts: string[]])[] = [
     ["/environments", "Environments", "Web", "acme/web"],
+    ["/environments/new", "New environment", "For the team"],
     ["/schedules", "Schedules", "Nightly", "0 3 * * *", "Active"],
     ["/schedules/new", "New schedule", "When, in UTC", "For the team"],
     ["/skills", "Skills", "deploy", "Deploys the web", "acme/web"],
@@ -73,7 +74,12 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     ["/agents", "Agents", "Reviewer", "Reviews pull requests"],
     ["/rules", "Rules", "Ask first", "Action: Start a run; Environment: Web", "To the web"],
     ["/rules/policies/new", "New policy", "Everything.", "Callers who are refused"],
-    ["/rules/routing/new", "New routing rule", "Everything.", "The agent gets them before the prompt."],
+    [
+      "/rules/routing/new",
+      "New routing rule",
+      "All messages from Slack and GitHub.",
+      "The agent gets them before the prompt.",
+    ],
     ["/people", "People", "Administrator"],
     ["/usage", "Usage", "There was no run in the last 30 days."],
     ["/audit", "Audit", "policy.created", "environment Web"],
@@ -204,6 +210,36 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
       config: { base_prompt: "Be brief." },
     });
     expect(first?.environment_id).toBeDefined();
+  });
+
+  test("an environment is created, changed and deleted", async () => {
+    const page = await visit("/environments");
+    await page.getByRole("link", { name: "New environment" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Shop");
+    await page.getByRole("textbox", { name: "Repositories" }).fill("acme/web\nweb");
+    await page.getByLabel("Setup commands").fill("npm ci");
+    await page.getByRole("button", { name: "Save environment" }).click();
+    await page.getByText("“web” is not an owner and a name, like acme/web.").waitFor();
+    await page.getByRole("textbox", { name: "Repositories" }).fill("acme/web");
+    await page.getByRole("button", { name: "Save environment" }).click();
+    await page.getByRole("link", { name: "Shop" }).click();
+    await page.getByLabel("Agents may reach public addresses").check();
+    await page.getByRole("button", { name: "Save environment" }).click();
+    await page.getByRole("heading", { name: "Environments", level: 1 }).waitFor();
+    const shop = (await list("environments")).find(({ config }) => Object(config).name === "Shop");
+    await page.getByRole("link", { name: "Shop" }).click();
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete environment" }).click();
+    await page.getByText("The environment is deleted.").waitFor();
+    await page.close();
+
+    expect(shop?.config).toEqual({
+      name: "Shop",
+      github_repos: [{ owner: "acme", repo: "web" }],
+      setup_commands: ["npm ci"],
+      network: "internet",
+    });
+    expect((await list("environments")).map(({ config }) => Object(config).name)).toEqual(["Web"]);
   });
 
   test("a schedule is created, and a time that the server refuses stands at its field", async () => {

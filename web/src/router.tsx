@@ -98,6 +98,17 @@ const scheduleRoute = createRoute({
 
 const LazySchedule = lazyRouteComponent(() => import("./schedules/schedule-page.tsx"), "SchedulePage");
 
+const environmentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/environments/$id",
+  component: () => <LazyEnvironment {...environmentRoute.useParams()} />,
+});
+
+const LazyEnvironment = lazyRouteComponent(
+  () => import("./environments/environment-page.tsx"),
+  "EnvironmentPage",
+);
+
 const listRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/$name",
@@ -120,6 +131,7 @@ export const router = createRouter({
     policyRoute,
     routingRuleRoute,
     scheduleRoute,
+    environmentRoute,
     listRoute,
   ]),
   defaultPreload: "intent",

@@ -40,6 +40,7 @@ export const PAGE_NAMES: readonly string[] = [
   "agents",
   "audit",
   "environments",
+  "environments/:id",
   "integrations",
   "mcp-servers",
   "new",

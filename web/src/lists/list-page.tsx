@@ -33,7 +33,12 @@ const LISTS: Readonly<Record<string, ListPlace>> = {
   "/environments": {
     what: "Repositories, image and setup commands of runs.",
     List: Environments,
-    change: changedWith("errand environments create"),
+    change: (
+      <>
+        The command line (<code>errand environments</code>) and {API} create and change them as well.
+      </>
+    ),
+    create: { to: "/environments/new", text: "New environment", scope: "settings:write" },
   },
   "/schedules": {
     what: "Runs that start at fixed times.",

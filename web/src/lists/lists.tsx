@@ -19,25 +19,30 @@ import { useMay } from "../server/rights.ts";
 import { type Column, ListTable, Named } from "./list-table.tsx";
 import { useNames } from "./names.ts";
 
-const ENVIRONMENTS: readonly Column<Environment>[] = [
-  ["Name", ({ config }) => <Named name={config.name} text={config.description} />],
-  [
-    "Repositories",
-    ({ config }) => config.github_repos?.map(({ owner, repo }) => `${owner}/${repo}`).join(", "),
-  ],
-  ["Image", ({ config }) => config.docker_image],
-  ["Network", ({ config }) => (config.network === "internet" ? "public addresses" : "closed")],
-  ["Setup", ({ setup_failed: failed }) => (failed ? <span className="state fail">Failed</span> : "")],
-  ["Changed", ({ last_updated: at }) => <Ago time={at} />],
-];
-
 export function Environments() {
+  const may = useMay("settings:write");
+  const columns: readonly Column<Environment>[] = [
+    [
+      "Name",
+      ({ config: { description, name }, uid }) => (
+        <Named name={name} text={description} {...(may ? { to: `/environments/${uid}` } : {})} />
+      ),
+    ],
+    [
+      "Repositories",
+      ({ config }) => config.github_repos?.map(({ owner, repo }) => `${owner}/${repo}`).join(", "),
+    ],
+    ["Image", ({ config }) => config.docker_image],
+    ["Network", ({ config }) => (config.network === "internet" ? "public addresses" : "closed")],
+    ["Setup", ({ setup_failed: failed }) => (failed ? <span className="state fail">Failed</span> : "")],
+    ["Changed", ({ last_updated: at }) => <Ago time={at} />],
+  ];
   return (
     <ListTable
       what="environments"
       read={async (signal) => (await client.environments.list({ sort_by: "name" }, { signal })).environments}
       keyOf={({ uid }) => uid}
-      columns={ENVIRONMENTS}
+      columns={columns}
       none="There is no environment yet. Runs work in an empty folder, or in the repository that a request names."
     />
   );

@@ -1,0 +1,62 @@
+import type { EnvironmentConfig } from "@errand/client";
+import type { Issue } from "../edit/issues.ts";
+
+/** An environment as the user edits it. Lists have one entry on each line. */
+export interface EnvironmentDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly repositories: string;
+  readonly image: string;
+  readonly commands: string;
+  readonly hasInternet: boolean;
+}
+
+export function environmentDraftOf(config: EnvironmentConfig | undefined): EnvironmentDraft {
+  return {
+    name: config?.name ?? "",
+    description: config?.description ?? "",
+    repositories: (config?.github_repos ?? []).map(({ owner, repo }) => `${owner}/${repo}`).join("\n"),
+    image: config?.docker_image ?? "",
+    commands: (config?.setup_commands ?? []).join("\n"),
+    hasInternet: config?.network === "internet",
+  };
+}
+
+const OWNER_AND_NAME = /^[\w.-]+\/[\w.-]+$/;
+
+export function environmentIssuesOf({ name, repositories }: EnvironmentDraft): readonly Issue[] {
+  const wrong = linesOf(repositories).find((line) => !OWNER_AND_NAME.test(line));
+  return [
+    ...(name.trim() === "" ? [{ path: "config.name", message: "Write a name" }] : []),
+    ...(wrong === undefined
+      ? []
+      : [{ path: "config.github_repos", message: `“${wrong}” is not an owner and a name, like acme/web` }]),
+  ];
+}
+
+/** The configuration of the request. Commands of several lines stay as they are if no command is changed. */
+export function environmentConfigOf(
+  draft: EnvironmentDraft,
+  before: EnvironmentConfig | undefined,
+): EnvironmentConfig {
+  const { commands, description, hasInternet, image, name, repositories } = draft;
+  const hasSameCommands = commands === environmentDraftOf(before).commands;
+  return {
+    name: name.trim(),
+    ...(description.trim() === "" ? {} : { description: description.trim() }),
+    ...(image.trim() === "" ? {} : { docker_image: image.trim() }),
+    github_repos: linesOf(repositories).map((line) => {
+      const [owner = "", repo = ""] = line.split("/");
+      return { owner, repo };
+    }),
+    setup_commands: hasSameCommands ? (before?.setup_commands ?? []) : linesOf(commands),
+    network: hasInternet ? "internet" : "none",
+  };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}

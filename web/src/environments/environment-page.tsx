@@ -1,0 +1,145 @@
+import type { EnvironmentConfig } from "@errand/client";
+import { useState } from "react";
+import { EditForm } from "../edit/edit-form.tsx";
+import { EditPage } from "../edit/edit-page.tsx";
+import { CheckField, Field } from "../parts/field.tsx";
+import { client } from "../server/client.ts";
+import {
+  type EnvironmentDraft,
+  environmentConfigOf,
+  environmentDraftOf,
+  environmentIssuesOf,
+} from "./environment-draft.ts";
+
+/** `/environments/new` and `/environments/{uid}`. */
+export function EnvironmentPage({ id }: { readonly id: string }) {
+  return (
+    <EditPage
+      what="environment"
+      id={id}
+      list="/environments"
+      text="An environment is what an agent works in: repositories, image and setup. Changes apply to new runs."
+      scope="settings:write"
+      read={async (uid, signal) => (await client.environments.retrieve(uid, { signal })).config}
+      remove={(uid) => client.environments.delete(uid)}
+      consequence="Requests, schedules and routing rules that name it no longer find it."
+    >
+      {(config) => <EnvironmentForm uid={id} config={config} />}
+    </EditPage>
+  );
+}
+
+/** `config`: the environment as the server has it, if it exists. */
+function EnvironmentForm({
+  uid,
+  config,
+}: {
+  readonly uid: string;
+  readonly config: EnvironmentConfig | undefined;
+}) {
+  const [draft, setDraft] = useState(() => environmentDraftOf(config));
+  const [isForTeam, setForTeam] = useState(true);
+  const change = (part: Partial<EnvironmentDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const save = () => {
+    const request = environmentConfigOf(draft, config);
+    return config === undefined
+      ? client.environments.create({ config: request, team: isForTeam })
+      : client.environments.replace(uid, { config: request });
+  };
+  return (
+    <EditForm what="environment" list="/environments" check={() => environmentIssuesOf(draft)} save={save}>
+      {(problemAt) => (
+        <>
+          <div className="grid-2">
+            <Field label="Name" problem={problemAt("config.name")}>
+              {(control) => (
+                <input
+                  {...control}
+                  className="input"
+                  placeholder="Web shop"
+                  value={draft.name}
+                  onChange={({ target }) => change({ name: target.value })}
+                />
+              )}
+            </Field>
+            <Field
+              label="Image"
+              hint="A container image. Workers need the docker sandbox for it."
+              problem={problemAt("config.docker_image")}
+            >
+              {(control) => (
+                <input
+                  {...control}
+                  className="input"
+                  placeholder="node:24"
+                  value={draft.image}
+                  onChange={({ target }) => change({ image: target.value })}
+                />
+              )}
+            </Field>
+          </div>
+          <Field label="Description" problem={problemAt("config.description")}>
+            {(control) => (
+              <input
+                {...control}
+                className="input"
+                value={draft.description}
+                onChange={({ target }) => change({ description: target.value })}
+              />
+            )}
+          </Field>
+          <div className="grid-2">
+            <Field
+              label="Repositories"
+              hint="One on each line. A run begins with a clone of each."
+              problem={problemAt("config.github_repos")}
+            >
+              {(control) => (
+                <textarea
+                  {...control}
+                  className="input"
+                  rows={4}
+                  placeholder="acme/web"
+                  value={draft.repositories}
+                  onChange={({ target }) => change({ repositories: target.value })}
+                />
+              )}
+            </Field>
+            <Field
+              label="Setup commands"
+              hint="One on each line. If one fails, the run ends."
+              problem={problemAt("config.setup_commands")}
+            >
+              {(control) => (
+                <textarea
+                  {...control}
+                  className="input mono"
+                  rows={4}
+                  placeholder="npm ci"
+                  value={draft.commands}
+                  onChange={({ target }) => change({ commands: target.value })}
+                />
+              )}
+            </Field>
+          </div>
+          <div>
+            <CheckField
+              label="Agents may reach public addresses"
+              hint="Otherwise they reach only the model, the repositories of the run and its MCP servers."
+              checked={draft.hasInternet}
+              onChange={(hasInternet) => change({ hasInternet })}
+            />
+            {config === undefined && (
+              <CheckField
+                label="For the team"
+                hint="Otherwise only you and administrators see and use it."
+                checked={isForTeam}
+                onChange={setForTeam}
+              />
+            )}
+          </div>
+        </>
+      )}
+    </EditForm>
+  );
+}

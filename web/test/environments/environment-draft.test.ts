@@ -1,0 +1,44 @@
+import type { EnvironmentConfig } from "@errand/client";
+import { describe, expect, test } from "vitest";
+import {
+  environmentConfigOf,
+  environmentDraftOf,
+  environmentIssuesOf,
+} from "../../src/environments/environment-draft.ts";
+
+describe("the draft of an environment", () => {
+  const config: EnvironmentConfig = {
+    name: "Web",
+    description: "The shop",
+    docker_image: "node:24",
+    github_repos: [{ owner: "acme", repo: "web" }],
+    setup_commands: ["npm ci", "for each in a b; do\n  echo $each\ndone"],
+    network: "internet",
+  };
+  const draft = environmentDraftOf(config);
+
+  test("an environment comes back as the same configuration, with commands of several lines", () => {
+    expect(environmentConfigOf({ ...draft, description: "A shop" }, config)).toEqual({
+      ...config,
+      description: "A shop",
+    });
+  });
+
+  test("each line is a repository or a command", () => {
+    const changed = { ...draft, repositories: "acme/web\n\n acme/api ", commands: "npm ci\nnpm test\n" };
+
+    expect(environmentConfigOf(changed, config)).toMatchObject({
+      github_repos: [
+        { owner: "acme", repo: "web" },
+        { owner: "acme", repo: "api" },
+      ],
+      setup_commands: ["npm ci", "npm test"],
+    });
+  });
+
+  test("a name of spaces and a repository without an owner are problems", () => {
+    const paths = environmentIssuesOf({ ...draft, name: " ", repositories: "web" }).map(({ path }) => path);
+
+    expect(paths).toEqual(["config.name", "config.github_repos"]);
+  });
+});
