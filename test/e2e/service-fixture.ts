@@ -108,6 +108,12 @@ export class Fixture {
     return createApiClient(this.service);
   }
 
+  /** The embedded database of the service. */
+  get databaseUrl(): string {
+    const host = encodeURIComponent(join(this.dataDir, "postgres.socket"));
+    return `postgresql://${SUPERUSER}@localhost:${SOCKET_PORT}/errand?host=${host}&sslmode=disable`;
+  }
+
   async start(env: Record<string, string> = {}): Promise<void> {
     this.#services.push(await startService(this.dataDir, { ...this.#env, ...env }));
   }
@@ -164,8 +170,8 @@ export class Fixture {
     return events.map(({ disposition }) => String(disposition));
   }
 
-  /** Checks the invariants over all stored data. The default is the embedded database of the service. */
-  checkInvariants(databaseUrl = embeddedDatabaseUrl(this.dataDir)): Promise<void> {
+  /** Checks the invariants over all stored data. */
+  checkInvariants(databaseUrl = this.databaseUrl): Promise<void> {
     const { slack, github } = this;
     return checkInvariants({
       databaseUrl,
@@ -198,9 +204,4 @@ export class Fixture {
     }
     return answer;
   }
-}
-
-function embeddedDatabaseUrl(dataDir: string): string {
-  const host = encodeURIComponent(join(dataDir, "postgres.socket"));
-  return `postgresql://${SUPERUSER}@localhost:${SOCKET_PORT}/errand?host=${host}&sslmode=disable`;
 }
