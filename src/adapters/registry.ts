@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
 import type { Check } from "../core/doctor/check.ts";
-import type { ChoiceOption, ChoiceSearch } from "../core/inbox/ask-where.ts";
+import type { ChoiceOption, ChoiceSearch } from "../core/inbox/environment-choice.ts";
 import type { LostEvents } from "../core/inbox/event-recovery.ts";
 import type { PrivateCommand } from "../core/inbox/private-commands.ts";
 import type { InstallationGuide } from "../core/people/installation-guide.ts";

@@ -50,7 +50,7 @@ export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<vo
 function authDeps(deps: ApiDeps): AuthDeps {
   const keys = new ApiKeyCache({ ...deps, keys: deps.storage.keys });
   const signIns = new SignInCache({ ...deps, signIns: deps.storage.signIns });
-  keys.onChange(() => signIns.forget());
+  keys.onChange(() => signIns.clear());
   return {
     keys,
     signIns,

@@ -7,7 +7,7 @@ import type { Doctor } from "../core/doctor/doctor.ts";
 import { cachedStoredBytes } from "../core/doctor/stored-bytes.ts";
 import { EnvironmentService } from "../core/environments/environment-service.ts";
 import { newId } from "../core/ids.ts";
-import { searchChoices } from "../core/inbox/ask-where.ts";
+import { searchChoices } from "../core/inbox/environment-choice.ts";
 import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
 import { PrivateCommands } from "../core/inbox/private-commands.ts";
 import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";

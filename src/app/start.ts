@@ -232,8 +232,11 @@ async function startWorker(
   undo.defer(startWebhooks(webhooks));
   undo.defer(deps.pubsub.subscribe(CHANNELS.deletedRuns, () => void maintenance.removeDeletedRuns()));
   void secretKeyRotation?.round();
-  const pruningDisk = setInterval(() => void localDisk.tidy(), Math.min(DISK_PRUNING_MS, config.disk.copyMs));
-  void localDisk.tidy();
+  const pruningDisk = setInterval(
+    () => void localDisk.cleanUp(),
+    Math.min(DISK_PRUNING_MS, config.disk.copyMs),
+  );
+  void localDisk.cleanUp();
   undo.defer(() => clearInterval(pruningDisk));
   const pruning = setInterval(() => {
     void maintenance.prune();

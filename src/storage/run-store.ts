@@ -5,7 +5,7 @@ import type { RunEvent, RunEventKind } from "../core/runs/events.ts";
 import type { Run, RunDefinition } from "../core/runs/run.ts";
 import type { RunChange } from "../core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../core/runs/run-query.ts";
-import type { RunKey, RunStore, RunSubject } from "../core/runs/run-store.ts";
+import type { RunAggregate, RunKey, RunStore } from "../core/runs/run-store.ts";
 import { UniqueConflict } from "../core/storage.ts";
 import { nameAuthor } from "./audit-log.ts";
 import type { Batcher } from "./batcher.ts";
@@ -20,6 +20,7 @@ import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
 import { requireQuotas } from "./quota-store.ts";
 import { toJson } from "./rows.ts";
+import { lockRun, readAggregate, type VersionedAggregate } from "./run-aggregate.ts";
 import { listedRunOf, runOf } from "./run-columns.ts";
 import {
   completeRows,
@@ -37,7 +38,6 @@ import {
   readsOf,
 } from "./run-list.ts";
 import { eventOf } from "./run-rows.ts";
-import { lockRun, readSubject, type VersionedSubject } from "./run-subject.ts";
 import { requireEditableLink } from "./share-link-store.ts";
 import { requireSignInOpen } from "./sign-in-store.ts";
 import type { StoreDeps } from "./store-deps.ts";
@@ -103,12 +103,12 @@ export class PrismaRunStore implements RunStore {
 
   /** Undefined when another transaction has changed the run since it was read; then nothing is stored. */
   async #tryChange(statements: Statements, id: RunId, decide: Decide): Promise<Changed | undefined> {
-    const subject = await readSubject(statements, id);
-    const change = decide(subject);
+    const aggregate = await readAggregate(statements, id);
+    const change = decide(aggregate);
     if (change === undefined) {
-      return { run: subject.run };
+      return { run: aggregate.run };
     }
-    const run = await this.#store(statements, subject, change);
+    const run = await this.#store(statements, aggregate, change);
     if (run === undefined) {
       await this.#requireKey(statements, change);
     }
@@ -130,17 +130,17 @@ export class PrismaRunStore implements RunStore {
 
   async #store(
     statements: Statements,
-    subject: VersionedSubject,
+    aggregate: VersionedAggregate,
     change: RunChange,
   ): Promise<Run | undefined> {
     const at = this.#deps.clock.now();
     const { idempotentResponse: answer, jobs } = change;
     if (isAlone(change) && answer === undefined && jobs.length === 0 && change.author === undefined) {
-      return updateRun(statements, subject, change, at);
+      return updateRun(statements, aggregate, change, at);
     }
     return statements.transaction(async (tx) => {
       await nameAuthor(tx, change.author);
-      const run = await updateRun(statementsOf(tx), subject, change, at);
+      const run = await updateRun(statementsOf(tx), aggregate, change, at);
       if (run === undefined) {
         return undefined;
       }
@@ -153,7 +153,7 @@ export class PrismaRunStore implements RunStore {
     const { database, pubsub } = this.#deps;
     await database.transaction(async (tx) => {
       await lockRun(statementsOf(tx), id);
-      const { run } = await readSubject(statementsOf(tx), id);
+      const { run } = await readAggregate(statementsOf(tx), id);
       check(run);
       await deleteRun(tx, run);
     });
@@ -161,8 +161,8 @@ export class PrismaRunStore implements RunStore {
     pubsub.publish([CHANNELS.run(id), CHANNELS.keys, CHANNELS.deletedRuns]);
   }
 
-  look(id: RunId): Promise<RunSubject> {
-    return readSubject(this.#deps.database, id);
+  getAggregate(id: RunId): Promise<RunAggregate> {
+    return readAggregate(this.#deps.database, id);
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
@@ -254,7 +254,7 @@ export class PrismaRunStore implements RunStore {
   }
 }
 
-type Decide = (subject: RunSubject) => RunChange | undefined;
+type Decide = (aggregate: RunAggregate) => RunChange | undefined;
 
 interface Changed {
   readonly run: Run;

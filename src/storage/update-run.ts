@@ -6,9 +6,9 @@ import type { Run as RunRow } from "./generated/client.ts";
 import { SEARCH_TEXT } from "./insert-runs.ts";
 import { aliveKeys } from "./key-store.ts";
 import { toJson } from "./rows.ts";
+import type { VersionedAggregate } from "./run-aggregate.ts";
 import { columnTypes, PROGRESS_COLUMNS, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
 import { pairsOf } from "./run-filters.ts";
-import type { VersionedSubject } from "./run-subject.ts";
 import { editableLink } from "./share-link-store.ts";
 
 const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);
@@ -70,7 +70,7 @@ const TEXTS = {
  */
 export async function updateRun(
   statements: Pick<Statements, "rows">,
-  { run, version }: VersionedSubject,
+  { run, version }: VersionedAggregate,
   change: RunChange,
   at: Date,
 ): Promise<Run | undefined> {

@@ -15,7 +15,8 @@ const BEAT = `
   ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp(), disk_use = excluded.disk_use`;
 /** A worker of an earlier version does not report its disk. */
 const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
-const FORGET = "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
+const DELETE_GONE =
+  "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
 
 /** All times are the database's, because the clocks of workers may differ. */
 export class PrismaWorkerStore implements WorkerStore {
@@ -29,7 +30,7 @@ export class PrismaWorkerStore implements WorkerStore {
     const use = diskUse === undefined ? null : JSON.stringify(diskUse);
     const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated, disk ?? null, use];
     await this.#database.rows({ text: BEAT, values });
-    await this.#database.rows({ text: FORGET, values: [KEPT_SECONDS] });
+    await this.#database.rows({ text: DELETE_GONE, values: [KEPT_SECONDS] });
   }
 
   async remove(id: string): Promise<void> {

@@ -72,13 +72,13 @@ export class LocalDisk {
       takesRuns ? log.info("worker.disk.free_again", facts) : log.warn("worker.disk.full", facts);
     }
     if (!takesRuns && performance.now() - this.#prunedMs > CROWDED_MS) {
-      void this.tidy();
+      void this.cleanUp();
     }
     return { freeBytes, takesRuns, used: this.#use, orphans: this.#orphans };
   }
 
   /** Prunes, and logs the result. Never rejects. */
-  async tidy(): Promise<void> {
+  async cleanUp(): Promise<void> {
     const { log } = this.#options;
     try {
       const [count, orphans] = [await this.prune(), await this.sweep()];

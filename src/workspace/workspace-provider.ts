@@ -73,7 +73,7 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
     },
     checkpointWork: (runWorkspace) => storeWork(deps, runWorkspace),
     storeWithinTurn: (runId, before, signal) => storeWithinTurn(deps, runId, before, signal),
-    forget: (blobId) => options.blobs.remove(blobId),
+    removeCheckpoint: (blobId) => options.blobs.remove(blobId),
   };
 }
 

@@ -375,8 +375,8 @@ async function addPlan(runId: string): Promise<void> {
   const pool = new Pool({ url: database.url, maxConnections: 1, log: SILENT_LOG });
   const parts = { database: pool, pubsub: SILENT_PUBSUB, clock: systemClock, jobInsert: NO_JOBS };
   const writer = new NoticeWriter(() => service.url, new Map());
-  await createPrismaStorage(parts).runs.change(runId as RunId, (subject) => {
-    const edit = new RunEdit(subject, { now: systemClock.now(), writer });
+  await createPrismaStorage(parts).runs.change(runId as RunId, (aggregate) => {
+    const edit = new RunEdit(aggregate, { now: systemClock.now(), writer });
     edit.addArtifact({ key: "plan", body: { type: "PLAN", documentUid: "the plan" } });
     return edit.done();
   });

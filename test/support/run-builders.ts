@@ -3,7 +3,7 @@ import { sha256 } from "../../src/app/sha256.ts";
 import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/ids.ts";
 import type { Principal } from "../../src/core/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/people/team.ts";
-import { newRunSubject } from "../../src/core/runs/new-run.ts";
+import { newRunAggregate } from "../../src/core/runs/new-run.ts";
 import type { Approval, FollowUp, Run, RunDefinition } from "../../src/core/runs/run.ts";
 import type { RunChange } from "../../src/core/runs/run-change.ts";
 import type { Notice } from "../../src/core/threads/notice.ts";
@@ -41,7 +41,7 @@ export function aPrincipal(changes: Partial<Principal> = {}): Principal {
 }
 
 export function aRun(changes: Partial<Run> = {}): Run {
-  return { ...newRunSubject(anOrigin()).run, ...changes };
+  return { ...newRunAggregate(anOrigin()).run, ...changes };
 }
 
 export function anApproval(changes: Partial<Approval> = {}): Approval {

@@ -29,7 +29,7 @@ export class StorageFaults {
         change,
         create: (origin, created) => runs.create(origin, created),
         remove: (id, check) => runs.remove(id, check),
-        look: (id) => this.#look(() => runs.look(id)),
+        getAggregate: (id) => this.#look(() => runs.getAggregate(id)),
         find: (key) => runs.find(key),
         list: (query) => runs.list(query),
         findTurnEnd: (id) => runs.findTurnEnd(id),

@@ -1,10 +1,10 @@
 import type { types } from "@slack/bolt";
 import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
-import type { Mark } from "./marks.ts";
+import type { Marker } from "./marker.ts";
 
 /** What a message shows. `text` is for notifications and screen readers. */
 export interface Rendered {
-  readonly mark: Mark;
+  readonly marker: Marker;
   readonly text: string;
   readonly blocks: readonly types.KnownBlock[];
   /** The same with the plan as Slack's own block, which not every workspace takes. */

@@ -1,7 +1,7 @@
 import type { types } from "@slack/bolt";
 import type { PermissionOption, PermissionRequest } from "../../core/agents/agent-runner.ts";
 import { parseRunId, type RunId } from "../../core/ids.ts";
-import type { ChoiceOption } from "../../core/inbox/ask-where.ts";
+import type { ChoiceOption } from "../../core/inbox/environment-choice.ts";
 import type { TurnFiles } from "../../core/threads/notice.ts";
 import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
 import { defuseLine } from "./defuse.ts";
@@ -126,9 +126,9 @@ export type Ticked = readonly string[];
 
 /** What a button does; undefined if the button is not from Errand. */
 export function parseButton(actionId: string, value: string, ticked: Ticked = []): ButtonAction | undefined {
-  const [run = "", subject, optionId] = value.split("|").map(decode);
+  const [run = "", detail, optionId] = value.split("|").map(decode);
   if (actionId === CHOOSE || actionId.startsWith(`${CHOOSE}:`)) {
-    return choiceIn(run, subject, ticked);
+    return choiceIn(run, detail, ticked);
   }
   const runId = parseRunId(run);
   if (runId === undefined) {
@@ -141,18 +141,16 @@ export function parseButton(actionId: string, value: string, ticked: Ticked = []
     return { kind: "retry", runId };
   }
   if (actionId === FILES) {
-    return /^\d{1,6}$/.test(subject ?? "") ? { kind: "files", runId, turn: Number(subject) } : undefined;
+    return /^\d{1,6}$/.test(detail ?? "") ? { kind: "files", runId, turn: Number(detail) } : undefined;
   }
   if (actionId === APPROVE || actionId === REFUSE) {
-    return subject
-      ? { kind: "approve", runId, inputsHash: subject, approve: actionId === APPROVE }
-      : undefined;
+    return detail ? { kind: "approve", runId, inputsHash: detail, approve: actionId === APPROVE } : undefined;
   }
   const isPermission = actionId === PERMISSION || actionId.startsWith(`${PERMISSION}:`);
-  if (!isPermission || !subject || !optionId) {
+  if (!isPermission || !detail || !optionId) {
     return undefined;
   }
-  return { kind: "answer", runId, permissionId: subject, optionId };
+  return { kind: "answer", runId, permissionId: detail, optionId };
 }
 
 function choiceIn(id: string, environmentId: string | undefined, ticked: Ticked): ButtonAction | undefined {

@@ -83,7 +83,7 @@ async function showCard(
   if (known !== undefined && (known.hash === hash || (await posts.update(known, card)))) {
     return { ...known, hash };
   }
-  const [earlier] = delivery.maybeShown ? await posts.find(delivery, [card.mark]) : [];
+  const [earlier] = delivery.maybeShown ? await posts.find(delivery, [card.marker]) : [];
   if (earlier !== undefined && (await posts.update(earlier, card))) {
     return { ...earlier, hash };
   }
@@ -96,8 +96,8 @@ async function say(
   parts: readonly [Rendered, ...Rendered[]],
   posts: Posts,
 ): Promise<Shown> {
-  const marks = parts.map(({ mark }) => mark);
-  const earlier = delivery.maybeShown ? await posts.find(delivery, marks) : [];
+  const markers = parts.map(({ marker }) => marker);
+  const earlier = delivery.maybeShown ? await posts.find(delivery, markers) : [];
   const [first, ...others] = parts;
   const shown = earlier[0] ?? (await posts.create(delivery, first));
   for (const [index, part] of others.entries()) {

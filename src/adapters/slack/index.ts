@@ -2,7 +2,7 @@ import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
 import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
 import type { Check } from "../../core/doctor/check.ts";
-import type { ChoiceOption, ChoiceSearch } from "../../core/inbox/ask-where.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../core/inbox/environment-choice.ts";
 import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
 import type { SignInProvider } from "../../core/people/sign-in-provider.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -72,7 +72,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       pace: PACE,
       writesOf: (notice) => (notice.kind === "message" ? partsOf(notice.text) : 1),
       containerOf: (key) => parseThreadKey(key).channel,
-      asksWhere: true,
+      asksForEnvironment: true,
       hasPrivateReplies: true,
       get trigger() {
         return identity.trigger;

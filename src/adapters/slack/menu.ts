@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
 import { z } from "zod";
-import type { ChoiceOption, ChoiceSearch } from "../../core/inbox/ask-where.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../core/inbox/environment-choice.ts";
 import { choiceOf, requestOfMenu } from "./buttons.ts";
 import { authorSubject } from "./thread-key.ts";
 
@@ -28,7 +28,7 @@ export async function menuOptions(
   const subject = authorSubject(team.id, user.id);
   const found = await search({
     ...{ adapter: "slack", installation: team.id, subject, requestId },
-    words: value.trim(),
+    query: value.trim(),
   });
   return found.slice(0, MAX_OPTIONS).map((option) => choiceOf(requestId, option));
 }

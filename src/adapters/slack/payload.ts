@@ -3,7 +3,7 @@ import { z } from "zod";
 import { cleaned } from "../../core/clean-text.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
-import { concernsNobody } from "./chatter.ts";
+import { isIrrelevant } from "./irrelevant-events.ts";
 import { isDirect } from "./thread-key.ts";
 
 const NAME_LENGTH_MAX = 255;
@@ -68,7 +68,7 @@ export function readEvent(body: string): SlackPayload {
   if (type === "app_rate_limited") {
     return { kind: "rate_limited" };
   }
-  if (event !== undefined && concernsNobody(event)) {
+  if (event !== undefined && isIrrelevant(event)) {
     return { kind: "unused" };
   }
   return eventOf({ deliveryId: eventId ?? stableId(body), name: event?.type ?? type, body }, event);

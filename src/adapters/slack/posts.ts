@@ -7,7 +7,7 @@ import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals, refusalClassOf } from "./errors.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
-import { isMarked, type Mark } from "./marks.ts";
+import { hasMarker, type Marker } from "./marker.ts";
 import type { Shown } from "./receipt.ts";
 import { parseThreadKey } from "./thread-key.ts";
 
@@ -82,18 +82,18 @@ export class Posts {
    * nothing of a message that it refuses.
    */
   async #send<Answer>(
-    { blocks, mark, plainText, planBlocks, text }: Rendered,
+    { blocks, marker, plainText, planBlocks, text }: Rendered,
     send: (message: MarkedMessage) => Promise<Answer>,
   ): Promise<Answer> {
     const plans = planBlocks === undefined || this.#refusesPlans ? [] : [{ text, blocks: planBlocks }];
     // Without blocks, an update also removes those that the message had.
     const [first, ...others] = [...plans, { text, blocks }, { text: plainText, blocks: [] }];
-    let answer = await send(messageOf(mark, first)).catch(refusedBlocks);
+    let answer = await send(messageOf(marker, first)).catch(refusedBlocks);
     for (const other of others) {
       if (!(answer instanceof AppError)) {
         break;
       }
-      answer = await send(messageOf(mark, other)).catch(refusedBlocks);
+      answer = await send(messageOf(marker, other)).catch(refusedBlocks);
       this.#refusesPlans ||= plans.length > 0 && other.blocks === blocks && !(answer instanceof AppError);
     }
     if (answer instanceof AppError) {
@@ -103,26 +103,26 @@ export class Posts {
   }
 
   /**
-   * Finds the messages of an earlier try whose answer was lost, by their marks. Throws if the thread is too long to
+   * Finds the messages of an earlier try whose answer was lost, by their markers. Throws if the thread is too long to
    * search, because a missing message is better than a second one.
    */
-  async find(delivery: Delivery, marks: readonly Mark[]): Promise<readonly (Shown | undefined)[]> {
+  async find(delivery: Delivery, markers: readonly Marker[]): Promise<readonly (Shown | undefined)[]> {
     const bot = await this.#identity.get();
     const { channel, threadTs } = parseThreadKey(delivery.thread.key);
     const page = { channel, limit: PAGE_SIZE, include_all_metadata: true };
-    const found = new Map<Mark, Shown>();
+    const found = new Map<Marker, Shown>();
     let cursor: string | undefined;
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const answer = await this.#read(cursor === undefined ? page : { ...page, cursor }, threadTs);
       for (const reply of answer.messages ?? []) {
-        const mark = isOf(bot, reply) && marks.find((one) => isMarked(reply, one));
-        if (mark && reply.ts !== undefined) {
-          found.set(mark, { channel, ts: reply.ts });
+        const marker = isOf(bot, reply) && markers.find((one) => hasMarker(reply, one));
+        if (marker && reply.ts !== undefined) {
+          found.set(marker, { channel, ts: reply.ts });
         }
       }
       cursor = answer.response_metadata?.next_cursor || undefined;
-      if (cursor === undefined || found.size === marks.length) {
-        return marks.map((mark) => found.get(mark));
+      if (cursor === undefined || found.size === markers.length) {
+        return markers.map((marker) => found.get(marker));
       }
     }
     throw new AppError(
@@ -131,7 +131,7 @@ export class Posts {
     );
   }
 
-  /** Finds the message with the bot's files that has this comment. Slack keeps no mark on such a message. */
+  /** Finds the message with the bot's files that has this comment. Slack keeps no marker on such a message. */
   async findFiles(key: ThreadKey, comment: string, count: number): Promise<Shown | undefined> {
     const bot = await this.#identity.get();
     const { channel, threadTs } = parseThreadKey(key);
@@ -201,7 +201,7 @@ interface MarkedMessage {
 }
 
 function messageOf(
-  { metadata }: Mark,
+  { metadata }: Marker,
   { blocks, text }: { readonly text: string; readonly blocks: readonly types.KnownBlock[] },
 ): MarkedMessage {
   return { text, blocks: [...blocks], metadata, parse: "none", link_names: false };

@@ -16,7 +16,7 @@ import {
 } from "./blocks.ts";
 import { approvalButtons, openButton, optionButtons, retryButton, stopButton } from "./buttons.ts";
 import { defuseLine, defuseMrkdwn } from "./defuse.ts";
-import type { Mark } from "./marks.ts";
+import type { Marker } from "./marker.ts";
 
 const MAX_ACTIONS = 25;
 const MAX_STEP = 150;
@@ -37,14 +37,14 @@ const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words
 
 const UNAPPROVED = { emoji: "✋", words: "Waiting for approval" } as const;
 
-export function renderCard(card: RunCard, mark: Mark): Rendered {
+export function renderCard(card: RunCard, marker: Marker): Rendered {
   const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
   const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
   const lines = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
   const step = card.step === undefined ? "" : `Now: ${defuseLine(card.step, MAX_STEP)}`;
   const blocksWith = (plan: types.KnownBlock | undefined): types.KnownBlock[] =>
     [
-      header(title, mark.blockId),
+      header(title, marker.blockId),
       context([words, ...figures(card)].join(" · ")),
       ...workspaceBlocks(card),
       card.pullRequest === undefined
@@ -64,7 +64,7 @@ export function renderCard(card: RunCard, mark: Mark): Rendered {
   const said = [card.message, card.question?.title, card.approval?.text, ...facts].filter(Boolean);
   const heading = `${title} · ${words}`;
   return {
-    mark,
+    marker,
     text: defuseMrkdwn(heading, MAX_FALLBACK),
     blocks: blocksWith(lines === "" ? undefined : plainSection(lines)),
     ...(lines === "" ? {} : { planBlocks: blocksWith(planBlock(card)) }),
@@ -123,7 +123,7 @@ function actions(card: RunCard): types.ActionsBlock {
   };
 }
 
-/** The words that wait for approval. Without all of them here, people decide where they can read them. */
+/** The text that waits for approval. Without the whole text here, people decide where they can read it. */
 function approvalBlocks({ approval, sessionLink }: RunCard): types.KnownBlock[] {
   if (approval === undefined) {
     return [];

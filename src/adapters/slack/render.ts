@@ -16,7 +16,7 @@ import {
 } from "./blocks.ts";
 import { choiceBlocks, filesButton } from "./buttons.ts";
 import { defuseMrkdwn } from "./defuse.ts";
-import { type Mark, markOf } from "./marks.ts";
+import { type Marker, markerOf } from "./marker.ts";
 import { renderCard } from "./render-card.ts";
 
 type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" }>;
@@ -33,38 +33,38 @@ export function render(
   delivery: Pick<Delivery, "id"> & { readonly notice: ShownNotice },
 ): readonly [Rendered, ...Rendered[]] {
   const { notice } = delivery;
-  const mark = markOf(delivery);
+  const marker = markerOf(delivery);
   if (notice.kind === "card") {
-    return [renderCard(notice.card, mark)];
+    return [renderCard(notice.card, marker)];
   }
   if (notice.kind === "choice") {
-    return [renderChoice(notice, mark)];
+    return [renderChoice(notice, marker)];
   }
   if (notice.purpose === "reply") {
-    return [renderReply(notice, mark)];
+    return [renderReply(notice, marker)];
   }
   if (notice.purpose === "outcome") {
-    return [renderWords(notice, { mark, words: plainSection(notice.text), text: notice.text })];
+    return [renderWords(notice, { marker, words: plainSection(notice.text), text: notice.text })];
   }
-  return renderAnswer(notice, (part) => markOf(delivery, part));
+  return renderAnswer(notice, (part) => markerOf(delivery, part));
 }
 
 /** A question of the bot itself. Once it is decided, it has no buttons. */
-function renderChoice({ options, requestId, text }: ChoiceNotice, mark: Mark): Rendered {
-  const said = { ...mrkdwnSection(defuseMrkdwn(text, MAX_REPLY)), block_id: mark.blockId };
+function renderChoice({ options, requestId, text }: ChoiceNotice, marker: Marker): Rendered {
+  const said = { ...mrkdwnSection(defuseMrkdwn(text, MAX_REPLY)), block_id: marker.blockId };
   return {
-    mark,
+    marker,
     text: defuseMrkdwn(text, MAX_FALLBACK),
     blocks: options.length === 0 ? [said] : [said, ...choiceBlocks(requestId, options)],
     plainText: plainText({ heading: "", text, sessionLink: undefined, max: MAX_PLAIN_TEXT }),
   };
 }
 
-function renderReply({ sessionLink, text }: MessageNotice, mark: Mark): Rendered {
+function renderReply({ sessionLink, text }: MessageNotice, marker: Marker): Rendered {
   const linked = sessionLink === undefined ? [] : [context(link(sessionLink, "Session"))];
-  const said = { ...mrkdwnSection(withLinks(defuseMrkdwn(text, MAX_REPLY))), block_id: mark.blockId };
+  const said = { ...mrkdwnSection(withLinks(defuseMrkdwn(text, MAX_REPLY))), block_id: marker.blockId };
   return {
-    mark,
+    marker,
     text: defuseMrkdwn(text, MAX_FALLBACK),
     blocks: [said, ...linked],
     plainText: plainText({ heading: "", text, sessionLink, max: MAX_PLAIN_TEXT }),
@@ -74,7 +74,7 @@ function renderReply({ sessionLink, text }: MessageNotice, mark: Mark): Rendered
 /** The agent's words, in several messages if they are long. Slack renders Markdown itself. */
 function renderAnswer(
   notice: MessageNotice,
-  markOfPart: (part: number) => Mark,
+  markerOfPart: (part: number) => Marker,
 ): readonly [Rendered, ...Rendered[]] {
   const { sessionLink } = notice;
   const more = sessionLink === undefined ? "" : `\n\n[The rest is in the session](${safeUrl(sessionLink)})`;
@@ -83,7 +83,7 @@ function renderAnswer(
     const rest = isCut && index === parts.length - 1 ? more : "";
     const place = parts.length === 1 ? undefined : { number: index + 1, of: parts.length };
     const words: types.MarkdownBlock = { type: "markdown", text: `${text}${rest}` };
-    const rendered = renderWords(notice, { mark: markOfPart(index + 1), words, text, place });
+    const rendered = renderWords(notice, { marker: markerOfPart(index + 1), words, text, place });
     return index === parts.length - 1 ? withFiles(rendered, notice) : rendered;
   });
   return [first, ...others] as [Rendered, ...Rendered[]];
@@ -99,7 +99,7 @@ function withFiles(rendered: Rendered, { offersFiles }: MessageNotice): Rendered
 }
 
 interface Words {
-  readonly mark: Mark;
+  readonly marker: Marker;
   readonly words: types.KnownBlock;
   readonly text: string;
   readonly place?: { readonly number: number; readonly of: number } | undefined;
@@ -109,7 +109,10 @@ interface Words {
  * A separate message. Its first block is one that Markdown cannot imitate, so an agent's answer cannot pass for a
  * card. The block id is never on the markdown block, because Slack drops it there.
  */
-function renderWords({ purpose, sessionLink }: MessageNotice, { mark, place, text, words }: Words): Rendered {
+function renderWords(
+  { purpose, sessionLink }: MessageNotice,
+  { marker, place, text, words }: Words,
+): Rendered {
   const name = purpose === "reply" ? "" : HEADINGS[purpose];
   const part = place === undefined ? "" : `part ${place.number} of ${place.of}`;
   const continues = place !== undefined && place.number > 1;
@@ -118,9 +121,9 @@ function renderWords({ purpose, sessionLink }: MessageNotice, { mark, place, tex
   const heading = [title, continues ? "" : part, linked].filter(Boolean).join(" · ");
   const plainHeading = part === "" ? `${name}:` : `${name}, ${part}:`;
   return {
-    mark,
+    marker,
     text: defuseMrkdwn(text, MAX_FALLBACK),
-    blocks: [context(heading, mark.blockId), words],
+    blocks: [context(heading, marker.blockId), words],
     plainText: plainText({ heading: plainHeading, text, sessionLink, max: MAX_PLAIN_TEXT }),
   };
 }

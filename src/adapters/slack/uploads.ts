@@ -121,7 +121,7 @@ export class Uploads {
     const said = { ...delivery, notice: { ...words, text } };
     const [rendered] = render({ id, notice: said.notice });
     const { posts } = this.#deps;
-    const [earlier] = maybeShown ? await posts.find(said, [rendered.mark]) : [];
+    const [earlier] = maybeShown ? await posts.find(said, [rendered.marker]) : [];
     return earlier ?? posts.create(said, rendered);
   }
 }

@@ -35,7 +35,7 @@ export class ApiKeyCache {
       record: (id, at) => keys.touch(id, at),
       onError: (error, keyId) => log.warn({ error, keyId }, "key.use.unrecorded"),
     });
-    this.#unsubscribe = pubsub.subscribe(CHANNELS.keys, () => this.forget());
+    this.#unsubscribe = pubsub.subscribe(CHANNELS.keys, () => this.clear());
   }
 
   /** Returns the holder of the key if the key is valid now. */
@@ -56,8 +56,8 @@ export class ApiKeyCache {
   }
 
   /** Drops all entries, so that the next lookup reads the database. */
-  forget(): void {
-    this.#lookups.forget();
+  clear(): void {
+    this.#lookups.clear();
     for (const listener of this.#listeners) {
       listener();
     }

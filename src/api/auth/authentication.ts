@@ -78,7 +78,7 @@ export function addAuthentication(app: FastifyInstance, deps: AuthDeps, limit: R
   // The notification takes some milliseconds, and the response may be sent before.
   app.addHook("onSend", async ({ routeOptions: { config } }) => {
     if (config.endsKeys === true) {
-      deps.keys.forget();
+      deps.keys.clear();
     }
   });
 }

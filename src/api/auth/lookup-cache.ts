@@ -31,7 +31,7 @@ export class LookupCache<Value> {
     return entry !== undefined && entry.untilMs > nowMs ? entry.value : this.#look(hash, nowMs);
   }
 
-  forget(): void {
+  clear(): void {
     this.#entries.clear();
   }
 

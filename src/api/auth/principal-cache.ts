@@ -33,7 +33,7 @@ export class PrincipalCache {
 
   constructor(deps: PrincipalCacheDeps) {
     this.#deps = deps;
-    deps.pubsub.subscribe(CHANNELS.keys, () => this.#forget());
+    deps.pubsub.subscribe(CHANNELS.keys, () => this.#clear());
   }
 
   /** Returns the principals of `ids` that exist. */
@@ -83,7 +83,7 @@ export class PrincipalCache {
     return people;
   }
 
-  #forget(): void {
+  #clear(): void {
     this.#changes += 1;
     this.#entries.clear();
     this.#teams.clear();

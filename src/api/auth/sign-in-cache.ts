@@ -45,7 +45,7 @@ export class SignInCache {
   }
 
   /** Drops all entries, so that the next lookup reads the database. */
-  forget(): void {
-    this.#lookups.forget();
+  clear(): void {
+    this.#lookups.clear();
   }
 }

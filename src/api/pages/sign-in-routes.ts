@@ -101,7 +101,7 @@ async function signOut(
   }
   requireOwnOrigin(request, auth.publicUrl());
   await new SignInService({ storage, clock }).end(principal, signIn.id);
-  auth.keys.forget();
+  auth.keys.clear();
 }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, form: string): FastifyReply {

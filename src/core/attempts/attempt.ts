@@ -271,7 +271,7 @@ export class Attempt {
     if (!isEnd || !saver.isTouched || this.#changes === undefined) {
       return undefined;
     }
-    return this.#changes.atEnd((await lease.look()).run);
+    return this.#changes.atEnd((await lease.getAggregate()).run);
   }
 
   async #closeGateway(): Promise<void> {

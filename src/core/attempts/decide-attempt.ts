@@ -36,7 +36,7 @@ export function decideClaim(edit: RunEdit, grant: LeaseGrant): boolean {
 
 /** A run whose worker was lost is queued again, or ends if that has happened too often. */
 export function decideRecovery(edit: RunEdit): void {
-  if (!edit.subject.leaseOver) {
+  if (!edit.aggregate.leaseOver) {
     return;
   }
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });

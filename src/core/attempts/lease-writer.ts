@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
-import type { RunStore, RunSubject } from "../runs/run-store.ts";
+import type { RunAggregate, RunStore } from "../runs/run-store.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 
 export interface Written<T> {
@@ -45,12 +45,12 @@ export class LeaseWriter {
   }
 
   /** The current run with its waiting follow-ups. */
-  async look(): Promise<RunSubject> {
-    const subject = await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#runs.look(this.#runId));
-    if (subject.run.lease?.token !== this.#token) {
+  async getAggregate(): Promise<RunAggregate> {
+    const aggregate = await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#runs.getAggregate(this.#runId));
+    if (aggregate.run.lease?.token !== this.#token) {
       throw new LeaseLost();
     }
-    return subject;
+    return aggregate;
   }
 
   /** Performs writes one after another, in the order in which they were requested. */
@@ -71,15 +71,15 @@ export class LeaseWriter {
     decide: (edit: RunEdit) => T,
     outcome: { value?: { readonly of: T } },
   ): Promise<Written<T>> {
-    const run = await this.#runs.change(this.#runId, (subject) => {
-      if (subject.run.lease?.token !== this.#token) {
+    const run = await this.#runs.change(this.#runId, (aggregate) => {
+      if (aggregate.run.lease?.token !== this.#token) {
         throw new LeaseLost();
       }
       // An earlier try stored this write but its confirmation was lost. What it decided still holds.
-      if (subject.run.lastWrite === lastWrite) {
+      if (aggregate.run.lastWrite === lastWrite) {
         return undefined;
       }
-      const edit = new RunEdit(subject, { now: this.#clock.now(), writer: this.#writer });
+      const edit = new RunEdit(aggregate, { now: this.#clock.now(), writer: this.#writer });
       outcome.value = { of: decide(edit) };
       edit.set({ lastWrite });
       return edit.done();

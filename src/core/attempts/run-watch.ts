@@ -2,7 +2,7 @@ import type { Stop } from "../ports/clock.ts";
 import { CHANNELS, type Unsubscribe } from "../ports/pubsub.ts";
 import { deliverable } from "../runs/approval.ts";
 import type { FollowUp } from "../runs/run.ts";
-import type { RunSubject } from "../runs/run-store.ts";
+import type { RunAggregate } from "../runs/run-store.ts";
 import { isWorkedOn, type RunState } from "../runs/states.ts";
 import { steerable } from "../turns/steering.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
@@ -85,13 +85,13 @@ export class RunWatch {
   async #readOnce(): Promise<void> {
     const { log, run, storage } = this.#deps;
     try {
-      this.#report(await storage.runs.look(run.id));
+      this.#report(await storage.runs.getAggregate(run.id));
     } catch (error) {
       log.warn("run.read.failed", { runId: run.id, error: String(error) });
     }
   }
 
-  #report({ run, waiting }: RunSubject): void {
+  #report({ run, waiting }: RunAggregate): void {
     if (run.lease?.token !== this.#deps.token) {
       this.#changes.lost();
     } else if (!isWorkedOn(run.state)) {
@@ -105,7 +105,7 @@ export class RunWatch {
   }
 
   /** Each follow-up interrupts once. While the agent's question is open, it waits like any other. */
-  #reportInterrupt(state: RunState, waiting: RunSubject["waiting"]): void {
+  #reportInterrupt(state: RunState, waiting: RunAggregate["waiting"]): void {
     if (state === "BLOCKED") {
       return;
     }

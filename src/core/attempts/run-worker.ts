@@ -49,12 +49,12 @@ export class RunWorker {
   async recover(runId: RunId): Promise<void> {
     let isLost = false;
     const { log, worker } = this.#deps;
-    const run = await this.#deps.storage.runs.change(runId, (subject) => {
-      isLost = subject.leaseOver;
+    const run = await this.#deps.storage.runs.change(runId, (aggregate) => {
+      isLost = aggregate.leaseOver;
       if (!isLost) {
         return undefined;
       }
-      const edit = this.#edit(subject);
+      const edit = this.#edit(aggregate);
       decideRecovery(edit);
       return edit.done();
     });
@@ -67,15 +67,15 @@ export class RunWorker {
   async #claim(runId: RunId, token: LeaseToken, mayLeave: boolean): Promise<Run | undefined> {
     const { host, leaseMs, worker } = this.#deps;
     let preferred: string | undefined;
-    const run = await this.#deps.storage.runs.change(runId, (subject) => {
-      if (!isFor(subject.run, host)) {
+    const run = await this.#deps.storage.runs.change(runId, (aggregate) => {
+      if (!isFor(aggregate.run, host)) {
         return undefined;
       }
-      preferred = mayLeave ? this.#preferredDisk(subject.run) : undefined;
+      preferred = mayLeave ? this.#preferredDisk(aggregate.run) : undefined;
       if (preferred !== undefined) {
         return undefined;
       }
-      const edit = this.#edit(subject);
+      const edit = this.#edit(aggregate);
       return decideClaim(edit, { token, worker, ttlMs: leaseMs }) ? edit.done() : undefined;
     });
     if (preferred === undefined) {
@@ -104,8 +104,8 @@ export class RunWorker {
     return true;
   }
 
-  #edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
-    return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
+  #edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
+    return new RunEdit(aggregate, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 }
 

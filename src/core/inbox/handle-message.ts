@@ -7,8 +7,13 @@ import { isEnded, STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
-import { askWhere, endQuestionsIn, findWhere, rememberChoice } from "./ask-where.ts";
 import { attachFiles } from "./attach-files.ts";
+import {
+  askForEnvironment,
+  endQuestionsIn,
+  rememberChoice,
+  resolveEnvironment,
+} from "./environment-choice.ts";
 import { contextText } from "./gather-context.ts";
 import { isReport } from "./handle-report.ts";
 import type { Disposition } from "./inbox-result.ts";
@@ -68,12 +73,12 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
     return reply(context, deps, elsewhere);
   }
   const request = requestOf(context, options);
-  const where = await findWhere(context, request, deps);
-  if ("choices" in where) {
-    return askWhere(context, where.choices, deps);
+  const resolution = await resolveEnvironment(context, request, deps);
+  if ("choices" in resolution) {
+    return askForEnvironment(context, resolution.choices, deps);
   }
   await rememberChoice(context, deps);
-  const { defaults, hasEnvironments } = where;
+  const { defaults, hasEnvironments } = resolution;
   const found = hasEnvironments === undefined ? {} : { has_environments: hasEnvironments };
   const inputs = await storeInputFiles(deps.blobs, context.gathered.files ?? []);
   const newRun = {

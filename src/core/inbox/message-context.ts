@@ -16,10 +16,10 @@ import type { RunService } from "../runs/run-service.ts";
 import type { Storage } from "../storage.ts";
 import type { Thread } from "../threads/thread.ts";
 import type {
+  EnvironmentChoice,
   GatheredContext,
   InboundMessage,
   ThreadAdapter,
-  WhereChoice,
 } from "../threads/thread-adapter.ts";
 import type { InboxResult } from "./inbox-result.ts";
 
@@ -60,7 +60,7 @@ export interface MessageContext {
   /** What an earlier version of the message did. */
   readonly effect?: MessageEffect;
   /** Set for a request that waited for a choice. */
-  readonly choice?: ChosenWhere;
+  readonly choice?: ChosenEnvironment;
   /** Set for a report: the run that it is about. */
   readonly reportedRun?: Run;
 }
@@ -82,7 +82,7 @@ export interface AuthorizedContext extends MessageContext {
 }
 
 /** Where a request is worked on, as a person chose. */
-export interface ChosenWhere extends Omit<WhereChoice, "kind"> {
+export interface ChosenEnvironment extends Omit<EnvironmentChoice, "kind"> {
   readonly by: Principal;
   readonly environmentName?: string;
   /** The person asked to remember the choice for the place, which only administrators may do. */

@@ -5,7 +5,7 @@ import type { Disposition, InboxResult } from "./inbox-result.ts";
 import type { ThreadNotices } from "./inbox-store.ts";
 import {
   type AuthorizedContext,
-  type ChosenWhere,
+  type ChosenEnvironment,
   type InboxDeps,
   type MessageContext,
   requestOriginOf,
@@ -59,7 +59,7 @@ export function completing(context: AuthorizedContext, disposition: Disposition)
 }
 
 /** What is shown in place of the question once a person has chosen. */
-function chosenNotice({ by, environmentName, requestId, isRefusedForPlace }: ChosenWhere): Notice {
+function chosenNotice({ by, environmentName, requestId, isRefusedForPlace }: ChosenEnvironment): Notice {
   const where =
     environmentName === undefined ? "I work without a repository" : `I work in ${environmentName}`;
   const who = by.displayName === undefined ? "" : `, as ${by.displayName} chose`;

@@ -1,10 +1,10 @@
 import { AppError, TooMany } from "../errors.ts";
 import type { Role } from "../policies/policy.ts";
 import { UniqueConflict } from "../storage.ts";
-import type { Deletion, WhereChoice } from "../threads/thread-adapter.ts";
+import type { Deletion, EnvironmentChoice } from "../threads/thread-adapter.ts";
 import { admitAuthor } from "./admit-author.ts";
-import { endQuestionsIn, endQuestionsOf, findChosen } from "./ask-where.ts";
 import { changeMessage, effectOf, withdrawMessage } from "./change-message.ts";
+import { endQuestionsIn, endQuestionsOf, findChosen } from "./environment-choice.ts";
 import { gatherContext } from "./gather-context.ts";
 import { handleMessage } from "./handle-message.ts";
 import { isReport, questionInsteadOf } from "./handle-report.ts";
@@ -103,7 +103,7 @@ async function once(
 /** Processes the request that waited for the choice, as it was when it was made. */
 async function processChoice(
   context: MessageContext,
-  action: WhereChoice,
+  action: EnvironmentChoice,
   deps: InboxDeps,
 ): Promise<Disposition> {
   const chosen = await findChosen(context, action, deps);

@@ -1,8 +1,8 @@
 import { AppError } from "../errors.ts";
 import { isEnded } from "../runs/states.ts";
 import type { StopReaction } from "../threads/thread-adapter.ts";
-import { endQuestionsOf } from "./ask-where.ts";
 import { effectOf } from "./change-message.ts";
+import { endQuestionsOf } from "./environment-choice.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { InboxDeps } from "./message-context.ts";
 import { complete } from "./message-results.ts";

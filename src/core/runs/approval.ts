@@ -10,10 +10,10 @@ import type { Approval, ApprovalInput, FollowUp, Run, RunDefinition, StatusMessa
 /** The policy that wants an approval, and why. */
 export type RequiredApproval = Pick<Approval, "policyId" | "reason">;
 
-/** The authors of the words, and the hash function. */
+/** The authors of the inputs, and the hash function. */
 export interface ApprovalTools {
   readonly digest: Digest;
-  /** The principals whose words are to be approved. They do not approve them. */
+  /** The principals whose texts are to be approved. They do not approve them. */
   readonly authorIds: readonly PrincipalId[];
 }
 
@@ -44,8 +44,8 @@ export function hashed(
   return { inputs, inputsHash: digest(JSON.stringify(contents)) };
 }
 
-/** The words that a new run gives to its agent, with the digests of its files. */
-export async function inputsOfRequest(
+/** The texts that a new run gives to its agent, with the digests of its files. */
+export async function readRequestInputs(
   run: RunDefinition,
   files: readonly InputFile[],
   { blobs, digest }: { readonly blobs: Pick<BlobStore, "get">; readonly digest: Digest },
@@ -54,11 +54,11 @@ export async function inputsOfRequest(
   for (const { blobId, fileName } of files) {
     attachments.push({ name: fileName, sha256: digest(await blobs.get(blobId)) });
   }
-  return wordsOfRequest(run, attachments);
+  return requestInputs(run, attachments);
 }
 
-/** The request with its files, then the words that surround it: the thread's text, the base prompt, the skills. */
-export function wordsOfRequest(
+/** The request with its files, then the texts that surround it: the thread's text, the base prompt, the skills. */
+export function requestInputs(
   run: RunDefinition,
   attachments: ApprovalInput["attachments"],
 ): readonly ApprovalInput[] {
@@ -69,8 +69,8 @@ export function wordsOfRequest(
   return [{ text: requestOf(run), attachments }, ...texts.map((text = "") => ({ text, attachments: [] }))];
 }
 
-/** The words of a follow-up, with the text around them and its files. */
-export function inputOf({
+/** The text of a follow-up, with the text around them and its files. */
+export function followUpInput({
   context,
   files = [],
   id,
@@ -82,21 +82,21 @@ export function inputOf({
   return { followUpId: id, text, attachments: files.map(({ fileName: name, sha256 }) => ({ name, sha256 })) };
 }
 
-/** Whose words an approval is about. */
-export interface ApprovedWords {
+/** Who wrote the inputs of an approval. */
+export interface InputAuthors {
   readonly authorIds: readonly PrincipalId[];
-  /** Whether they are the request of the run, so that they are also words of its creator, executor and requester. */
+  /** Whether they are the request of the run, so that its creator, executor and requester count as authors too. */
   readonly isRequest: boolean;
 }
 
 /**
- * Why a principal may not approve words of this run. Nobody approves words of their own, except an administrator. A
+ * Why a principal may not approve inputs of this run. Nobody approves their own text, except an administrator. A
  * member in whose name another principal requested the run never approves anything of it.
  */
 export function objectionTo(
   { administrator, id }: Pick<Viewer, "administrator" | "id">,
   { creatorId, executorId, requesterId }: Pick<Run, "creatorId" | "executorId" | "requesterId">,
-  { authorIds, isRequest }: ApprovedWords,
+  { authorIds, isRequest }: InputAuthors,
 ): string | undefined {
   if (requesterId !== undefined && creatorId === id) {
     return "The member in whose name a run was requested does not approve it.";
@@ -119,7 +119,7 @@ export function isWaitingForApproval({ approval }: Pick<FollowUp, "approval">): 
 
 /**
  * The follow-ups that an agent may get: those before the first that waits for approval. An answer to the agent's
- * question contains no words of a person, and is always among them.
+ * question contains no text of a person, and is always among them.
  */
 export function deliverable<T extends Pick<FollowUp, "approval" | "isAnswer">>(
   waiting: readonly T[],

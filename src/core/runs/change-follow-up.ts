@@ -3,8 +3,8 @@ import type { PrincipalId, RunId } from "../ids.ts";
 import {
   type ApprovalTools,
   deliverable,
+  followUpInput,
   hashed,
-  inputOf,
   isWaitingForApproval,
   needsApproval,
   newApproval,
@@ -28,7 +28,7 @@ export interface Rewrite {
 }
 
 /**
- * Gives a follow-up that is held another text. An approval is for the words that it names: other words need one again,
+ * Gives a follow-up that is held another text. An approval is for the text that it names: another text needs one again,
  * no matter who writes them.
  */
 export function decideRewrite(edit: RunEdit, id: string, rewrite: Rewrite, tools: ApprovalTools): FollowUp {
@@ -45,7 +45,7 @@ export function decideRewrite(edit: RunEdit, id: string, rewrite: Rewrite, tools
     });
   }
   requireFree(edit, followUp);
-  const inputs = [inputOf({ ...followUp, message })];
+  const inputs = [followUpInput({ ...followUp, message })];
   const authorIds = [followUp.authorId, ...tools.authorIds];
   const approval = newApproval(edit.newId(), required, inputs, { ...tools, authorIds });
   const rewritten = edit.rewriteFollowUp(followUp, { ...rewrite, approval });
@@ -67,7 +67,7 @@ function changedApproval(
 ): Approval | undefined {
   const { approval } = followUp;
   const authors = new Set([...(approval?.authorIds ?? []), ...authorIds]);
-  const inputs = [inputOf({ ...followUp, message })];
+  const inputs = [followUpInput({ ...followUp, message })];
   return approval && { ...approval, ...hashed(inputs, digest), authorIds: [...authors] };
 }
 
@@ -115,9 +115,9 @@ function requireFree(edit: RunEdit, followUp: FollowUp): void {
  * A follow-up for the open turn is offered to the agent before the turn takes it, so its text may already be on its
  * way.
  */
-function requireHeld({ run, subject }: RunEdit, id: string): FollowUp {
-  const followUp = subject.waiting.find((waiting) => waiting.id === id);
-  const mayBeGiven = deliverable(subject.waiting).some((waiting) => waiting.id === id);
+function requireHeld({ run, aggregate }: RunEdit, id: string): FollowUp {
+  const followUp = aggregate.waiting.find((waiting) => waiting.id === id);
+  const mayBeGiven = deliverable(aggregate.waiting).some((waiting) => waiting.id === id);
   const isOffered = mayBeGiven && followUp?.delivery === "steer" && run.turnOpen && isWorkedOn(run.state);
   if (followUp === undefined || isOffered) {
     throw notHeld("The follow-up is no longer held.");

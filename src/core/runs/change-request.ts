@@ -8,7 +8,7 @@ import type { Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 
 /**
- * Gives a run that nothing works on another request. An approval is for the words that it names: other words need one
+ * Gives a run that nothing works on another request. An approval is for the text that it names: another text needs one
  * again. A title that was made of the request changes with it.
  */
 export function decideRequestRewrite(edit: RunEdit, prompt: string, tools: ApprovalTools): void {

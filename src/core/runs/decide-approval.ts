@@ -4,12 +4,12 @@ import type { Viewer } from "../people/principal.ts";
 import {
   type ApprovalTools,
   approvalMessage,
+  followUpInput,
   hashed,
-  inputOf,
   needsApproval,
   newApproval,
   objectionTo,
-  wordsOfRequest,
+  requestInputs,
 } from "./approval.ts";
 import type { Approval, ApprovalInput, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
@@ -52,7 +52,7 @@ export function updateApproval(edit: RunEdit, { authorIds, digest }: ApprovalToo
 function inputsNow({ run, waiting }: RunEdit, { inputs }: Approval): readonly ApprovalInput[] {
   const files = inputs.find(({ followUpId }) => followUpId === undefined)?.attachments ?? [];
   const followUps = waiting.filter(({ isAnswer }) => isAnswer !== true);
-  return [...wordsOfRequest(run, files), ...followUps.map(inputOf)];
+  return [...requestInputs(run, files), ...followUps.map(followUpInput)];
 }
 
 /** What a decision is about: the run, or one follow-up. */
@@ -62,11 +62,11 @@ export interface ApprovalTarget {
 }
 
 /** Throws a conflict if nothing with this hash waits or was decided lately. */
-export function findApproval({ run, subject }: RunEdit, inputsHash: string): ApprovalTarget {
+export function findApproval({ run, aggregate }: RunEdit, inputsHash: string): ApprovalTarget {
   if (run.approval?.inputsHash === inputsHash) {
     return { approval: run.approval };
   }
-  for (const followUp of [...subject.waiting, ...subject.taken]) {
+  for (const followUp of [...aggregate.waiting, ...aggregate.taken]) {
     if (followUp.approval?.inputsHash === inputsHash) {
       return { approval: followUp.approval, followUp };
     }
@@ -155,14 +155,14 @@ function conflict(message: string, remedy = LOOK): AppError {
   return new AppError("conflict", message, { retryable: false, remedy });
 }
 
-/** Throws `not_authorized` if the viewer may not decide about these words. */
-export function requireOthersWords(run: Run, { approval, followUp }: ApprovalTarget, viewer: Viewer): void {
+/** Throws `not_authorized` if the viewer may not decide about these inputs. */
+export function requireOtherAuthor(run: Run, { approval, followUp }: ApprovalTarget, viewer: Viewer): void {
   const { authorIds = [] } = approval;
-  const words =
+  const authors =
     followUp === undefined
       ? { authorIds, isRequest: true }
       : { authorIds: [followUp.authorId, ...authorIds], isRequest: false };
-  const objection = objectionTo(viewer, run, words);
+  const objection = objectionTo(viewer, run, authors);
   if (objection !== undefined) {
     throw new AppError("not_authorized", objection);
   }

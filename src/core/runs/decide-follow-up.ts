@@ -8,7 +8,7 @@ import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
 import {
   type ApprovalTools,
-  inputOf,
+  followUpInput,
   needsApproval,
   newApproval,
   type RequiredApproval,
@@ -123,7 +123,7 @@ function holdWith(edit: RunEdit, input: HeldFollowUp, { required, ...tools }: Fo
     return hold(edit, input);
   }
   const id = edit.newId();
-  const inputs = [inputOf({ ...input, id })];
+  const inputs = [followUpInput({ ...input, id })];
   return hold(edit, input, { id, approval: newApproval(edit.newId(), required, inputs, tools) });
 }
 

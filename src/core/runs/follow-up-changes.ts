@@ -1,17 +1,17 @@
 import { deliverable, isWaitingForApproval } from "./approval.ts";
 import type { FollowUp, Run, WaitingFollowUp } from "./run.ts";
 import type { RunChange } from "./run-change.ts";
-import type { RunSubject } from "./run-store.ts";
+import type { RunAggregate } from "./run-store.ts";
 
 /** Collects what one change of a run does with its follow-ups. */
 export class FollowUpChanges {
-  readonly #subject: RunSubject;
+  readonly #aggregate: RunAggregate;
   readonly #added: Omit<FollowUp, "seq">[] = [];
   readonly #replaced = new Map<string, FollowUp>();
   #taken: RunChange["takenFollowUps"];
 
-  constructor(subject: RunSubject) {
-    this.#subject = subject;
+  constructor(aggregate: RunAggregate) {
+    this.#aggregate = aggregate;
   }
 
   add(followUp: Omit<FollowUp, "seq">): void {
@@ -34,7 +34,7 @@ export class FollowUpChanges {
   /** The follow-ups that wait for a turn after this change, in order. */
   get waiting(): readonly FollowUp[] {
     const taken = new Set(this.#taken?.ids ?? []);
-    const left = this.#subject.waiting
+    const left = this.#aggregate.waiting
       .filter(({ id }) => !taken.has(id))
       .map((followUp) => this.#replaced.get(followUp.id) ?? followUp)
       .filter(({ withdrawnAt }) => withdrawnAt === undefined);
@@ -49,7 +49,7 @@ export class FollowUpChanges {
       return undefined;
     }
     const { authorIds = [], reason } = first.approval;
-    const before = this.#subject.run.waitingFollowUp;
+    const before = this.#aggregate.run.waitingFollowUp;
     const since = before?.followUpId === first.id ? before.since : now;
     return { followUpId: first.id, reason, authorIds: [...new Set([first.authorId, ...authorIds])], since };
   }
@@ -59,8 +59,8 @@ export class FollowUpChanges {
    * never is.
    */
   get isTurnPrivate(): boolean {
-    const { run, taken } = this.#subject;
-    const waiting = deliverable(this.#subject.waiting);
+    const { run, taken } = this.#aggregate;
+    const waiting = deliverable(this.#aggregate.waiting);
     const joining = waiting.filter(({ id }) => this.#taken?.ids.includes(id));
     const followUps = run.turnOpen ? [...taken, ...joining] : waiting;
     return !isFirstTurn(run) && followUps.length > 0 && followUps.every((followUp) => followUp.private);

@@ -6,7 +6,7 @@ import type { ConfigDefault } from "../routing/routed-config.ts";
 import { type Skill, skillId } from "../skills/skill.ts";
 import { approvalMessage } from "./approval.ts";
 import type { Approval, ConfigLayer, Provenance, Run, RunConfig, RunDefinition, RunMode } from "./run.ts";
-import type { RunSubject } from "./run-store.ts";
+import type { RunAggregate } from "./run-store.ts";
 import type { RunSource } from "./sources.ts";
 
 export interface NewRun {
@@ -164,14 +164,14 @@ function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenan
   return { ...provenance, config_layers };
 }
 
-/** The subject of a run that does not exist yet, with the approval that it must wait for. */
-export function newRunSubject(
+/** The aggregate of a run that does not exist yet, with the approval that it must wait for. */
+export function newRunAggregate(
   origin: RunDefinition,
   {
     approval,
     othersWrote,
   }: { readonly approval?: Approval | undefined; readonly othersWrote?: boolean } = {},
-): RunSubject {
+): RunAggregate {
   const progress = {
     ...(approval === undefined
       ? ({ state: "QUEUED" } as const)

@@ -53,10 +53,10 @@ export class RunChanger {
   async change(id: RunId, viewer: Viewer, decide: (edit: RunEdit) => void): Promise<Run> {
     const { log, storage } = this.#deps;
     let wasEnded = false;
-    const run = await storage.runs.change(id, (subject) => {
-      requireVisible(subject.run, viewer);
-      wasEnded = isEnded(subject.run.state);
-      const edit = this.edit(subject);
+    const run = await storage.runs.change(id, (aggregate) => {
+      requireVisible(aggregate.run, viewer);
+      wasEnded = isEnded(aggregate.run.state);
+      const edit = this.edit(aggregate);
       decide(edit);
       updateApproval(edit, this.approvalTools(viewer));
       return edit.done();
@@ -70,14 +70,14 @@ export class RunChanger {
 
   /** The same without a viewer, for changes that the server itself makes. */
   async changeForSystem(id: RunId, decide: (edit: RunEdit) => void): Promise<void> {
-    await this.#deps.storage.runs.change(id, (subject) => {
-      const edit = this.edit(subject);
+    await this.#deps.storage.runs.change(id, (aggregate) => {
+      const edit = this.edit(aggregate);
       decide(edit);
       return edit.done();
     });
   }
 
-  edit(subject: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
-    return new RunEdit(subject, { now: this.#deps.clock.now(), writer: this.#deps.writer });
+  edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
+    return new RunEdit(aggregate, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 }

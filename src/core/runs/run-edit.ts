@@ -25,7 +25,7 @@ import { changedDetails } from "./run.ts";
 import type { ChangeExtras, LeaseGrant, RunChange } from "./run-change.ts";
 import { deliverJobs, runJob } from "./run-job.ts";
 import { RunNotices } from "./run-notices.ts";
-import type { RunSubject } from "./run-store.ts";
+import type { RunAggregate } from "./run-store.ts";
 import { isEnded, isWorkedOn, type RunState, requireTransition } from "./states.ts";
 import { warningOf, withWarning } from "./warnings.ts";
 
@@ -48,7 +48,7 @@ const OUTCOMES: Partial<Record<RunState, TurnOutcome>> = { SUCCEEDED: "done", CA
  * can forget one of them.
  */
 export class RunEdit {
-  readonly subject: RunSubject;
+  readonly aggregate: RunAggregate;
   /** What the decision shows in the threads of the run. */
   readonly notices: RunNotices;
   readonly #tools: EditTools;
@@ -63,12 +63,12 @@ export class RunEdit {
   #extras: ChangeExtras = {};
   #startAfterMs = 0;
 
-  constructor(subject: RunSubject, tools: EditTools) {
-    this.subject = subject;
+  constructor(aggregate: RunAggregate, tools: EditTools) {
+    this.aggregate = aggregate;
     this.#tools = tools;
-    this.#progress = subject.run;
-    this.#followUps = new FollowUpChanges(subject);
-    this.notices = new RunNotices(this, subject, tools.writer);
+    this.#progress = aggregate.run;
+    this.#followUps = new FollowUpChanges(aggregate);
+    this.notices = new RunNotices(this, aggregate, tools.writer);
   }
 
   get now(): Date {
@@ -81,7 +81,7 @@ export class RunEdit {
 
   /** The run after this decision. */
   get run(): Run {
-    const run = { ...this.subject.run, ...this.#progress, ...this.#details };
+    const run = { ...this.aggregate.run, ...this.#progress, ...this.#details };
     return this.#lease === null ? { ...run, lease: undefined } : run;
   }
 
@@ -225,7 +225,7 @@ export class RunEdit {
   }
 
   addFollowUp(followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">, id: string): string {
-    this.#followUps.add({ ...followUp, id, runId: this.subject.run.id, createdAt: this.#tools.now });
+    this.#followUps.add({ ...followUp, id, runId: this.aggregate.run.id, createdAt: this.#tools.now });
     const { approval, message, authorId, byGuest, delivery, files = [] } = followUp;
     const author = byGuest === true ? ({ authorId, authorType: "guest" } as const) : { authorId };
     const brought = files.length === 0 ? {} : { files: files.map(fileInWorkspace) };
@@ -250,7 +250,7 @@ export class RunEdit {
 
   /** Undefined: a guest. */
   #noteAuthor(authorId: PrincipalId | undefined): void {
-    if (authorId !== this.subject.run.creatorId) {
+    if (authorId !== this.aggregate.run.creatorId) {
       this.set({ othersWrote: true });
     }
   }
@@ -302,8 +302,8 @@ export class RunEdit {
    * the turn.
    */
   takeWaiting(): readonly FollowUp[] {
-    const { taken } = this.subject;
-    const waiting = deliverable(this.subject.waiting);
+    const { taken } = this.aggregate;
+    const waiting = deliverable(this.aggregate.waiting);
     const isOpen = this.#progress.turnOpen;
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
     const ids = waiting.map(({ id }) => id);
@@ -336,7 +336,7 @@ export class RunEdit {
 
   bind(binding: ThreadBinding): void {
     this.#binding = binding;
-    this.notices.addThread({ ...binding.thread, runId: this.subject.run.id });
+    this.notices.addThread({ ...binding.thread, runId: this.aggregate.run.id });
     const { id: threadId, adapter } = binding.thread;
     this.record({ kind: "thread.bound", adapter, threadId });
   }

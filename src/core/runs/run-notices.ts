@@ -1,10 +1,10 @@
 import type { Notice, TurnOutcome, UnpushedWork } from "../threads/notice.ts";
-import { type NoticeWriter, statusWords } from "../threads/notice-writer.ts";
+import { type NoticeWriter, statusText } from "../threads/notice-writer.ts";
 import type { Thread } from "../threads/thread.ts";
 import { isFirstTurn } from "./follow-up-changes.ts";
 import type { FollowUp, Run } from "./run.ts";
 import type { RunChange } from "./run-change.ts";
-import type { RunSubject } from "./run-store.ts";
+import type { RunAggregate } from "./run-store.ts";
 import { isEnded } from "./states.ts";
 
 /** A message that led to a turn. Without a thread, it came another way. */
@@ -27,7 +27,7 @@ interface ChangedRun {
 /** Collects what one change of a run shows in its threads. */
 export class RunNotices {
   readonly #changed: ChangedRun;
-  readonly #subject: RunSubject;
+  readonly #aggregate: RunAggregate;
   readonly #writer: NoticeWriter;
   readonly #threads: Thread[];
   readonly #notices: RunChange["notices"][number][] = [];
@@ -36,11 +36,11 @@ export class RunNotices {
   #isActivityChanged = false;
   #unpushed: UnpushedWork | undefined;
 
-  constructor(changed: ChangedRun, subject: RunSubject, writer: NoticeWriter) {
+  constructor(changed: ChangedRun, aggregate: RunAggregate, writer: NoticeWriter) {
     this.#changed = changed;
-    this.#subject = subject;
+    this.#aggregate = aggregate;
     this.#writer = writer;
-    this.#threads = [...subject.threads];
+    this.#threads = [...aggregate.threads];
   }
 
   get all(): RunChange["notices"] {
@@ -111,7 +111,7 @@ export class RunNotices {
     if (answer !== undefined || state === "SUCCEEDED") {
       this.postAnswer();
     } else if (statusMessage !== undefined) {
-      this.#postResult("outcome", statusWords(statusMessage));
+      this.#postResult("outcome", statusText(statusMessage));
     }
   }
 
@@ -157,7 +157,7 @@ export class RunNotices {
 
   /** The messages that led to the turn, and their threads. */
   #requests(): readonly RequestMessage[] {
-    const { run, taken } = this.#subject;
+    const { run, taken } = this.#aggregate;
     const { message_ref: messageRef } = run.provenance;
     const request = {
       source: run.source,
@@ -213,7 +213,7 @@ export class RunNotices {
     if (!isChanged || verbosity !== "quiet") {
       return isChanged;
     }
-    const { run: before } = this.#subject;
+    const { run: before } = this.#aggregate;
     const asks = waitingFollowUp !== undefined || before.waitingFollowUp !== undefined;
     return asks || state === "BLOCKED" || before.state === "BLOCKED" || isEnded(state);
   }

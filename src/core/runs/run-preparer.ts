@@ -25,7 +25,7 @@ import { withSkills } from "../skills/with-skills.ts";
 import type { Storage } from "../storage.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import { requireSandbox } from "../workers/require-sandbox.ts";
-import { hashed, inputsOfRequest, newApproval, requiredApproval } from "./approval.ts";
+import { hashed, newApproval, readRequestInputs, requiredApproval } from "./approval.ts";
 import { homeRepositoryOf } from "./home-repository.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { layeredConfig } from "./layered-config.ts";
@@ -104,8 +104,8 @@ export class RunPreparer {
     if (approval === undefined) {
       return { ...prepared, inputs };
     }
-    const words = await inputsOfRequest(definition, inputs, this.#deps);
-    return { ...prepared, inputs, approval: { ...approval, ...hashed(words, this.#deps.digest) } };
+    const approvalInputs = await readRequestInputs(definition, inputs, this.#deps);
+    return { ...prepared, inputs, approval: { ...approval, ...hashed(approvalInputs, this.#deps.digest) } };
   }
 
   /** Whether the request, a routing rule or a default says in which environment or repository the run works. */

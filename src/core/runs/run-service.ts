@@ -13,7 +13,7 @@ import {
   type ApprovalDecision,
   decideApproval,
   findApproval,
-  requireOthersWords,
+  requireOtherAuthor,
 } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
 import {
@@ -30,7 +30,7 @@ import {
 import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
 import type { RunEvent, RunEventBody, RunEventKind } from "./events.ts";
 import { changeNotice, followUpNotice } from "./follow-up-notice.ts";
-import { type NewRun, newRunSubject } from "./new-run.ts";
+import { type NewRun, newRunAggregate } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
 import type { FollowUp, Run, RunDetails } from "./run.ts";
@@ -77,7 +77,7 @@ export class RunService {
     }: Pick<PreparedRun, "approval" | "definition" | "inputs" | "othersWrote" | "webhook">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const edit = this.#changer.edit(newRunSubject(origin, { approval, othersWrote }));
+    const edit = this.#changer.edit(newRunAggregate(origin, { approval, othersWrote }));
     edit.begin(inputs);
     edit.attach({ webhook });
     addExtras(edit, extras);
@@ -284,7 +284,7 @@ export class RunService {
     return this.#changer.change(id, viewer, (edit) => {
       requireAllowed(evaluate("approve", edit.run));
       const target = findApproval(edit, decision.inputsHash);
-      requireOthersWords(edit.run, target, viewer);
+      requireOtherAuthor(edit.run, target, viewer);
       edit.attach({ author: extras.author ?? auditContextOf(viewer) });
       decideApproval(edit, target, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       addExtras(edit, extras);

@@ -14,14 +14,14 @@ export interface RunStore {
    * since. Otherwise it calls `decide` again. `decide` may throw (nothing is stored) or return undefined (nothing
    * changes). Throws `resource_not_found` or `UniqueConflict`.
    */
-  change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run>;
+  change(id: RunId, decide: (aggregate: RunAggregate) => RunChange | undefined): Promise<Run>;
   /**
    * Deletes a run with everything that belongs to it, unless `check` throws. Its threads have no run afterwards. Blobs
    * that another run uses stay. Throws `resource_not_found`.
    */
   remove(id: RunId, check: (run: Run) => void): Promise<void>;
   /** What `change` would pass to `decide` now. Throws `resource_not_found`. */
-  look(id: RunId): Promise<RunSubject>;
+  getAggregate(id: RunId): Promise<RunAggregate>;
   find(key: RunKey): Promise<Run | undefined>;
   list(query: RunQuery): Promise<RunPage>;
   /** The event of the last turn that the agent ended itself. */
@@ -53,7 +53,7 @@ export type RunKey =
   | { readonly conversationId: string };
 
 /** A run with everything that a decision about it needs. */
-export interface RunSubject {
+export interface RunAggregate {
   readonly run: Run;
   /** Follow-ups that no turn has taken and nobody has withdrawn, in order. */
   readonly waiting: readonly FollowUp[];

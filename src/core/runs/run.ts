@@ -244,7 +244,7 @@ export interface RunProgress {
 export interface WaitingFollowUp {
   readonly followUpId: string;
   readonly reason: string;
-  /** The principals whose words they are. Absent in rows of earlier versions. */
+  /** The principals whose texts they are. Absent in rows of earlier versions. */
   readonly authorIds?: readonly PrincipalId[];
   readonly since: Date;
 }
@@ -289,7 +289,7 @@ export type ListedRun = Omit<Run, UnlistedMember> & { readonly [Member in Unlist
 
 /**
  * A policy requires approval of what an agent would get. `inputsHash` identifies the inputs: a decision names it, so
- * that nobody approves words that they have not seen.
+ * that nobody approves a text that they have not seen.
  */
 export interface Approval {
   readonly id: string;

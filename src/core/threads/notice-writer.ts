@@ -36,7 +36,7 @@ export class NoticeWriter {
   card(run: Run, now: Date, waiting: readonly FollowUp[] = []): RunCard {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
-    const message = question === undefined && run.statusMessage ? statusWords(run.statusMessage) : undefined;
+    const message = question === undefined && run.statusMessage ? statusText(run.statusMessage) : undefined;
     const approval = approvalOn(run, waiting);
     const { costUsd, pullRequest } = run;
     return {
@@ -95,7 +95,7 @@ export class NoticeWriter {
 }
 
 /** What happened, and what a person can do about it. */
-export function statusWords({ message, remedy }: StatusMessage): string {
+export function statusText({ message, remedy }: StatusMessage): string {
   return remedy === undefined ? message : `${message}\n${remedy}`;
 }
 

@@ -113,9 +113,9 @@ export interface CardWorkspace {
 export interface CardApproval {
   /** True: a follow-up waits. False: the run itself does. */
   readonly isFollowUp: boolean;
-  /** The words that wait and the names of their files. Absent if they are private. */
+  /** The text that waits and the names of its files. Absent if they are private. */
   readonly text?: string;
-  /** Absent if the card does not show all of the words. Then nobody decides here. */
+  /** Absent if the card does not show the whole text. Then nobody decides here. */
   readonly inputsHash?: string;
 }
 

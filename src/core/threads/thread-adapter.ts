@@ -45,7 +45,7 @@ export interface AdapterTraits {
   /** The card shows the plan and what the agent does now, so it also changes with them. */
   readonly showsActivity?: true;
   /** Choices can be shown and made there. A request that does not say where to work asks its author. */
-  readonly asksWhere?: true;
+  readonly asksForEnvironment?: true;
   /** A reply for one person is seen by nobody else. */
   readonly hasPrivateReplies?: true;
   /** How users address the bot there, for help texts: `@errand`. */
@@ -186,7 +186,7 @@ export interface GatheredContext {
 }
 
 /** A person chose where a request is to be worked on. */
-export interface WhereChoice {
+export interface EnvironmentChoice {
   readonly kind: "choose";
   /** The inbox event of the request. */
   readonly requestId: string;
@@ -197,7 +197,7 @@ export interface WhereChoice {
 }
 
 export type ButtonAction =
-  | WhereChoice
+  | EnvironmentChoice
   | { readonly kind: "cancel"; readonly runId: RunId }
   | { readonly kind: "retry"; readonly runId: RunId }
   | {
@@ -210,7 +210,7 @@ export type ButtonAction =
   | {
       readonly kind: "approve";
       readonly runId: RunId;
-      /** The hash of the words that the button was shown with. */
+      /** The hash of the inputs that the button was shown with. */
       readonly inputsHash: string;
       readonly approve: boolean;
     };

@@ -77,7 +77,7 @@ export class Steering {
     try {
       while (this.#offered.some(isNew)) {
         const offered = this.#offered;
-        const next = steerable((await lease.look()).waiting).find(isNew);
+        const next = steerable((await lease.getAggregate()).waiting).find(isNew);
         if (next !== undefined || this.#offered === offered) {
           return next;
         }
@@ -121,7 +121,7 @@ export function decideSteered(edit: RunEdit, followUpId: string): void {
   if (!isWorkedOn(edit.run.state) || !edit.run.turnOpen) {
     return;
   }
-  if (deliverable(edit.subject.waiting).some(({ id }) => id === followUpId)) {
+  if (deliverable(edit.aggregate.waiting).some(({ id }) => id === followUpId)) {
     edit.takeSteered(followUpId);
   }
 }

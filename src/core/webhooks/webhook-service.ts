@@ -94,7 +94,7 @@ export class WebhookService {
   async remove(teamId: TeamId, id: string): Promise<void> {
     const { storage } = this.#deps;
     await lockEndpoint(storage, teamId, id);
-    await storage.webhooks.history.forget(id);
+    await storage.webhooks.history.detach(id);
   }
 
   /** The previous secret remains valid beside the new one for the overlap. An older secret expires now. */

@@ -52,7 +52,7 @@ export interface WebhookOutbox {
   lock(endpointId: string): Promise<WebhookEndpoint | undefined>;
   /** Stores the result of a try. False when the delivery was completed, taken again or deleted meanwhile. */
   complete(taken: TakenWebhook, completed: CompletedTry): Promise<boolean>;
-  /** Gives up what waits for an endpoint. If there is very much, `tidy` completes it. */
+  /** Gives up what waits for an endpoint. If there is very much, `prune` completes it. */
   giveUp(endpointId: string, error: string): Promise<void>;
 }
 
@@ -77,13 +77,13 @@ export interface WebhookHistory {
   find(endpointId: string, id: string): Promise<TriedWebhook | undefined>;
   /** Sends deliveries again from the start of the retry schedule, at most `limit`, oldest first. Returns how many. */
   replay(endpointId: string, which: ReplayedDeliveries, limit: number): Promise<number>;
-  /** Removes the endpoint from its team. `tidy` deletes its history, which may be very long. */
-  forget(endpointId: string): Promise<void>;
+  /** Removes the endpoint from its team. `prune` deletes its history, which may be very long. */
+  detach(endpointId: string): Promise<void>;
   /**
    * Deletes completed deliveries older than `olderThanMs` and those of deleted endpoints, and gives up what waits for
    * disabled endpoints: of each at most `limit`. True when there may be more.
    */
-  tidy(olderThanMs: number, limit: number): Promise<boolean>;
+  prune(olderThanMs: number, limit: number): Promise<boolean>;
 }
 
 export interface WebhookDeliveryQuery {

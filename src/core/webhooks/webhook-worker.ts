@@ -18,8 +18,8 @@ export interface WebhookWorkerDeps {
 const LOOK_MS = 1_000;
 /** The log channel fires for everything that agents say. One read covers all events of this period. */
 const GATHER_MS = 200;
-const TIDY_MS = 60_000;
-const TIDIED_AT_ONCE = 1_000;
+const PRUNE_MS = 60_000;
+const PRUNED_AT_ONCE = 1_000;
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -36,7 +36,7 @@ export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
   const stops = [
     clock.every(LOOK_MS, () => void fanOut.round()),
     clock.every(LOOK_MS, () => sender.wake()),
-    clock.every(TIDY_MS, () => void tidy(deps)),
+    clock.every(PRUNE_MS, () => void prune(deps)),
     pubsub.subscribe(CHANNELS.log, gather),
     pubsub.subscribe(CHANNELS.webhooks, () => sender.wake()),
   ];
@@ -49,9 +49,9 @@ export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
   };
 }
 
-async function tidy({ history, log }: WebhookWorkerDeps): Promise<void> {
+async function prune({ history, log }: WebhookWorkerDeps): Promise<void> {
   try {
-    while (await history.tidy(KEPT_DAYS * DAY_MS, TIDIED_AT_ONCE)) {}
+    while (await history.prune(KEPT_DAYS * DAY_MS, PRUNED_AT_ONCE)) {}
   } catch (error) {
     log.warn("webhook.prune.failed", { error });
   }

@@ -1,7 +1,7 @@
 import type { RunWorker } from "../attempts/run-worker.ts";
 import { StorageUnavailable } from "../errors.ts";
 import type { RunId } from "../ids.ts";
-import { giveUpUnanswered } from "../inbox/ask-where.ts";
+import { giveUpUnanswered } from "../inbox/environment-choice.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";

@@ -10,7 +10,7 @@ import { deliverable } from "../runs/approval.ts";
 import { isPatchOnly } from "../runs/home-repository.ts";
 import type { Run, StatusMessage } from "../runs/run.ts";
 import type { UnpushedWork } from "../threads/notice.ts";
-import { statusWords } from "../threads/notice-writer.ts";
+import { statusText } from "../threads/notice-writer.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
 import type { CollectedFile } from "./workspace.ts";
@@ -88,7 +88,7 @@ export class ChangeCollector {
   }
 
   async #collect({ turn }: Run, { stopReason }: TurnEnd, answer: string): Promise<CollectedChanges> {
-    const { run, taken, waiting } = await this.#services.lease.look();
+    const { run, taken, waiting } = await this.#services.lease.getAggregate();
     const isPrivate = run.turn > 1 && taken.length > 0 && taken.every((followUp) => followUp.private);
     const isLast = deliverable(waiting).length === 0;
     const ofTurn = await this.#files.ofTurn(turn);
@@ -126,7 +126,7 @@ export class ChangeCollector {
     const patch = shortPatch(ofRun.diffs, clean);
     return {
       success,
-      unpushed: { words: statusWords(success), ...(patch === undefined ? {} : { patch }) },
+      unpushed: { words: statusText(success), ...(patch === undefined ? {} : { patch }) },
     };
   }
 

@@ -67,7 +67,7 @@ export class TurnCheckpoints {
   /** A blob that is left behind costs only space, until it is pruned. */
   async #forget(blobId: string): Promise<void> {
     const { clock, log, run, workspaces } = this.#deps;
-    await retry(clock, WHILE_UNAVAILABLE, () => workspaces.forget(blobId)).catch((error) =>
+    await retry(clock, WHILE_UNAVAILABLE, () => workspaces.removeCheckpoint(blobId)).catch((error) =>
       log.warn("workspace.checkpoint.not_removed", { runId: run.id, checkpoint: blobId, error }),
     );
   }

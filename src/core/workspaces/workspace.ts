@@ -214,5 +214,5 @@ export interface WorkspaceProvider {
   /** Stores the files that the agent left in `artifacts/`, except those whose path and hash are in `known`. */
   collect(runId: RunId, known: ReadonlyMap<string, string>): Promise<Collected>;
   /** Deletes a checkpoint or a delta that no run names. */
-  forget(blobId: string): Promise<void>;
+  removeCheckpoint(blobId: string): Promise<void>;
 }

@@ -84,11 +84,11 @@ function tellFailure(error: Error & { killed?: boolean }, stderr: string, timeou
   if (error.killed === true) {
     return `docker did not answer within ${timeoutMs / 1_000} s`;
   }
-  return tidy(stderr) || error.message.slice(0, ERROR_CHARS);
+  return reasonIn(stderr) || error.message.slice(0, ERROR_CHARS);
 }
 
 /** Removes the boilerplate around the reason. */
-export function tidy(errorText: string): string {
+export function reasonIn(errorText: string): string {
   return errorText
     .replace(/^(docker: )?(Error response from daemon: |Error: )/gm, "")
     .replace(/^See '.*--help'\.$/gm, "")

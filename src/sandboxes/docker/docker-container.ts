@@ -6,7 +6,7 @@ import type { SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
 import { StderrHead } from "../stderr-head.ts";
 import type { ControlChannel } from "./control-channel.ts";
-import { type DockerCli, DockerError, ImageError, tidy } from "./docker-cli.ts";
+import { type DockerCli, DockerError, ImageError, reasonIn } from "./docker-cli.ts";
 
 export interface ContainerMeans {
   readonly cli: DockerCli;
@@ -117,7 +117,7 @@ export class DockerContainer implements SandboxProcess {
       const state = stateOf.parse(
         JSON.parse(await cli.call(["inspect", "--format", "{{json .State}}", name])),
       );
-      const reason = state.Error || tidy(await stderrHead.text());
+      const reason = state.Error || reasonIn(await stderrHead.text());
       if (["created", "configured", "initialized"].includes(state.Status)) {
         return { code: 127, signal: null, reason };
       }

@@ -53,17 +53,17 @@ export class PrismaWebhookHistory implements WebhookHistory {
     return count;
   }
 
-  async forget(endpointId: string): Promise<void> {
+  async detach(endpointId: string): Promise<void> {
     const data = { teamId: NOBODY, enabled: false, url: "", secrets: [] };
     await this.#database.query((client) =>
       client.webhookEndpoint.update({ where: { id: endpointId }, data }),
     );
   }
 
-  async tidy(olderThanMs: number, limit: number): Promise<boolean> {
+  async prune(olderThanMs: number, limit: number): Promise<boolean> {
     const counts = [
       await this.#removeOld(olderThanMs, limit),
-      await this.#removeForgotten(limit),
+      await this.#removeDetached(limit),
       await this.#giveUpHopeless(limit),
     ];
     return counts.includes(limit);
@@ -80,7 +80,7 @@ export class PrismaWebhookHistory implements WebhookHistory {
   }
 
   /** The endpoint is deleted with its last delivery. */
-  #removeForgotten(limit: number): Promise<number> {
+  #removeDetached(limit: number): Promise<number> {
     return this.#database.query(async (client) => {
       const count = await client.$executeRaw`
         DELETE FROM webhook_deliveries WHERE id IN (

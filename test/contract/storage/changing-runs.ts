@@ -5,7 +5,7 @@ import { EVENTS_LENGTH_MAX, eventPages } from "../../../src/core/runs/event-page
 import type { RunEventBody } from "../../../src/core/runs/events.ts";
 import type { Run, RunProgress } from "../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../src/core/runs/run-change.ts";
-import type { RunStore, RunSubject } from "../../../src/core/runs/run-store.ts";
+import type { RunAggregate, RunStore } from "../../../src/core/runs/run-store.ts";
 import { aChange, aFollowUp, anApproval } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
@@ -16,8 +16,8 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       const run = await aStoredRun(harness());
       await clock.advance(1_000);
 
-      const changed = await storage.runs.change(run.id, (subject) =>
-        aChange({ ...subject.run, ...PROGRESS }, { events: [noteOf("a")] }),
+      const changed = await storage.runs.change(run.id, (aggregate) =>
+        aChange({ ...aggregate.run, ...PROGRESS }, { events: [noteOf("a")] }),
       );
 
       expect(changed).toMatchObject({ ...PROGRESS, updatedAt: clock.now(), createdAt: run.createdAt });
@@ -29,8 +29,8 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       const run = await aStoredRun(harness());
       await clock.advance(1_000);
 
-      const written = await storage.runs.change(run.id, (subject) =>
-        aChange({ ...subject.run, lastWrite: randomUUID() }),
+      const written = await storage.runs.change(run.id, (aggregate) =>
+        aChange({ ...aggregate.run, lastWrite: randomUUID() }),
       );
 
       expect(written.updatedAt).toEqual(run.updatedAt);
@@ -39,10 +39,12 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
     test("an undefined member is removed", async () => {
       const { storage } = harness();
       const run = await aStoredRun(harness());
-      await storage.runs.change(run.id, (subject) => aChange({ ...subject.run, ...PROGRESS }));
+      await storage.runs.change(run.id, (aggregate) => aChange({ ...aggregate.run, ...PROGRESS }));
       const gone = { statusMessage: undefined, permission: undefined, answer: undefined, endedAt: undefined };
 
-      const changed = await storage.runs.change(run.id, (subject) => aChange({ ...subject.run, ...gone }));
+      const changed = await storage.runs.change(run.id, (aggregate) =>
+        aChange({ ...aggregate.run, ...gone }),
+      );
 
       for (const member of Object.keys(gone)) {
         expect(changed).not.toHaveProperty(member);
@@ -81,7 +83,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       harness().failJobs();
       const jobs = [{ kind: "run", key: run.id }] as const;
 
-      const changing = storage.runs.change(run.id, (subject) => noting(subject, "lost", { jobs }));
+      const changing = storage.runs.change(run.id, (aggregate) => noting(aggregate, "lost", { jobs }));
 
       await expect(changing).rejects.toThrow("no jobs today");
       expect(await storage.runs.find({ id: run.id })).toEqual(run);
@@ -93,13 +95,13 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       const id = randomUUID() as RunId;
 
       await expect(runs.change(id, () => undefined)).rejects.toMatchObject({ code: "resource_not_found" });
-      await expect(runs.look(id)).rejects.toMatchObject({ code: "resource_not_found" });
+      await expect(runs.getAggregate(id)).rejects.toMatchObject({ code: "resource_not_found" });
     });
 
     test("concurrent changes of a run leave no sequence number out and use none twice", async () => {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
-      const note = (index: number) => runs.change(run.id, (subject) => noting(subject, String(index)));
+      const note = (index: number) => runs.change(run.id, (aggregate) => noting(aggregate, String(index)));
 
       const changed = await Promise.all(Array.from({ length: 20 }, (_, index) => note(index)));
 
@@ -113,9 +115,9 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       const cancel = () =>
-        seenWhenStored(runs, run.id, (subject) => ({
-          seen: subject.run.state,
-          change: aChange({ ...subject.run, state: "CANCELLED" }),
+        seenWhenStored(runs, run.id, (aggregate) => ({
+          seen: aggregate.run.state,
+          change: aChange({ ...aggregate.run, state: "CANCELLED" }),
         }));
 
       const seen = await Promise.all([cancel(), cancel(), cancel()]);
@@ -196,7 +198,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       await hold(harness(), run, ["one"]);
       await hold(harness(), run, ["two", "three"]);
 
-      const { waiting, taken } = await harness().storage.runs.look(run.id);
+      const { waiting, taken } = await harness().storage.runs.getAggregate(run.id);
 
       expect(waiting.map(({ seq, message }) => [seq, message])).toEqual([
         [1, "one"],
@@ -213,7 +215,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
 
       await Promise.all(Array.from({ length: 10 }, (_, index) => hold(harness(), run, [String(index)])));
 
-      expect((await harness().storage.runs.look(run.id)).waiting.map(({ seq }) => seq)).toEqual(
+      expect((await harness().storage.runs.getAggregate(run.id)).waiting.map(({ seq }) => seq)).toEqual(
         seqsFrom(1, 10),
       );
     });
@@ -236,20 +238,22 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       const { runs } = harness().storage;
       const run = await aStoredRun(harness());
       await hold(harness(), run, ["one", "two", "three"]);
-      const first = (await harness().storage.runs.look(run.id)).waiting.slice(0, 2).map(({ id }) => id);
+      const first = (await harness().storage.runs.getAggregate(run.id)).waiting
+        .slice(0, 2)
+        .map(({ id }) => id);
 
       await runs.change(run.id, ({ run: now }) =>
         aChange({ ...now, turn: 1 }, { takenFollowUps: { turn: 1, ids: first } }),
       );
 
-      const { waiting, taken } = await harness().storage.runs.look(run.id);
+      const { waiting, taken } = await harness().storage.runs.getAggregate(run.id);
       expect(waiting.map(({ message }) => message)).toEqual(["three"]);
       expect(taken.map(({ message, turn }) => [message, turn])).toEqual([
         ["one", 1],
         ["two", 1],
       ]);
       await runs.change(run.id, ({ run: now }) => aChange({ ...now, turn: 2 }));
-      expect((await harness().storage.runs.look(run.id)).taken).toEqual([]);
+      expect((await harness().storage.runs.getAggregate(run.id)).taken).toEqual([]);
     });
   });
 
@@ -257,7 +261,9 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
     const run = await aStoredRun(harness());
     const thread = await aBoundThread(harness(), run);
 
-    expect((await harness().storage.runs.look(run.id)).threads).toMatchObject([{ ...thread, runId: run.id }]);
+    expect((await harness().storage.runs.getAggregate(run.id)).threads).toMatchObject([
+      { ...thread, runId: run.id },
+    ]);
   });
 }
 
@@ -293,11 +299,11 @@ const PROGRESS: RunProgress = {
 async function seenWhenStored<T>(
   runs: RunStore,
   id: RunId,
-  decide: (subject: RunSubject) => { readonly seen: T; readonly change: RunChange },
+  decide: (aggregate: RunAggregate) => { readonly seen: T; readonly change: RunChange },
 ): Promise<T> {
   let last: { readonly seen: T } | undefined;
-  await runs.change(id, (subject) => {
-    const decided = decide(subject);
+  await runs.change(id, (aggregate) => {
+    const decided = decide(aggregate);
     last = decided;
     return decided.change;
   });
@@ -311,7 +317,7 @@ function noteOf(title: string): RunChange["events"][number] {
   return { turn: 3, body: { kind: "agent.title", title } };
 }
 
-function noting({ run }: RunSubject, title: string, changes: Partial<RunChange> = {}): RunChange {
+function noting({ run }: RunAggregate, title: string, changes: Partial<RunChange> = {}): RunChange {
   return aChange(run, { events: [noteOf(title)], ...changes });
 }
 
@@ -325,5 +331,5 @@ function seqsFrom(first: number, last: number): number[] {
 
 async function hold({ storage }: StorageHarness, run: Run, messages: readonly string[]): Promise<void> {
   const followUps = messages.map((message) => aFollowUp(run, { message }));
-  await storage.runs.change(run.id, (subject) => aChange(subject.run, { followUps }));
+  await storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps }));
 }

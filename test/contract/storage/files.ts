@@ -97,8 +97,8 @@ export function describeFiles(harness: () => StorageHarness): void {
 
     test("runs are found by their artifacts and returned with them", async () => {
       const run = await aStoredRun(harness());
-      await harness().storage.runs.change(run.id, (subject) =>
-        aChange(run, { progress: { ...subject.run, artifactTypes: ["FILE", "PLAN"] } }),
+      await harness().storage.runs.change(run.id, (aggregate) =>
+        aChange(run, { progress: { ...aggregate.run, artifactTypes: ["FILE", "PLAN"] } }),
       );
 
       const found = await harness().storage.runs.list({
@@ -133,7 +133,7 @@ export function describeFiles(harness: () => StorageHarness): void {
       const said = { kind: "agent.message", text: "x" } as const;
       const ended = { kind: "attempt.ended", attempt: 1, reason: "x" } as const;
       const events = [said, ended, said, ended, ended].map((body) => ({ turn: 1, body }));
-      await harness().storage.runs.change(run.id, (subject) => aChange(subject.run, { events }));
+      await harness().storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { events }));
 
       const read = async (after: number, limit: number) =>
         (await harness().storage.runs.readEvents(run.id, after, limit, ["attempt.ended"])).map(
@@ -164,7 +164,7 @@ function filesOf(harness: () => StorageHarness) {
     ...changes,
   });
   const add = async (run: Run, made: Artifact): Promise<Artifact> => {
-    await harness().storage.runs.change(run.id, (subject) => aChange(subject.run, { artifacts: [made] }));
+    await harness().storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { artifacts: [made] }));
     return made;
   };
   return { put, inputs, artifact, add };

@@ -16,7 +16,7 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       const added = [first, answer && { ...answer, isAnswer: true as const }, last].filter(
         (one) => one !== undefined,
       );
-      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: added }));
 
       const all = await followUps.list(run.id, 0, 10);
       const page = await followUps.list(run.id, 0, 1);
@@ -33,7 +33,7 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       const half = "x".repeat(FOLLOW_UPS_LENGTH_MAX / 2);
       const messages = [half, half, "short", half + half, "last"];
       const added = messages.map((message) => aFollowUp(run, { message }));
-      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: added }));
 
       const pages: (readonly FollowUp[])[] = [];
       for (let after = 0; pages.at(-1)?.length !== 0; after = pages.at(-1)?.at(-1)?.seq ?? 0) {
@@ -59,7 +59,7 @@ export function describeFollowUps(harness: () => StorageHarness): void {
         aFollowUp(run, { message: half, turn: 2 }),
         aFollowUp(run, { message: "of the third turn", turn: 3 }),
       ];
-      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: added }));
       const waiting = { id: added[0]?.id, createdAt: added[0]?.createdAt, message: "waits" };
 
       const [first, ...others] = await followUps.listFromTurn(run.id, 1);
@@ -81,7 +81,7 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       const { followUps, runs } = harness().storage;
       const run = await aStoredRun(harness());
       const add = (changes: Partial<FollowUp>) =>
-        runs.change(run.id, (subject) => aChange(subject.run, { followUps: [aFollowUp(run, changes)] }));
+        runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: [aFollowUp(run, changes)] }));
       const counts = [await followUps.countReports(run.id)];
 
       for (const changes of [{ isReport: true }, { isReport: true }, {}, { isReport: true }]) {
@@ -101,10 +101,10 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       for (const blobId of ids) {
         const brought = [{ ...file, blobId, path: `attachments-${blobId.slice(-8)}/a.png`, sha256: "ab" }];
         const added = aFollowUp(run, { files: brought });
-        await runs.change(run.id, (subject) => aChange(subject.run, { followUps: [added] }));
+        await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: [added] }));
 
         expect(await followUps.find(run.id, added.id)).toMatchObject({ files: brought });
-        const { waiting } = await runs.look(run.id);
+        const { waiting } = await runs.getAggregate(run.id);
         expect(waiting.at(-1)?.files).toEqual(brought);
       }
 
@@ -115,11 +115,11 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       const { followUps, runs } = harness().storage;
       const run = await aStoredRun(harness());
       const added = aFollowUp(run, { context: "Bob: no", messageRef: "1.2" });
-      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: [added] }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: [added] }));
       let waiting: readonly FollowUp[] = [];
-      await runs.change(run.id, (subject) => {
-        waiting = subject.waiting;
-        return aChange(subject.run);
+      await runs.change(run.id, (aggregate) => {
+        waiting = aggregate.waiting;
+        return aChange(aggregate.run);
       });
 
       const expected = { context: "Bob: no", messageRef: "1.2" };
@@ -131,12 +131,12 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       const { followUps, runs } = harness().storage;
       const run = await aStoredRun(harness());
       const added = ["one", "two"].map((message) => aFollowUp(run, { message, messageRef: "1.2" }));
-      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: added }));
 
       const newest = await followUps.findByMessage(run.id, "1.2");
       expect(newest?.message).toBe("two");
       const changedFollowUps = [{ ...(newest as FollowUp), withdrawnAt: new Date() }];
-      await runs.change(run.id, (subject) => aChange(subject.run, { changedFollowUps }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { changedFollowUps }));
 
       expect((await followUps.findByMessage(run.id, "1.2"))?.message).toBe("one");
       expect(await followUps.findByMessage(run.id, "1.3")).toBeUndefined();
@@ -146,7 +146,7 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       const { followUps, runs } = harness().storage;
       const run = await aStoredRun(harness());
       const added = ["one", "two"].map((message) => aFollowUp(run, { message }));
-      await runs.change(run.id, (subject) => aChange(subject.run, { followUps: added }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: added }));
       const [one, two] = await followUps.list(run.id, 0, 10);
       const at = new Date("2026-03-01T12:00:00.000Z");
       const changedFollowUps = [
@@ -154,10 +154,10 @@ export function describeFollowUps(harness: () => StorageHarness): void {
         { ...(two as FollowUp), withdrawnAt: at },
       ];
 
-      await runs.change(run.id, (subject) => aChange(subject.run, { changedFollowUps }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { changedFollowUps }));
 
       const rows = await followUps.list(run.id, 0, 10);
-      const waiting = (await runs.look(run.id)).waiting;
+      const waiting = (await runs.getAggregate(run.id)).waiting;
       expect(rows.map(({ editedAt, message, withdrawnAt }) => [message, editedAt, withdrawnAt])).toEqual([
         ["one, edited", at, undefined],
         ["two", undefined, at],

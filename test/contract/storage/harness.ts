@@ -55,6 +55,6 @@ export async function aStoredRun(
 export async function aBoundThread(harness: StorageHarness, run: Run): Promise<ThreadBinding["thread"]> {
   const thread = aThread();
   const binding = { thread, expected: undefined };
-  await harness.storage.runs.change(run.id, (subject) => aChange(subject.run, { binding }));
+  await harness.storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { binding }));
   return thread;
 }

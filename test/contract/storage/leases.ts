@@ -17,8 +17,8 @@ export function describeLeases(harness: () => StorageHarness): void {
       const { run, token } = await aLeasedRun(harness());
       expect(run.lease).toEqual({ token, worker: "worker-1" });
 
-      const kept = await storage.runs.change(run.id, (subject) => aChange(subject.run));
-      const free = await storage.runs.change(run.id, (subject) => aChange(subject.run, { lease: null }));
+      const kept = await storage.runs.change(run.id, (aggregate) => aChange(aggregate.run));
+      const free = await storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { lease: null }));
 
       expect(kept.lease).toEqual({ token, worker: "worker-1" });
       expect(free).not.toHaveProperty("lease");
@@ -37,7 +37,7 @@ export function describeLeases(harness: () => StorageHarness): void {
     test("a released lease cannot be renewed", async () => {
       const { leases, runs } = harness().storage;
       const { run, token } = await aLeasedRun(harness());
-      await runs.change(run.id, (subject) => aChange(subject.run, { lease: null }));
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { lease: null }));
 
       expect(await leases.renew(run.id, token, TTL_MS)).toBeUndefined();
     });
@@ -141,7 +141,7 @@ async function aLeasedRun(harness: StorageHarness, state: Run["state"] = "PENDIN
 async function grant({ storage }: StorageHarness, { id }: Run, state: Run["state"] = "PENDING") {
   const token = randomUUID() as LeaseToken;
   const lease = { token, worker: "worker-1", ttlMs: TTL_MS };
-  const run = await storage.runs.change(id, (subject) => aChange({ ...subject.run, state }, { lease }));
+  const run = await storage.runs.change(id, (aggregate) => aChange({ ...aggregate.run, state }, { lease }));
   return { run, token };
 }
 

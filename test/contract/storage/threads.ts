@@ -133,7 +133,7 @@ export function describeThreads(harness: () => StorageHarness): void {
 }
 
 async function bind({ storage }: StorageHarness, run: Run, binding: ThreadBinding): Promise<Run> {
-  return storage.runs.change(run.id, (subject) => aChange(subject.run, { binding }));
+  return storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { binding }));
 }
 
 async function countOf({ storage }: StorageHarness, text: string): Promise<number> {

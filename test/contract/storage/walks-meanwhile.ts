@@ -134,7 +134,7 @@ async function touch({ harness }: Place, run: Run | undefined): Promise<void> {
   }
   await harness.clock.advance(1);
   const event = { turn: 0, body: { kind: "agent.title", title: "touched" } } as const;
-  await harness.storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
+  await harness.storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { events: [event] }));
 }
 
 async function walk(

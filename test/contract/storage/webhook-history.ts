@@ -125,7 +125,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       const other = await webhooks.aDelivery(await webhooks.anEndpoint());
       await webhooks.stores.endpoints.replace({ ...endpoint, enabled: false });
 
-      while (await webhooks.stores.history.tidy(3_600_000, 1)) {}
+      while (await webhooks.stores.history.prune(3_600_000, 1)) {}
 
       for (const delivery of deliveries) {
         const dead = { state: "dead", error: "The endpoint was switched off.", settledAt: expect.any(Date) };
@@ -144,7 +144,7 @@ export function describeWebhookHistory(harness: () => StorageHarness): void {
       const all = [waiting, old, young];
       await webhooks.stores.history.replay(endpoint.id, { id: waiting.id }, 10);
 
-      while (await webhooks.stores.history.tidy(1_800_000, 1)) {}
+      while (await webhooks.stores.history.prune(1_800_000, 1)) {}
 
       const states = await Promise.all(all.map(async (delivery) => (await webhooks.find(delivery))?.state));
       expect(states.filter((state) => state === undefined)).toHaveLength(1);

@@ -41,8 +41,8 @@ export function describeWebhookLog(harness: () => StorageHarness): void {
         metadata: { ticket: "T-1" },
         triggerUrl: "https://chat.example/1",
       });
-      await harness().storage.runs.change(run.id, (subject) =>
-        aChange(subject.run, { events: [said, moved] }),
+      await harness().storage.runs.change(run.id, (aggregate) =>
+        aChange(aggregate.run, { events: [said, moved] }),
       );
       const stateChanges: unknown[] = [];
 

@@ -52,12 +52,12 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       const endpoint = await webhooks.anEndpoint();
       const [first, second] = [await webhooks.aDelivery(endpoint), await webhooks.aDelivery(endpoint)];
 
-      await webhooks.stores.history.forget(endpoint.id);
+      await webhooks.stores.history.detach(endpoint.id);
 
       expect(await webhooks.stores.endpoints.find(endpoint.teamId, endpoint.id)).toBeUndefined();
       expect(await webhooks.stores.outbox.lock(endpoint.id)).toBeUndefined();
       expect(await webhooks.take(endpoint)).toBeUndefined();
-      while (await webhooks.stores.history.tidy(3_600_000, 1)) {}
+      while (await webhooks.stores.history.prune(3_600_000, 1)) {}
       expect(await webhooks.find(first)).toBeUndefined();
       expect(await webhooks.find(second)).toBeUndefined();
     });

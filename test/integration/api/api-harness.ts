@@ -310,8 +310,8 @@ async function editRun(
   id: RunId,
   change: (edit: RunEdit) => void,
 ): Promise<Run> {
-  return storage.runs.change(id, (subject) => {
-    const edit = new RunEdit(subject, { now: clock.now(), writer });
+  return storage.runs.change(id, (aggregate) => {
+    const edit = new RunEdit(aggregate, { now: clock.now(), writer });
     change(edit);
     return edit.done();
   });

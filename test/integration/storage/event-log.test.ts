@@ -152,7 +152,7 @@ async function addEvent(run: Run): Promise<void> {
     jobInsert: NO_JOBS,
   });
   const event = { turn: 0, body: { kind: "workspace.ready", restored: false } } as const;
-  await storage.runs.change(run.id, (subject) => aChange(subject.run, { events: [event] }));
+  await storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { events: [event] }));
 }
 
 /** Databases of other tests are on the same server, and their transactions hold this log back as well. */

@@ -163,7 +163,7 @@ const OTHER_ROWS: readonly (readonly [
         updatedAt: at,
       };
       const artifact: Artifact = { ...made, body };
-      await storage.runs.change(run.id, (subject) => aChange(subject.run, { artifacts: [artifact] }));
+      await storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { artifacts: [artifact] }));
       return { id: artifact.id, read: () => storage.files.artifactsOf([run.id]) };
     },
   ],
@@ -190,7 +190,7 @@ describe("another row whose JSON column does not fit is an error that names tabl
     const thread = aThread();
     const notices = [{ threadId: thread.id, notice: aReply("Hello") }];
     const binding = { thread, expected: undefined };
-    await storage.runs.change(run.id, (subject) => aChange(subject.run, { binding, notices }));
+    await storage.runs.change(run.id, (aggregate) => aChange(aggregate.run, { binding, notices }));
     const value = JSON.stringify({ kind: "message", purpose: CONTENT, text: CONTENT });
     await execute("UPDATE outbox_deliveries SET notice = $2::jsonb WHERE thread_id = $1::uuid", [
       thread.id,

@@ -159,7 +159,7 @@ test("the disk counts what killed workers left running", async () => {
 
   expect((await disk.look()).orphans).toBe(0);
   expect(await disk.sweep()).toBe(2);
-  await disk.tidy();
+  await disk.cleanUp();
 
   expect((await disk.look()).orphans).toBe(4);
 });

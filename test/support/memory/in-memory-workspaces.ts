@@ -137,7 +137,7 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     return this.found.shift() ?? { files: [], leftOut: [] };
   }
 
-  async forget(checkpoint: string): Promise<void> {
+  async removeCheckpoint(checkpoint: string): Promise<void> {
     this.forgotten.push(checkpoint);
   }
 }

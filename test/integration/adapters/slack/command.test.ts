@@ -169,7 +169,7 @@ describe("the menu of environments", () => {
     expect(answer.options[7]?.value).toBe(`${runId}|env7`);
     const { alice, teamId } = fixture.slack;
     const subject = `slack:${teamId}:${alice.id}`;
-    const by = { adapter: "slack", installation: teamId, subject, requestId: runId, words: "back" };
+    const by = { adapter: "slack", installation: teamId, subject, requestId: runId, query: "back" };
     expect(fixture.searches).toEqual([by]);
     expect(await (await search("other_menu", "back")).json()).toEqual({ options: [] });
     expect(fixture.inbox).toEqual([]);

@@ -5,7 +5,7 @@ import { createSlackAdapter, type SlackDeps } from "../../../../src/adapters/sla
 import { systemClock } from "../../../../src/app/system-clock.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import { newId, type RunId } from "../../../../src/core/ids.ts";
-import type { ChoiceOption, ChoiceSearch } from "../../../../src/core/inbox/ask-where.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../../../src/core/inbox/environment-choice.ts";
 import type { PrivateCommand } from "../../../../src/core/inbox/private-commands.ts";
 import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
 import type {

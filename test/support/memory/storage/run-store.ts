@@ -6,7 +6,7 @@ import type { RunEvent, RunEventKind } from "../../../../src/core/runs/events.ts
 import type { FollowUp, Lease, Run, RunDefinition } from "../../../../src/core/runs/run.ts";
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../../../../src/core/runs/run-query.ts";
-import type { RunKey, RunStore, RunSubject } from "../../../../src/core/runs/run-store.ts";
+import type { RunAggregate, RunKey, RunStore } from "../../../../src/core/runs/run-store.ts";
 import {
   addNotices,
   bindThread,
@@ -39,10 +39,10 @@ export class InMemoryRunStore implements RunStore {
     });
   }
 
-  change(id: RunId, decide: (subject: RunSubject) => RunChange | undefined): Promise<Run> {
+  change(id: RunId, decide: (aggregate: RunAggregate) => RunChange | undefined): Promise<Run> {
     return this.#database.transaction((tx) => {
       const row = rowOf(tx.tables, id);
-      const change = decide(subjectOf(tx, row));
+      const change = decide(aggregateOf(tx, row));
       if (change === undefined) {
         return row.run;
       }
@@ -65,8 +65,8 @@ export class InMemoryRunStore implements RunStore {
     });
   }
 
-  look(id: RunId): Promise<RunSubject> {
-    return this.#database.transaction((tx) => subjectOf(tx, rowOf(tx.tables, id)));
+  getAggregate(id: RunId): Promise<RunAggregate> {
+    return this.#database.transaction((tx) => aggregateOf(tx, rowOf(tx.tables, id)));
   }
 
   find(key: RunKey): Promise<Run | undefined> {
@@ -145,7 +145,7 @@ function rowOf({ runs }: Tables, id: RunId): RunRow {
   return row;
 }
 
-function subjectOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunSubject {
+function aggregateOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunAggregate {
   const followUps = followUpsOf(tables, run.id).filter(({ withdrawnAt }) => withdrawnAt === undefined);
   return {
     run,

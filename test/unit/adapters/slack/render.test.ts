@@ -46,7 +46,7 @@ describe("rendering", () => {
       JSON.parse(readFileSync(new URL(`${name}/${file}`, CASES), "utf8"));
 
     const {
-      mark: _mark,
+      marker: _marker,
       plainText: _plain,
       planBlocks: _plan,
       ...rendered

@@ -58,7 +58,7 @@ test("a query from before a change of keys is not used after the change", async 
   const [before, after] = [aKey(), undefined] as const;
 
   const early = known.findByKey("key");
-  known.forget();
+  known.clear();
   const late = known.findByKey("key");
   looks[1]?.resolve(after);
   looks[0]?.resolve(before);

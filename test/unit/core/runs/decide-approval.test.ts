@@ -3,7 +3,7 @@ import type { PrincipalId } from "../../../../src/core/ids.ts";
 import { decideApproval, findApproval } from "../../../../src/core/runs/decide-approval.ts";
 import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
 import { decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
-import { newRunSubject } from "../../../../src/core/runs/new-run.ts";
+import { newRunAggregate } from "../../../../src/core/runs/new-run.ts";
 import type { Approval, Run } from "../../../../src/core/runs/run.ts";
 import { APPROVAL_TOOLS, anApproval, anOrigin } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
@@ -16,7 +16,7 @@ const WAITING = { state: "BLOCKED", approval: APPROVAL } as const;
 
 describe("a new run that needs approval", () => {
   test("a run that needs approval is blocked from the start, says why, and has no job", () => {
-    const { run } = newRunSubject(anOrigin(), { approval: APPROVAL });
+    const { run } = newRunAggregate(anOrigin(), { approval: APPROVAL });
     const edit = anEdit(run);
 
     edit.begin();

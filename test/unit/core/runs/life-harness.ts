@@ -19,7 +19,7 @@ import { deliverable, isWaitingForApproval, needsApproval } from "../../../../sr
 import type { FollowUpDelivery } from "../../../../src/core/runs/run.ts";
 import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
 import { RunService } from "../../../../src/core/runs/run-service.ts";
-import type { RunSubject } from "../../../../src/core/runs/run-store.ts";
+import type { RunAggregate } from "../../../../src/core/runs/run-store.ts";
 import { isEnded, needsLease } from "../../../../src/core/runs/states.ts";
 import { SkillFinder } from "../../../../src/core/skills/skill-finder.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
@@ -228,7 +228,7 @@ export class LifeHarness {
   async steer(): Promise<void> {
     await this.#work("turn", async ({ writer }) => {
       await writer.write((edit) => {
-        const [first] = steerable(edit.subject.waiting);
+        const [first] = steerable(edit.aggregate.waiting);
         if (first !== undefined) {
           decideSteered(edit, first.id);
         }
@@ -285,7 +285,7 @@ export class LifeHarness {
   async recover(): Promise<void> {
     await this.#change((edit) => {
       decideRecovery(edit);
-      return edit.subject.leaseOver;
+      return edit.aggregate.leaseOver;
     });
   }
 
@@ -401,23 +401,23 @@ export class LifeHarness {
   }
 
   #change(decide: (edit: RunEdit) => boolean) {
-    return this.#storage.runs.change(this.#id, (subject) => {
-      const edit = new RunEdit(subject, { now: this.#clock.now(), writer: this.#writer });
+    return this.#storage.runs.change(this.#id, (aggregate) => {
+      const edit = new RunEdit(aggregate, { now: this.#clock.now(), writer: this.#writer });
       return decide(edit) ? edit.done() : undefined;
     });
   }
 
-  async #look(): Promise<RunSubject> {
-    const seen: RunSubject[] = [];
-    await this.#storage.runs.change(this.#id, (subject) => {
-      seen.push(subject);
+  async #look(): Promise<RunAggregate> {
+    const seen: RunAggregate[] = [];
+    await this.#storage.runs.change(this.#id, (aggregate) => {
+      seen.push(aggregate);
       return undefined;
     });
-    const [subject] = seen;
-    if (subject === undefined) {
+    const [aggregate] = seen;
+    if (aggregate === undefined) {
       throw new Error("The store did not call `decide`.");
     }
-    return subject;
+    return aggregate;
   }
 }
 

@@ -122,8 +122,8 @@ test("an attempt that has lost its lease names no files", async () => {
   void harness.worker().work(run.id, NEVER);
   await quiet();
   await harness.clock.advance(PERIOD_MS);
-  await harness.storage.runs.change(run.id, (subject) => {
-    const edit = new RunEdit(subject, {
+  await harness.storage.runs.change(run.id, (aggregate) => {
+    const edit = new RunEdit(aggregate, {
       now: harness.clock.now(),
       writer: new NoticeWriter(() => "", new Map()),
     });

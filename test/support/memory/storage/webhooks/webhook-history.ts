@@ -47,13 +47,13 @@ export class InMemoryWebhookHistory implements WebhookHistory {
     });
   }
 
-  forget(endpointId: string): Promise<void> {
+  detach(endpointId: string): Promise<void> {
     return this.#database.transaction(
       ({ tables }) => void tables.records.delete(`${ENDPOINTS} ${endpointId}`),
     );
   }
 
-  tidy(olderThanMs: number, limit: number): Promise<boolean> {
+  prune(olderThanMs: number, limit: number): Promise<boolean> {
     return this.#database.transaction(({ now, tables }) => {
       const all = [...tables.webhooks.values()];
       const isOld = ({ createdAt, state }: WebhookRow) =>

@@ -8,12 +8,17 @@ import type { NewRun } from "../runs/new-run.ts";
 import type { Storage } from "../storage.ts";
 import type { Notice } from "../threads/notice.ts";
 import type { Thread } from "../threads/thread.ts";
-import type { InboundMessage, InboxEvent, ThreadAdapter, WhereChoice } from "../threads/thread-adapter.ts";
+import type {
+  EnvironmentChoice,
+  InboundMessage,
+  InboxEvent,
+  ThreadAdapter,
+} from "../threads/thread-adapter.ts";
 import type { Disposition } from "./inbox-result.ts";
 import type { MessageResult } from "./inbox-store.ts";
 import {
   type AuthorizedContext,
-  type ChosenWhere,
+  type ChosenEnvironment,
   type InboxDeps,
   type MessageContext,
   requestOriginOf,
@@ -39,7 +44,7 @@ export interface ChoiceSearch {
   /** The inbox event of the request. */
   readonly requestId: string;
   /** What the person typed. Empty: all environments. */
-  readonly words: string;
+  readonly query: string;
 }
 
 const QUESTION =
@@ -50,16 +55,16 @@ const CHANGED = "The request was changed or deleted meanwhile, so this choice ha
 const NOT_YOURS = "Only the person who asked and administrators choose where the work is done.";
 
 /** What a request gets that it does not say itself, or the environments that its author may choose from. */
-export type Where =
+export type EnvironmentResolution =
   | { readonly defaults: readonly ConfigDefault[]; readonly hasEnvironments?: false }
   | { readonly choices: readonly Environment[] };
 
 /** Finds out whether the author must be asked where the work is to be done. */
-export async function findWhere(
+export async function resolveEnvironment(
   context: AuthorizedContext,
   request: NewRun,
   { requestDefaults, runs, storage }: InboxDeps,
-): Promise<Where> {
+): Promise<EnvironmentResolution> {
   const { adapter, author, choice, message } = context;
   const { installation, place } = message;
   const scope = place === undefined ? undefined : { adapter: adapter.name, installation, place };
@@ -70,7 +75,7 @@ export async function findWhere(
     isUsable(each, open) ? each : { ...each, config: withoutPlace(each.config) },
   );
   const defaults = choice === undefined ? known : [...known, defaultOf("choice", choice.environmentId)];
-  const isDecided = choice !== undefined || adapter.traits.asksWhere !== true;
+  const isDecided = choice !== undefined || adapter.traits.asksForEnvironment !== true;
   if (isDecided || (await runs.preparer.hasPlace({ ...request, defaults }, requestOriginOf(context)))) {
     return { defaults };
   }
@@ -93,7 +98,7 @@ function defaultOf(layer: ConfigDefault["layer"], environment: string | undefine
 }
 
 /** Asks in the thread. The request waits in the inbox until a person chooses, at most for an hour. */
-export async function askWhere(
+export async function askForEnvironment(
   context: AuthorizedContext,
   choices: readonly Environment[],
   { storage }: InboxDeps,
@@ -107,9 +112,9 @@ export async function askWhere(
   return "asked";
 }
 
-/** The environments that match the words. Only the person who asked and administrators see their names. */
+/** The environments that match the query. Only the person who asked and administrators see their names. */
 export async function searchChoices(
-  { adapter: name, installation: externalId, requestId, subject, words }: ChoiceSearch,
+  { adapter: name, installation: externalId, requestId, subject, query }: ChoiceSearch,
   {
     adapters,
     storage,
@@ -131,7 +136,7 @@ export async function searchChoices(
     return [];
   }
   const open = (await storage.environments.list(teamId)).filter((each) => isOpenTo(each, author));
-  const parts = words.toLowerCase().split(/\s+/);
+  const parts = query.toLowerCase().split(/\s+/);
   return open
     .map(optionOf)
     .filter((option) => parts.every((part) => option.name.toLowerCase().includes(part)));
@@ -145,10 +150,10 @@ function optionOf({ config: { name, repositories }, id }: Environment): ChoiceOp
 /** The request that a choice is about, or why the choice has no effect. */
 export async function findChosen(
   context: MessageContext,
-  action: WhereChoice,
+  action: EnvironmentChoice,
   deps: InboxDeps,
 ): Promise<
-  { readonly message: InboundMessage; readonly choice: ChosenWhere } | { readonly refusal: string }
+  { readonly message: InboundMessage; readonly choice: ChosenEnvironment } | { readonly refusal: string }
 > {
   const { adapter, installation, message: pressed, thread } = context;
   const { storage } = deps;

@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
-import type { RunSubject } from "../core/runs/run-store.ts";
+import type { RunAggregate } from "../core/runs/run-store.ts";
 import type { Statements } from "./database.ts";
 import { type FollowUp, Prisma, type Run, type Thread } from "./generated/client.ts";
 import { selectList } from "./rows.ts";
@@ -20,14 +20,14 @@ const READ = `
   FROM runs WHERE id = $1::uuid`;
 
 /** A run with the version by which a later change is recognised. */
-export interface VersionedSubject extends RunSubject {
+export interface VersionedAggregate extends RunAggregate {
   readonly version: string;
 }
 
 /** Times are texts in JSON. No withdrawn follow-up is read. */
 type Sent<Row> = Omit<Row, "createdAt" | "editedAt" | "withdrawnAt"> & { readonly createdAt: string };
 type SentFollowUp = Sent<FollowUp> & { readonly editedAt: string | null };
-interface SubjectRow extends Run {
+interface AggregateRow extends Run {
   readonly version: string;
   readonly over: boolean;
   readonly followUps: readonly SentFollowUp[] | null;
@@ -43,11 +43,11 @@ export async function lockRun(statements: Pick<Statements, "rows">, id: RunId): 
  * Everything that a decision needs. It must be read again after waiting for a lock, because a statement sees the
  * state at its start.
  */
-export async function readSubject(
+export async function readAggregate(
   statements: Pick<Statements, "rows">,
   id: RunId,
-): Promise<VersionedSubject> {
-  const [row] = await statements.rows<SubjectRow>({ text: READ, values: [id] });
+): Promise<VersionedAggregate> {
+  const [row] = await statements.rows<AggregateRow>({ text: READ, values: [id] });
   if (row === undefined) {
     throw new AppError("resource_not_found", "There is no such run.");
   }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ThreadKey } from "../../../../src/core/ids.ts";
-import { type ChoiceSearch, searchChoices } from "../../../../src/core/inbox/ask-where.ts";
+import { type ChoiceSearch, searchChoices } from "../../../../src/core/inbox/environment-choice.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
@@ -14,7 +14,7 @@ const PLACE = { adapter: "memory", installation: "here", place: "C1" };
 let harness: InboxHarness;
 beforeEach(async () => {
   harness = new InboxHarness();
-  harness.adapter.traits = { ...harness.adapter.traits, source: "SLACK", asksWhere: true };
+  harness.adapter.traits = { ...harness.adapter.traits, source: "SLACK", asksForEnvironment: true };
   await harness.start();
 });
 
@@ -141,11 +141,11 @@ describe("where a request is worked on", () => {
     const all = ["backend (acme/shop)", "website (acme/site)"];
     await harness.receive({});
     const requestId = questions()[0]?.requestId ?? "";
-    const found = async (words: string, changes: Partial<ChoiceSearch> = {}) => {
+    const found = async (query: string, changes: Partial<ChoiceSearch> = {}) => {
       const by = { adapter: "memory", installation: "here", subject: "memory:Ada", requestId };
       const { adapter, storage } = harness;
       const deps = { adapters: new Map([[adapter.name, adapter]]), storage };
-      const options = await searchChoices({ ...by, words, ...changes }, deps);
+      const options = await searchChoices({ ...by, query, ...changes }, deps);
       return options.map(({ name }) => name);
     };
 

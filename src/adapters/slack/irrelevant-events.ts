@@ -20,7 +20,7 @@ const reactionSchema = z.object({ reaction: z.string() });
  * nobody wrote, or a reaction that asks for nothing. `translate` would ignore it too. Most events are such, so they are
  * not stored. An edit that adds a mention comes as an event of its own.
  */
-export function concernsNobody(event: { readonly type: string; readonly subtype?: unknown }): boolean {
+export function isIrrelevant(event: { readonly type: string; readonly subtype?: unknown }): boolean {
   switch (event.type) {
     case "message":
       return event.subtype === "message_changed" ? isUnwritten(event) : isUnthreaded(event);
