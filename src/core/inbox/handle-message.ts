@@ -5,6 +5,7 @@ import { retriedRun } from "../runs/retried-run.ts";
 import type { Run } from "../runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../runs/states.ts";
 import type { Notice } from "../threads/notice.ts";
+import { statusText } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { ButtonAction } from "../threads/thread-adapter.ts";
 import { attachFiles } from "./attach-files.ts";
@@ -39,7 +40,7 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
     case "stop":
       return stop(context, deps);
     case "status":
-      return reply(context, deps, await statusText(context, deps));
+      return reply(context, deps, await runStatusText(context, deps));
     case "help":
       return reply(context, deps, helpText(adapter.traits.trigger));
     case "new":
@@ -286,15 +287,15 @@ async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["i
   }
 }
 
-async function statusText(context: AuthorizedContext, { runs, storage }: InboxDeps): Promise<string> {
+async function runStatusText(context: AuthorizedContext, { runs, storage }: InboxDeps): Promise<string> {
   const { author, thread } = context;
   if (thread.runId === undefined) {
     const [asked] = await storage.inbox.listAskedIn(thread.id);
     return asked === undefined ? noRunText(context) : UNDECIDED;
   }
   const run = await runs.get({ id: thread.runId }, author);
-  const reason = run.statusMessage === undefined ? "" : ` (${run.statusMessage.message})`;
-  return `"${run.title}" ${STATE_PHRASES[run.state]}${reason}. ${runs.sessionLink(run)}`;
+  const reason = run.statusMessage === undefined ? "" : ` ${statusText(run.statusMessage)}`;
+  return `"${run.title}" ${STATE_PHRASES[run.state]}.${reason}\n${runs.sessionLink(run)}`;
 }
 
 const UNDECIDED = "A request here waits until its author or an administrator chooses where I should work.";

@@ -135,13 +135,24 @@ describe("a message that names the bot", () => {
     expect(await harness.storage.threads.find(ADDRESS)).not.toHaveProperty("runId");
   });
 
+  test("the status of a run that failed says why", async () => {
+    harness.agents.scripts.push(async () => ({ stopReason: "refusal" }));
+    await harness.receive({ text: "Fix it" });
+
+    await harness.receive({ text: "status" });
+
+    expect(harness.repliesShown()).toEqual([
+      expect.stringMatching(/^"Fix it" has failed\. The agent refused to continue\.\nhttp:\/\/here/),
+    ]);
+  });
+
   test("a status message is answered with the state of the run", async () => {
     await harness.receive({ text: "Fix it" });
 
     expect(await harness.receive({ text: "status" })).toBe("replied");
 
     expect(harness.repliesShown()).toEqual([
-      expect.stringMatching(/^"Fix it" has succeeded\. http:\/\/here\/sessions\//),
+      expect.stringMatching(/^"Fix it" has succeeded\.\nhttp:\/\/here\/sessions\//),
     ]);
   });
 
