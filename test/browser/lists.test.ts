@@ -270,6 +270,25 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     );
   });
 
+  test("a key is revoked after a question, which Escape answers with no", async () => {
+    await send("POST", "keys", { name: "Old laptop", scopes: ["runs:read"] });
+    const page = await visit("/account");
+    const revoke = page.getByRole("button", { name: "Revoke Old laptop" });
+    const dialog = page.getByRole("alertdialog", { name: "Revoke the key “Old laptop”?" });
+    await revoke.click();
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    const kept = (await list("keys")).find(({ name }) => name === "Old laptop");
+    await revoke.click();
+    await dialog.getByRole("button", { name: "Revoke key" }).click();
+    await revoke.waitFor({ state: "detached" });
+    await page.close();
+
+    expect(kept).not.toHaveProperty("revoked_at");
+    expect((await list("keys")).find(({ name }) => name === "Old laptop")).toHaveProperty("revoked_at");
+  });
+
   test("a member who may only read sees no button that changes something", async () => {
     const { uid } = await send("POST", "principals", { type: "user", display_name: "Mira" });
     const { key = "" } = await send("POST", "keys", {
