@@ -29,6 +29,8 @@ export class SocketModeServer {
   refusal: string | undefined;
   /** `apps.connections.open` is answered 429 with this time, and not served. */
   retryAfterSeconds: number | undefined;
+  /** The address that `apps.connections.open` gives refuses connections. */
+  isUnreachable = false;
   /** New connections are accepted and then left alone: no hello, no answer to a ping. */
   isMute = false;
   /** The number of calls of `apps.connections.open`. */
@@ -82,7 +84,7 @@ export class SocketModeServer {
     if (this.refusal !== undefined) {
       return { ok: false, error: this.refusal };
     }
-    const { port } = this.#sockets.address() as AddressInfo;
+    const port = this.isUnreachable ? 1 : (this.#sockets.address() as AddressInfo).port;
     return { ok: true, url: `ws://127.0.0.1:${port}/link/?ticket=${randomUUID()}` };
   }
 

@@ -193,8 +193,10 @@ describe("an envelope", () => {
   test("an envelope that cannot be read is acknowledged, because its repetition would be the same", async () => {
     const connection = await start();
     const id = connection.deliver({ type: "events_api", payload: { nothing: "known" } });
+    connection.send({ type: "unknown", envelope_id: "other", payload: anEvent() });
 
     expect(await connection.acknowledgementOf(id)).toEqual({ envelope_id: id });
+    expect(await connection.acknowledgementOf("other")).toEqual({ envelope_id: "other" });
     expect(stored).toEqual([]);
   });
 });
@@ -273,6 +275,29 @@ describe("the connection", () => {
     await stopping;
     expect(clock.elapsedMs()).toBeLessThan(10_000);
     socket.resume();
+  });
+
+  test("a connection that was in use for a while is opened again without a pause", async () => {
+    const first = await start();
+    await clock.advance(15_000);
+    first.socket.terminate();
+    await waitFor(() => lines.includes("slack.socket.lost"), { what: "the loss to be logged" });
+
+    await clock.advance(0);
+
+    await waitFor(() => slack.opened === 2, { what: "another connection" });
+    expect(clock.elapsedMs()).toBe(15_000);
+  });
+
+  test("an address that refuses the connection is told to nobody, because it has a ticket", async () => {
+    slack.isUnreachable = true;
+    socketMode.start();
+    await waitFor(() => lines.includes("slack.socket.lost"), { what: "the failure to be logged" });
+
+    const finding = await socketMode.check.run();
+
+    expect(finding).toMatchObject({ status: "warn", message: expect.stringContaining("ECONNREFUSED") });
+    expect(JSON.stringify(finding)).not.toContain("ticket");
   });
 
   test("a lost connection is opened again", async () => {
