@@ -161,6 +161,14 @@ describe("private commands", () => {
     expect(await harness.storage.signInLinks.findByHash("hash", harness.clock.now())).toBeUndefined();
   });
 
+  test("nobody gets a link in an installation that is switched off", async () => {
+    const { installations, signInLinks } = harness.storage;
+    await installations.update({ ...(await installations.ensure("memory", "here")), enabled: false });
+
+    expect(await answer("link")).toMatch(/not switched on here/);
+    expect(await signInLinks.findByHash("hash", harness.clock.now())).toBeUndefined();
+  });
+
   test("an account that is switched off gets no link", async () => {
     const ada = await harness.person();
     await harness.storage.people.put({ ...ada, disabled: true });
