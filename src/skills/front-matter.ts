@@ -1,4 +1,4 @@
-import { parse } from "yaml";
+import { parseDocument } from "yaml";
 
 export interface SkillText {
   readonly name: string | undefined;
@@ -36,10 +36,13 @@ export function readSkillText(text: string): SkillText {
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** The document is not converted to objects: for keys that are collections in collections, that takes hours. */
 function membersOf(yaml: string): Members {
   try {
-    const value: unknown = parse(yaml, { logLevel: "silent", uniqueKeys: false, maxAliasCount: 10 });
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    const document = parseDocument(yaml, { logLevel: "silent", uniqueKeys: false });
+    return document.errors.length > 0
+      ? {}
+      : { name: document.get("name"), description: document.get("description") };
   } catch {
     return {};
   }

@@ -62,6 +62,10 @@ describe("reading a SKILL.md", () => {
     expect(readSkillText(`---\nname: "a\\nb\\u001b[31m"\n---\nx`).name).toBe("a b [31m");
     expect(readSkillText(`---\nname: deploy\n${laughs.join("\n")}\n---\nx`).name).toBe("deploy");
     expect(readSkillText(`---\nname: deploy\nx: ${"[".repeat(60_000)}\n---\nx`).name).toBe("deploy");
+    expect(readSkillText(`---\nname: deploy\n${"? ".repeat(500)}\n---\nx`).name).toBe("deploy");
+    expect(readSkillText(`---\nname: deploy\n${"[".repeat(300)}a${"]: 1".repeat(300)}\n---\nx`).name).toBe(
+      "deploy",
+    );
     expect(readSkillText(`---\n${"-".repeat(60_000)}`).name).toBeUndefined();
     // Without a bound the first of them alone would take days.
     expect(performance.now() - startedAt).toBeLessThan(25_000);
