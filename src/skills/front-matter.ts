@@ -39,7 +39,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** The document is not converted to objects: for keys that are collections in collections, that takes hours. */
 function membersOf(yaml: string): Members {
   try {
-    const document = parseDocument(yaml, { logLevel: "silent", uniqueKeys: false });
+    const document = parseDocument(yaml, { logLevel: "silent", prettyErrors: false, uniqueKeys: false });
     return document.errors.length > 0
       ? {}
       : { name: document.get("name"), description: document.get("description") };
