@@ -3,7 +3,8 @@ import type { Log } from "../../core/ports/log.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { withTimeout } from "../../core/with-timeout.ts";
 import { DeliveryProblem } from "../delivery-problem.ts";
-import { ForgedRequests } from "../forged-requests.ts";
+import { keepBodiesRaw } from "../raw-webhooks.ts";
+import { RefusedRequests } from "../refused-requests.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
 
@@ -27,15 +28,14 @@ export interface WebhookDeps {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly deps: WebhookDeps & { readonly forged: ForgedRequests };
+  readonly deps: WebhookDeps & { readonly forged: RefusedRequests };
 }
 
 /** Serves `POST /webhooks/github`, in a scope of its own, so that only these bodies stay unparsed. */
 export function webhookRoutes(webhookDeps: WebhookDeps): FastifyPluginAsync {
-  const deps = { ...webhookDeps, forged: new ForgedRequests(webhookDeps.log, "github.webhook.rejected") };
+  const deps = { ...webhookDeps, forged: new RefusedRequests(webhookDeps.log, "github.webhook.rejected") };
   return async (server) => {
-    server.removeAllContentTypeParsers();
-    server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    keepBodiesRaw(server, new RefusedRequests(webhookDeps.log, "github.webhook.refused"));
     server.post("/webhooks/github", { bodyLimit: BODY_LIMIT_BYTES }, (request, reply) =>
       receive({ request, reply, deps }),
     );

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../../core/ports/log.ts";
 import { DeliveryProblem } from "../delivery-problem.ts";
-import { ForgedRequests } from "../forged-requests.ts";
+import { keepBodiesRaw } from "../raw-webhooks.ts";
+import { RefusedRequests } from "../refused-requests.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import type { Receiver } from "./receiver.ts";
 import { readWebhookRequest } from "./webhook-request.ts";
@@ -23,15 +24,14 @@ export interface WebhookDeps {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly deps: WebhookDeps & { readonly forged: ForgedRequests };
+  readonly deps: WebhookDeps & { readonly forged: RefusedRequests };
 }
 
 /** Serves `POST /webhooks/slack`, in a scope of its own, so that only these bodies stay unparsed. */
 export function webhookRoutes(webhookDeps: WebhookDeps): FastifyPluginAsync {
-  const deps = { ...webhookDeps, forged: new ForgedRequests(webhookDeps.log, "slack.webhook.rejected") };
+  const deps = { ...webhookDeps, forged: new RefusedRequests(webhookDeps.log, "slack.webhook.rejected") };
   return async (server) => {
-    server.removeAllContentTypeParsers();
-    server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    keepBodiesRaw(server, new RefusedRequests(webhookDeps.log, "slack.webhook.refused"));
     server.post("/webhooks/slack", { bodyLimit: BODY_LIMIT_BYTES }, (request, reply) =>
       receive({ request, reply, deps }),
     );

@@ -115,6 +115,8 @@ describe("a signed delivery", () => {
 
   test("a signed delivery of more than GitHub ever sends is refused", async () => {
     expect((await post("x".repeat(27 * 1024 * 1024))).statusCode).toBe(413);
+    expect(logged).toContain("github.webhook.refused");
+    expect(logged).toContain("FST_ERR_CTP_BODY_TOO_LARGE");
   });
 
   test("a deletion is stored, because it withdraws what the text asked for", async () => {

@@ -146,6 +146,9 @@ describe("a signed event", () => {
     expect((await send(large)).statusCode).toBe(200);
     expect((await send(tooLarge)).statusCode).toBe(413);
     expect([...inbox.keys()]).toEqual(["Ev2"]);
+    expect(lines.filter((line) => line.includes("slack.webhook.refused"))).toEqual([
+      expect.stringContaining("FST_ERR_CTP_BODY_TOO_LARGE"),
+    ]);
   });
 });
 

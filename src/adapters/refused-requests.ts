@@ -3,10 +3,10 @@ import type { Log } from "../core/ports/log.ts";
 const PERIOD_MS = 60_000;
 
 /**
- * Logs requests with a wrong signature, at most one line a minute with their number. One line for each would let a
+ * Logs refused requests of one kind, at most one line a minute with their number. One line for each would let a
  * stranger fill the disk and take the processor time of the log.
  */
-export class ForgedRequests {
+export class RefusedRequests {
   readonly #log: Log;
   readonly #message: string;
   readonly #elapsedMs: () => number;
@@ -19,14 +19,14 @@ export class ForgedRequests {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** `requestId`: the request that the line names. */
-  add(requestId: string): void {
+  /** `requestId`: the request that the line names. `code`: why this one was refused, if the message does not say it. */
+  add(requestId: string, code?: string): void {
     this.#count += 1;
     const nowMs = this.#elapsedMs();
     if (nowMs - this.#loggedAtMs < PERIOD_MS) {
       return;
     }
-    this.#log.warn(this.#message, { requestId, count: this.#count });
+    this.#log.warn(this.#message, { requestId, count: this.#count, ...(code === undefined ? {} : { code }) });
     this.#count = 0;
     this.#loggedAtMs = nowMs;
   }
