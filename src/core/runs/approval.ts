@@ -69,7 +69,7 @@ export function requestInputs(
   return [{ text: requestOf(run), attachments }, ...texts.map((text = "") => ({ text, attachments: [] }))];
 }
 
-/** The text of a follow-up, with the text around them and its files. */
+/** The text of a follow-up, with the text around it and its files. */
 export function followUpInput({
   context,
   files = [],

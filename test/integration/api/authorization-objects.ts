@@ -110,6 +110,11 @@ export class TestObjects {
       case "/agent/secrets":
         return this.#secret(place);
       case "/agent/runs/:runId/permissions":
+      // The server sends these pages for each id, and the pages read the object by the API.
+      case "/environments":
+      case "/rules/policies":
+      case "/rules/routing":
+      case "/schedules":
         return randomUUID();
       case "/setup":
         return "an-adapter";
