@@ -5,7 +5,7 @@ import { type Skill, type SkillPlace, skillId } from "./skill.ts";
 
 const SKILLS_DIRECTORY = ".skills";
 const ARTIFACTS =
-  "Files that are for people and not for the repository (a report, say) belong into the directory $ERRAND_ARTIFACTS_DIR.";
+  "Put files that are for people and not for the repository, such as a report, into the directory $ERRAND_ARTIFACTS_DIR.";
 
 /** A skill of a run, and where its files are. */
 export interface PlacedSkill {
