@@ -1,5 +1,6 @@
 import { checksText } from "../core/pull-requests/pull-request-status.ts";
 import type { PlanStep } from "../core/runs/run.ts";
+import type { RunState } from "../core/runs/states.ts";
 import type { RunCard } from "../core/threads/notice.ts";
 
 const MAX_PLAN_STEPS = 12;
@@ -11,6 +12,22 @@ export const HEADINGS = {
   outcome: "How it ended",
   question: "The agent asks",
 } as const;
+
+/** How a card names the state of its run. */
+export const STATE_WORDS = {
+  QUEUED: "Queued",
+  PENDING: "Preparing the workspace",
+  CLAIMED: "Starting the agent",
+  INPROGRESS: "Working",
+  BLOCKED: "Waiting for an answer",
+  SUCCEEDED: "Succeeded",
+  FAILED: "Failed",
+  ERROR: "Error",
+  CANCELLED: "Cancelled",
+} as const satisfies Readonly<Record<RunState, string>>;
+
+/** In place of the state while the run or a follow-up is not approved. */
+export const UNAPPROVED = "Waiting for approval";
 
 /** The turn, its time so far and the cost of the run: `turn 2`, `3 min 5 s`, `$0.12`. */
 export function figures({ costUsd, elapsedSeconds, turn }: RunCard): string[] {

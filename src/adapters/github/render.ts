@@ -2,7 +2,15 @@ import { z } from "zod";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import { messageKeyOf, type Notice, type RunCard, type UnpushedWork } from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
-import { figures, HEADINGS, planLines, pullRequestWords, workspaceLine } from "../card-words.ts";
+import {
+  figures,
+  HEADINGS,
+  planLines,
+  pullRequestWords,
+  STATE_WORDS,
+  UNAPPROVED,
+  workspaceLine,
+} from "../card-words.ts";
 import { defuse, defuseLine, exactCode } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";
 
@@ -13,19 +21,11 @@ const MAX_MESSAGE = 4_000;
 const MAX_STEP = 150;
 const MAX_PATCH = 24_000;
 
-const STATE_WORDS: Readonly<Record<RunState, string>> = {
-  QUEUED: "Queued",
-  PENDING: "Preparing the workspace",
-  CLAIMED: "Starting the agent",
-  INPROGRESS: "Working",
-  BLOCKED: "Waiting for an answer",
+const STATES: Readonly<Record<RunState, string>> = {
+  ...STATE_WORDS,
   SUCCEEDED: "Done",
-  FAILED: "Failed",
   ERROR: "Stopped by an error",
-  CANCELLED: "Cancelled",
 };
-
-const UNAPPROVED = "Waiting for approval";
 
 type ShownNotice = Exclude<Notice, { kind: "seen" | "ended" }>;
 type Message = Omit<Extract<Notice, { kind: "message" }>, "kind" | "purpose">;
@@ -126,11 +126,7 @@ function cardBody(card: RunCard, trigger: string): string {
 
 function headline(card: RunCard): string {
   const { state, title, sessionLink } = card;
-  const parts = [
-    `**${isUnapproved(card) ? UNAPPROVED : STATE_WORDS[state]}**`,
-    safeLine(title),
-    ...figures(card),
-  ];
+  const parts = [`**${isUnapproved(card) ? UNAPPROVED : STATES[state]}**`, safeLine(title), ...figures(card)];
   return [...parts, `[session](${sessionLink})`].filter((part) => part !== "").join(" · ");
 }
 

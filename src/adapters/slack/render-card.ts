@@ -1,7 +1,15 @@
 import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
 import type { RunCard } from "../../core/threads/notice.ts";
-import { figures, planLines, pullRequestWords, shownSteps, workspaceLine } from "../card-words.ts";
+import {
+  figures,
+  planLines,
+  pullRequestWords,
+  STATE_WORDS,
+  shownSteps,
+  UNAPPROVED,
+  workspaceLine,
+} from "../card-words.ts";
 import {
   context,
   header,
@@ -23,22 +31,22 @@ const MAX_STEP = 150;
 /** chat.update refuses longer texts, although chat.postMessage accepts them. */
 const MAX_PLAIN_TEXT = 3_900;
 
-const STATES: Readonly<Record<RunState, { readonly emoji: string; readonly words: string }>> = {
-  QUEUED: { emoji: "⏳", words: "Queued" },
-  PENDING: { emoji: "⏳", words: "Preparing the workspace" },
-  CLAIMED: { emoji: "⏳", words: "Starting the agent" },
-  INPROGRESS: { emoji: "🏃", words: "Working" },
-  BLOCKED: { emoji: "✋", words: "Waiting for an answer" },
-  SUCCEEDED: { emoji: "✅", words: "Succeeded" },
-  FAILED: { emoji: "❌", words: "Failed" },
-  ERROR: { emoji: "⚠️", words: "Error" },
-  CANCELLED: { emoji: "🚫", words: "Cancelled" },
+const EMOJI: Readonly<Record<RunState, string>> = {
+  QUEUED: "⏳",
+  PENDING: "⏳",
+  CLAIMED: "⏳",
+  INPROGRESS: "🏃",
+  BLOCKED: "✋",
+  SUCCEEDED: "✅",
+  FAILED: "❌",
+  ERROR: "⚠️",
+  CANCELLED: "🚫",
 };
 
-const UNAPPROVED = { emoji: "✋", words: "Waiting for approval" } as const;
-
 export function renderCard(card: RunCard, marker: Marker): Rendered {
-  const { emoji, words } = isUnapproved(card) ? UNAPPROVED : STATES[card.state];
+  const [emoji, words] = isUnapproved(card)
+    ? [EMOJI.BLOCKED, UNAPPROVED]
+    : [EMOJI[card.state], STATE_WORDS[card.state]];
   const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
   const lines = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
   const step = card.step === undefined ? "" : `Now: ${defuseLine(card.step, MAX_STEP)}`;
