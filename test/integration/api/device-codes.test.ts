@@ -266,7 +266,7 @@ test("a network gets 30 device codes at a time, also of concurrent requests, and
   const ask = async () => (await call(harness, `${API}/device-codes`, { body: {}, key: null })).status;
   harness.clock.aheadMs += 11 * 60_000;
 
-  // On a busy machine, some of so many requests get no connection to the database in time, and get a 503.
+  // Under load, some of so many requests get no connection to the database in time, and get a 503.
   const statuses = await Promise.all(Array.from({ length: 120 }, ask));
   while (statuses.at(-1) !== 429) {
     statuses.push(await ask());
