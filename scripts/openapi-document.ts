@@ -4,6 +4,7 @@ import { apiDeps, type Bootstrap, compose } from "../src/app/compose.ts";
 import { createLogger } from "../src/app/logger.ts";
 import { readConfig } from "../src/config/config.ts";
 import { createKnownSecrets } from "../src/secrets/redaction.ts";
+import { ServerProof } from "../src/secrets/server-proof.ts";
 
 const NOWHERE = "postgresql://nobody@127.0.0.1:1/none";
 
@@ -24,6 +25,7 @@ export async function withUnstartedServer<T>(
     knownSecrets: createKnownSecrets([]),
     logger: createLogger("silent", (text) => text),
     tls: undefined,
+    serverProof: new ServerProof(),
     publicUrl: () => "http://127.0.0.1",
   };
   const parts = await compose(bootstrap);

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CliError, EXIT, UsageError } from "./failure.ts";
+import { addressOf, findDataFolder, isLoopback, readLocalServer, requireProof } from "./local-server.ts";
 
 /** A server and a key for it, under a name. */
 export interface Context {
@@ -66,7 +67,8 @@ export class Settings {
 
   /**
    * Finds the server and the key: options first, then the variables, then the current context, then a server that
-   * was started in this directory or one above it.
+   * was started in this directory or one above it. An address that the user has not named gets a key only after the
+   * server there has proved that the data directory is its own.
    */
   async connection(options: { readonly url?: string; readonly context?: string } = {}): Promise<Connection> {
     const { ERRAND_API_KEY: apiKey, ERRAND_CONTEXT, ERRAND_URL } = this.#env;
@@ -87,38 +89,58 @@ export class Settings {
     const text = options.url ?? ERRAND_URL;
     const url = text ? serverAddress(text) : undefined;
     if (apiKey) {
-      return { url: url ?? LOCAL_URL, apiKey, origin: "ERRAND_API_KEY" };
+      return { url: url ?? (await this.#urlForVariable()), apiKey, origin: "ERRAND_API_KEY" };
     }
     const known = url === undefined ? current : nameOf(contexts, url);
     const context = known === undefined ? undefined : contexts[known];
     if (context !== undefined) {
       return { ...context, origin: `context ${known}` };
     }
-    const local = await this.#localKey(url ?? LOCAL_URL);
+    const local = await this.#localKey(url);
     if (local !== undefined) {
-      return { url: url ?? LOCAL_URL, ...local };
+      return local;
     }
     throw notSignedIn(url, Object.keys(contexts));
   }
 
-  /** The key that a server on this machine wrote. It is never sent to another machine. */
-  async #localKey(url: string): Promise<{ readonly apiKey: string; readonly origin: string } | undefined> {
-    if (!["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname)) {
+  /** The address of the server that was started in this directory or one above it, after its proof. */
+  async localUrl(): Promise<string | undefined> {
+    const folder = await findDataFolder("server.json", this.#env.ERRAND_DATA_DIR);
+    const server = folder === undefined ? undefined : await readLocalServer(folder);
+    if (server !== undefined) {
+      await requireProof(server, server.url);
+    }
+    return server?.url;
+  }
+
+  async #urlForVariable(): Promise<string> {
+    const url = await this.localUrl();
+    if (url === undefined) {
+      throw new UsageError(
+        "ERRAND_API_KEY is set, but not the server that may get the key.",
+        `Set ERRAND_URL to its address, for example ERRAND_URL=${LOCAL_URL}`,
+      );
+    }
+    return url;
+  }
+
+  /** The key that a server on this machine wrote. It is sent only to that server. */
+  async #localKey(url: string | undefined): Promise<Connection | undefined> {
+    const folder = await findDataFolder("api-key", this.#env.ERRAND_DATA_DIR);
+    if (folder === undefined) {
       return undefined;
     }
-    const own = this.#env.ERRAND_DATA_DIR;
-    for (const folder of own === undefined ? dataFolders(process.cwd()) : [own]) {
-      const file = join(folder, "api-key");
-      if (
-        await access(file).then(
-          () => true,
-          () => false,
-        )
-      ) {
-        return { apiKey: (await readFile(file, "utf8")).trim(), origin: file };
-      }
+    const server = await readLocalServer(folder);
+    if (server === undefined && isLoopback(url)) {
+      throw new CliError(`The server of ${folder} does not run.`, "Start it with npm start.");
     }
-    return undefined;
+    const address = server === undefined ? undefined : addressOf(server, url);
+    if (server === undefined || address === undefined) {
+      return undefined;
+    }
+    await requireProof(server, address);
+    const file = join(folder, "api-key");
+    return { url: address, apiKey: (await readFile(file, "utf8")).trim(), origin: file };
   }
 }
 
@@ -127,12 +149,6 @@ function notSignedIn(url: string | undefined, contexts: readonly string[]): CliE
   return url === undefined
     ? new CliError("You are not signed in.", `Run: errand login${choice}`, EXIT.notAllowed)
     : new CliError(`You are not signed in to ${url}.`, `Run: errand login --url ${url}`, EXIT.notAllowed);
-}
-
-/** The data directories of servers that were started in this directory or one above it. */
-function dataFolders(directory: string): readonly string[] {
-  const parent = dirname(directory);
-  return [join(directory, ".errand"), ...(parent === directory ? [] : dataFolders(parent))];
 }
 
 function folderOf({ ERRAND_CONFIG_DIR, XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv): string {

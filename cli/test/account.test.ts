@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { CliHarness } from "./cli-harness.ts";
@@ -48,20 +48,6 @@ describe("signing in", () => {
     expect(await output(["whoami", "--context", "second"], { env })).toContain("key from\tcontext second");
     await output(["logout"], { env });
     expect(await output(["config", "contexts"], { env })).toBe(`second\t\t${service.url}\n`);
-  });
-
-  test("the key of a server on this machine is found in its data directory, and goes nowhere else", async () => {
-    const local = join(folder, "local/below");
-    await mkdir(join(folder, "local/.errand"), { recursive: true });
-    await mkdir(local);
-    await writeFile(join(folder, "local/.errand/api-key"), `${service.apiKey}\n`);
-    const env = { ERRAND_API_KEY: "" };
-
-    const here = await errand(["whoami", "--json"], { env, cwd: local });
-    const elsewhere = await errand(["whoami", "--url", "http://errand.invalid"], { env, cwd: local });
-
-    expect(JSON.parse(here.stdout).team.name).toBe("Team");
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([4, expect.stringContaining("not signed in")]);
   });
 
   test("the address of a server may end with a slash or the path of the API", async () => {

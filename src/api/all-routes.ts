@@ -23,6 +23,7 @@ import { providerPages } from "./pages/provider-pages.ts";
 import { signInLinkPages } from "./pages/sign-in-link-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { serverProofRoutes } from "./routes/server-proof.ts";
 
 export { addOpenapi } from "./openapi/openapi.ts";
 
@@ -33,6 +34,7 @@ export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<vo
   await app.register(cookie);
   await app.register(openapiRoute);
   await app.register(referencePage);
+  await app.register(serverProofRoutes(deps));
   const limit = createRateLimit(deps.clock, limitsOf(deps));
   await app.register(api(deps, auth, limit), { prefix: "/api/v1" });
   await app.register(async (scope) => {

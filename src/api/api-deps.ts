@@ -53,6 +53,8 @@ export interface ApiDeps {
   readonly signInHelp: string;
   /** Returns undefined if the process is ready for work, otherwise the reason. */
   readonly ready: () => Promise<string | undefined>;
+  /** The proof that this server wrote its data directory; undefined until it listens. */
+  readonly proveServer: (nonce: string) => string | undefined;
   /** A worker without the API serves only its health. */
   readonly serves: "everything" | "health";
   /**

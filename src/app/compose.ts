@@ -44,6 +44,7 @@ import { JOB_INSERT } from "../queue/queue-settings.ts";
 import type { KnownSecrets } from "../secrets/redaction.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
+import type { ServerProof } from "../secrets/server-proof.ts";
 import { oidcProvider } from "../sign-in/oidc.ts";
 import { createGitSkillLibrary } from "../skills/git-skill-library.ts";
 import { createPrismaBlobStore } from "../storage/blob-store.ts";
@@ -68,6 +69,7 @@ export interface Bootstrap {
   readonly logger: Logger;
   readonly tls: ApiDeps["tls"];
   readonly publicUrl: () => string;
+  readonly serverProof: ServerProof;
 }
 
 /** The long-lived objects of the application, and the services that use them. */
@@ -253,6 +255,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     formerHashers,
     sessionSecret: deriveKey(bootstrap.secretKey, "cookies"),
     publicUrl: bootstrap.publicUrl,
+    proveServer: (nonce) => bootstrap.serverProof.prove(nonce),
     signInProviders: signInProviders(bootstrap.config, deps),
     signInHelp: bootstrap.config.signIn.help,
     serves: bootstrap.config.role === "worker" ? "health" : "everything",

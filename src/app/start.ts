@@ -14,6 +14,7 @@ import { RESTRICTED } from "../core/workers/worker.ts";
 import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
 import { createKnownSecrets } from "../secrets/redaction.ts";
 import { randomSecret, readOrCreateSecret } from "../secrets/secret-files.ts";
+import { ServerProof } from "../secrets/server-proof.ts";
 import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
 import { type AppDeps, apiDeps, type Bootstrap, compose } from "./compose.ts";
@@ -123,7 +124,9 @@ async function prepare(
     log.warn("event_log.positions.moved");
   }
   const address = { url: config.publicUrl ?? ownUrl(config) };
-  return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl: () => address.url, address };
+  const publicUrl = () => address.url;
+  const serverProof = new ServerProof();
+  return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl, serverProof, address };
 }
 
 async function startDatabase(dataDir: string, log: Log, undo: AsyncDisposableStack): Promise<string> {
@@ -159,6 +162,9 @@ async function listen(
   }
   if (config.publicUrl === undefined) {
     address.url = server.listeningOrigin;
+  }
+  if (config.role !== "worker") {
+    undo.defer(await bootstrap.serverProof.publish(config.dataDir, server.listeningOrigin));
   }
   return server;
 }

@@ -34,11 +34,11 @@ export function addAccountCommands(program: Command): void {
         "Write it to standard input: errand login --with-token. Or sign in with a browser: errand login --web",
       );
     }
-    const known = cli.options.url || process.env.ERRAND_URL;
     const isAsked = options.withToken !== true && cli.isInteractive;
     const { contexts, current = "" } = await cli.settings.read();
-    const usual = contexts[cli.options.context ?? current]?.url ?? LOCAL_URL;
-    const url = serverAddress(known || (isAsked ? await askText("Address of the server", usual) : usual));
+    const url = serverAddress(
+      await chooseAddress(cli, isAsked, contexts[cli.options.context ?? current]?.url),
+    );
     const apiKey = await keyFor(cli, url, options);
     if (apiKey === "") {
       throw new UsageError("The key is empty.");
@@ -97,6 +97,21 @@ export function addAccountCommands(program: Command): void {
       "key from": origin,
     });
   });
+}
+
+async function chooseAddress(cli: Cli, isAsked: boolean, usual: string | undefined): Promise<string> {
+  const known = cli.options.url || process.env.ERRAND_URL;
+  if (known) {
+    return known;
+  }
+  if (isAsked) {
+    return askText("Address of the server", usual ?? LOCAL_URL);
+  }
+  const address = usual ?? (await cli.settings.localUrl());
+  if (address === undefined) {
+    throw new UsageError("The server is not named.", `For example: errand login --url ${LOCAL_URL}`);
+  }
+  return address;
 }
 
 function noteVariable({ output }: Cli): void {

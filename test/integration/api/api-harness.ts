@@ -237,6 +237,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     signInProviders: options.signInProviders ?? [],
     signInHelp: "Ask olga@acme.test.",
     publicUrl: options.publicUrl ?? (() => PUBLIC_URL),
+    proveServer: () => undefined,
     ready: options.ready ?? (async () => undefined),
     serves: options.serves ?? "everything",
     trustProxy: options.trustProxy ?? false,

@@ -50,6 +50,7 @@ const aWebhook = () => ({ url: "https://203.0.114.7/hook" });
 export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /healthz": "open",
   "GET /readyz": "open",
+  "GET /server-proof": "open",
   "GET /api/v1/openapi.json": "open",
   "GET /docs": "open",
   "GET /docs/": "open",
