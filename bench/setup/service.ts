@@ -36,7 +36,7 @@ export async function startService(
       ERRAND_DATA_DIR: dataDir,
       ERRAND_PORT: String(port),
       ERRAND_PUBLIC_URL: `http://127.0.0.1:${port}`,
-      ERRAND_API_KEY: API_KEY,
+      ERRAND_ADMIN_KEY: API_KEY,
       ERRAND_SECRET_KEY: SECRET_KEY,
       ERRAND_ROLE: "api",
       // Requests are counted as by default, but the limit is never reached.

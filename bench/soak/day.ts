@@ -125,7 +125,7 @@ async function openStage(cleanup: AsyncDisposableStack): Promise<Stage> {
       ...gitHost.environment,
       DATABASE_URL: postgres.url,
       ERRAND_SECRET_KEY: SECRET_KEY,
-      ERRAND_API_KEY: API_KEY,
+      ERRAND_ADMIN_KEY: API_KEY,
       ERRAND_SANDBOX: "local",
       ERRAND_LOCAL_COPY_HOURS: COPY_HOURS,
       TMPDIR: temporary,

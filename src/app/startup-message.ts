@@ -16,6 +16,7 @@ export function startupMessage(
   if (keyFile === undefined && config.apiKey === undefined) {
     lines.push(ELSEWHERE);
   }
+  lines.push(...config.notes);
   if (agentName === "demo") {
     lines.push(DEMO);
   }

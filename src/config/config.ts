@@ -12,6 +12,7 @@ import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts"
 import { formsOf } from "../secrets/redaction.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
 import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
+import { withoutClientVariables } from "./client-variables.ts";
 import { type DiskLimits, diskLimitsOf, diskVariables } from "./disk.ts";
 import { runSettingsOf, workVariables } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
@@ -37,6 +38,11 @@ const allowList = z
       return z.NEVER;
     }
   });
+/** Clients send it in a header. */
+const administratorKey = z
+  .string()
+  .min(16, "must have at least 16 characters")
+  .regex(/^[!-~]([ -~]*[!-~])?$/, "must contain only ASCII letters, digits and signs");
 const secretKey = z.string().min(32, "must have at least 32 characters");
 const secretKeys = z
   .string()
@@ -58,7 +64,7 @@ export const variables = z.object({
   ERRAND_DATA_DIR: z.string().default(".errand"),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   ERRAND_ROLE: z.enum(["all", "api", "worker"]).default("all"),
-  ERRAND_API_KEY: z.string().min(16, "must have at least 16 characters").optional(),
+  ERRAND_ADMIN_KEY: administratorKey.optional(),
   ERRAND_SECRET_KEY: secretKey.optional(),
   ERRAND_OLD_SECRET_KEYS: secretKeys,
   ...agentVariables,
@@ -137,6 +143,8 @@ export interface Config {
   readonly adapters: readonly NonNullable<AdapterReading["create"]>[];
   /** Of all adapters, whether or not they are configured. */
   readonly guides: readonly AdapterReading["guide"][];
+  /** What the operator should know of the variables, although the server starts. */
+  readonly notes: readonly string[];
   /** The values of all variables that hold secrets. They must never be shown. */
   readonly secrets: readonly string[];
 }
@@ -152,7 +160,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /** The only reader of the environment. One `StartupError` reports all problems. */
 export function readConfig(environment: Env): Config {
-  const env = withoutEmpty(environment);
+  const nonEmpty = withoutEmpty(environment);
+  const { env, notes } = withoutClientVariables(nonEmpty);
   const parsed = variables.safeParse(env);
   const adapters = readAdapters(env);
   const problems = [
@@ -168,11 +177,12 @@ export function readConfig(environment: Env): Config {
     ...configOf(parsed.data, env),
     adapters: switchedOn,
     guides: adapters.map(({ guide }) => guide),
-    secrets: secretsIn(env),
+    notes,
+    secrets: secretsIn(nonEmpty),
   });
 }
 
-function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guides" | "secrets"> {
+function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guides" | "notes" | "secrets"> {
   const { ERRAND_TLS_CERT: certFile, ERRAND_TLS_KEY: keyFile } = values;
   return {
     role: values.ERRAND_ROLE,
@@ -182,7 +192,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     dataDir: resolve(values.ERRAND_DATA_DIR),
     databaseUrl: values.DATABASE_URL,
     databaseConnections: values.ERRAND_DATABASE_CONNECTIONS,
-    apiKey: values.ERRAND_API_KEY,
+    apiKey: values.ERRAND_ADMIN_KEY,
     secretKey: values.ERRAND_SECRET_KEY,
     oldSecretKeys: values.ERRAND_OLD_SECRET_KEYS,
     agent: agentConfigOf(values, env),

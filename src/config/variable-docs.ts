@@ -49,10 +49,11 @@ const ownVariableDocs = {
       "`api`, `worker`, or `all` for both. `api` and `worker` require `DATABASE_URL` and `ERRAND_PUBLIC_URL`.",
     compose: "set",
   },
-  ERRAND_API_KEY: {
+  ERRAND_ADMIN_KEY: {
     group: "Keys",
     default: "(generated at the first start)",
-    description: "The administrator's API key, at least 16 characters.",
+    description:
+      "The administrator's API key, at least 16 ASCII letters, digits or signs. Its former name `ERRAND_API_KEY` is still accepted, unless `ERRAND_URL` or `ERRAND_CONTEXT` is set beside it.",
     secret: true,
   },
   ERRAND_SECRET_KEY: {

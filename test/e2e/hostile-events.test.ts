@@ -28,7 +28,7 @@ beforeAll(async () => {
   fixture = await Fixture.open({
     DATABASE_URL: server.url,
     ERRAND_SECRET_KEY: `secret-${randomUUID()}`,
-    ERRAND_API_KEY: `key-${randomUUID()}`,
+    ERRAND_ADMIN_KEY: `key-${randomUUID()}`,
     ERRAND_SANDBOX: "local",
   });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   fixture = await Fixture.open({
     DATABASE_URL: `postgresql://errand@127.0.0.1:${link.port}${pathname}`,
     ERRAND_SECRET_KEY: `secret-${randomUUID()}`,
-    ERRAND_API_KEY: `key-${randomUUID()}`,
+    ERRAND_ADMIN_KEY: `key-${randomUUID()}`,
     ERRAND_SANDBOX: "local",
   });
 });

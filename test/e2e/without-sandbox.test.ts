@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 const SANDBOXES: ReadonlySet<string> = new Set(["bwrap", "docker", "podman"]);
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const MODEL_KEY = {
-  ERRAND_API_KEY: "an-administrators-key",
+  ERRAND_ADMIN_KEY: "an-administrators-key",
   ERRAND_SECRET_KEY: "canary-secret-key-0123456789abcdef",
   ANTHROPIC_API_KEY: "canary-model-key",
 };

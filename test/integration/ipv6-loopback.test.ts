@@ -18,7 +18,7 @@ test.skipIf(!hasIpv6)("a service that listens on IPv6 logs its address in URL sy
     ERRAND_HOST: "::1",
     ERRAND_SANDBOX: "local",
     ERRAND_SECRET_KEY: "a secret key for a service on IPv6",
-    ERRAND_API_KEY: "a key for a service that is on IPv6",
+    ERRAND_ADMIN_KEY: "a key for a service that is on IPv6",
   });
   onTestFinished(async () => void (await service.end("SIGKILL")));
 

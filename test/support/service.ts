@@ -29,7 +29,7 @@ export async function startService(dataDir: string, env: Record<string, string> 
     await end(process.child, "SIGKILL");
     throw error;
   });
-  const apiKey = env.ERRAND_API_KEY ?? (await readFile(join(dataDir, "api-key"), "utf8")).trim();
+  const apiKey = env.ERRAND_ADMIN_KEY ?? (await readFile(join(dataDir, "api-key"), "utf8")).trim();
   return {
     url,
     apiKey,

@@ -34,10 +34,11 @@ function read(file: string): Promise<string> {
 
 /** The value that Compose passes if the operator set the variables of `set` only. */
 function substituted(value: string, set: Readonly<Record<string, string>>): string {
-  return value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, name: string, kind = "-", word = "") => {
-    const known = set[name] || (kind === "-" ? word : undefined);
+  const pattern = /\$\{(\w+)(?::([-?])((?:[^{}]|\$\{[^{}]*\})*))?\}/g;
+  return value.replace(pattern, (_all, name: string, kind = "-", word = "") => {
+    const known = set[name] || (kind === "-" ? substituted(word, set) : undefined);
     expect(known, `${name} is required`).toBeDefined();
-    return known;
+    return known ?? "";
   });
 }
 
@@ -55,7 +56,7 @@ test("with the three required variables alone, both processes of the compose fil
   const required = {
     POSTGRES_PASSWORD: "a".repeat(32),
     ERRAND_SECRET_KEY: "b".repeat(64),
-    ERRAND_API_KEY: "c".repeat(48),
+    ERRAND_ADMIN_KEY: "c".repeat(48),
   };
   const inImage = Object.fromEntries(
     Array.from(dockerfile.matchAll(/(ERRAND_\w+)=(\S+)/g), ([, name = "", value = ""]) => [name, value]),

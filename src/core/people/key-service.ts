@@ -333,6 +333,6 @@ function requireOfPeople({ createdBy }: ApiKey): void {
     return;
   }
   throw new AppError("invalid_request", "The installation's own key cannot be ended here.", {
-    remedy: "Replace the file api-key in the data directory, or ERRAND_API_KEY, and restart.",
+    remedy: "Replace the file api-key in the data directory, or ERRAND_ADMIN_KEY, and restart.",
   });
 }

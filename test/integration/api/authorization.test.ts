@@ -149,7 +149,7 @@ test("open routes need no key", async () => {
   });
 
   // The sign-in is requested with a wrong key, its link and the device's key without their secrets, the forms of a
-  // device from no page of the server, and the files without the signature that opens them.
+  // device from no page of the server, the files without the signature that opens them, and the proof without a nonce.
   const refuses = new Set([
     "POST /signin",
     "GET /signin/link",
@@ -160,6 +160,7 @@ test("open routes need no key", async () => {
     "POST /agent/device-codes/token",
     "GET /agent/transcript-files",
     "GET /agent/artifacts/:uid/file",
+    "GET /server-proof",
     "GET /agent/change-files/:owner/:name",
   ]);
   const refused = answers.filter(({ status, what }) => status >= 400 && !refuses.has(what));

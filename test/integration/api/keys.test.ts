@@ -221,7 +221,7 @@ describe("a key", () => {
     const answers = [await remove(`/keys/${id}`), await ask(`/keys/${id}/rotate`, { method: "POST" })];
 
     expect(answers.map(({ status }) => status)).toEqual([400, 400]);
-    expect(answers[0]?.body.remedy).toContain("ERRAND_API_KEY");
+    expect(answers[0]?.body.remedy).toContain("ERRAND_ADMIN_KEY");
     expect((await ask("/whoami")).status).toBe(200);
   });
 

@@ -3,7 +3,8 @@ import { waitFor } from "../../support/wait-for.ts";
 import { withFaultHarness } from "./fault-harness.ts";
 
 /** Stands for any bug: on the signal an uncaught error is thrown, with a secret in its message. */
-const BUG = "process.on('SIGUSR2', () => { throw new Error('broke with ' + process.env.ERRAND_API_KEY); });";
+const BUG =
+  "process.on('SIGUSR2', () => { throw new Error('broke with ' + process.env.ERRAND_ADMIN_KEY); });";
 
 test("a process with an uncaught error logs it without secrets and exits, and the next one continues", () =>
   withFaultHarness(async (harness) => {

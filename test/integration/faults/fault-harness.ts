@@ -94,7 +94,7 @@ export class FaultHarness {
     return {
       DATABASE_URL: this.databaseUrl,
       ERRAND_SECRET_KEY: SECRET_KEY,
-      ERRAND_API_KEY: API_KEY,
+      ERRAND_ADMIN_KEY: API_KEY,
       ERRAND_SANDBOX: "local",
       // Many processes share the server of the test run, which allows a hundred connections.
       ERRAND_DATABASE_CONNECTIONS: "2",

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Worker, withFaultHarness } from "./fault-harness.ts";
 
-const WITHOUT_KEY = { ERRAND_ROLE: "api", ERRAND_API_KEY: "" };
+const WITHOUT_KEY = { ERRAND_ROLE: "api", ERRAND_ADMIN_KEY: "" };
 
 function keyIn(dataDir: string): Promise<string | undefined> {
   return readFile(join(dataDir, "api-key"), "utf8").then(

@@ -290,7 +290,7 @@ test("the targets allowed to agents and those allowed to webhooks are separate",
 
 describe("reading the environment", () => {
   test.each(["", " ", "\t\n"])("every variable counts %j as not set", (blank) => {
-    const env = { ERRAND_PORT: blank, ERRAND_API_KEY: blank, SLACK_BOT_TOKEN: blank, GITHUB_APP_ID: blank };
+    const env = { ERRAND_PORT: blank, ERRAND_ADMIN_KEY: blank, SLACK_BOT_TOKEN: blank, GITHUB_APP_ID: blank };
 
     // Guides are functions, which are never equal.
     expect({ ...readConfig(env), guides: [] }).toEqual({ ...readConfig({}), guides: [] });
