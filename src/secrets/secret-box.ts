@@ -16,6 +16,7 @@ export function createSecretBox(keys: readonly [string, ...string[]]): SecretBox
   return {
     prefix: `${VERSION}.${sealingId}.`,
     seal: (text, owner) => seal(text, owner, sealingId, keyOf(byId, sealingId)),
+    bytesOf: (sealed) => Buffer.byteLength(sealed.split(".")[2] ?? "", "base64url") - NONCE_BYTES - TAG_BYTES,
     open(sealed, owner) {
       const [version, keyId = "", payload = ""] = sealed.split(".");
       if (version !== VERSION) {

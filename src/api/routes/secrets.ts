@@ -28,7 +28,7 @@ const PUT = {
     "The secret becomes an environment variable of runs that start or continue from now on. A team secret " +
     "applies to all runs of the team. Your own secret applies to the runs that you start, and takes precedence " +
     "over the team's secret of the same name. Everyone who may write to a run can make its agent use these " +
-    "secrets.",
+    "secrets. All secrets of a team can have at most 768 KiB together, and your own 256 KiB.",
   tags,
   params: SecretParams,
   body: PutSecretRequest,

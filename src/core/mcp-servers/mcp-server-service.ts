@@ -14,6 +14,7 @@ import {
   REDACTED,
   sealMcpServer,
   secretValuesOf,
+  textAt,
 } from "./mcp-server.ts";
 import { requireOwnMcpServer } from "./require-mcp-servers.ts";
 
@@ -92,14 +93,13 @@ export class McpServerService {
  */
 function withKeptValues(config: McpServerConfig, before: McpServerConfig): McpServerConfig {
   const kept = isSameServer(config, before) ? secretValuesOf(before) : {};
-  const values = mapValues(secretValuesOf(config), (value, member, name) => {
+  const values = mapValues(secretValuesOf(config), (value, path) => {
     if (value !== REDACTED) {
       return value;
     }
-    const values = kept[member] ?? {};
-    const old = Object.hasOwn(values, name) ? values[name] : undefined;
+    const old = textAt(kept, path);
     if (old === undefined) {
-      throw invalidMember(`config.${member}.${name}`, `is ${REDACTED}, but there is no value to keep`);
+      throw invalidMember(["config", ...path].join("."), `is ${REDACTED}, but there is no value to keep`);
     }
     return old;
   });

@@ -9,7 +9,7 @@ export interface McpServer extends TeamRecord {
   /** Unique in the team. */
   readonly name: string;
   readonly description?: string;
-  /** The configuration with `[redacted]` in place of each value of `env` and `headers`. */
+  /** The configuration with `[redacted]` in place of each value that may be a secret. */
   readonly config: McpServerConfig;
   /** These values, sealed. */
   readonly sealed: string;
@@ -21,20 +21,18 @@ export type McpServerStore = Pick<RecordStore<McpServer>, "list">;
 /** What a caller sees of a value, and what it sends back to keep the value. */
 export const REDACTED = "[redacted]";
 
-/** The beginning of a value of `env` or `headers` that is stored sealed. */
+/** The beginning of a value that is stored sealed. */
 export const SEALED = "sealed:";
 
 export function isSealed(value: string): boolean {
   return value.startsWith(SEALED);
 }
 
-type Values = Readonly<Record<string, string>>;
+/** Members of a configuration in which each text may be a secret. */
+type SecretValues = Readonly<Record<string, unknown>>;
 
-/** The members of a configuration whose values may be secrets. */
-interface SecretValues {
-  readonly env?: Values;
-  readonly headers?: Values;
-}
+/** The members that say which program or server is meant. A newer client may have secrets in any other member. */
+const PUBLIC_MEMBERS: ReadonlySet<string> = new Set(["command", "args", "url", "warp_id"]);
 
 /** Replaces the values that may be secrets, and seals them. */
 export function sealMcpServer(
@@ -53,7 +51,8 @@ export function sealMcpServer(
 export function openMcpServer(box: Pick<SecretBox, "open">, server: McpServer): McpServerConfig {
   const { config, name, sealed } = server;
   try {
-    return { ...config, ...(JSON.parse(box.open(sealed, serverOwner(server))) as SecretValues) };
+    const values: SecretValues = JSON.parse(box.open(sealed, serverOwner(server)));
+    return { ...config, ...values };
   } catch (cause) {
     throw new AppError("environment_setup_failed", `The MCP server ${name} cannot be opened.`, {
       cause,
@@ -100,29 +99,58 @@ export function isSameServer(left: McpServerConfig, right: McpServerConfig): boo
   return one === other;
 }
 
-export function secretValuesOf({ env, headers }: McpServerConfig): SecretValues {
-  return { ...(env === undefined ? {} : { env }), ...(headers === undefined ? {} : { headers }) };
-}
-
-export function mapValues(
-  values: SecretValues,
-  change: (value: string, member: keyof SecretValues, name: string) => string,
-): SecretValues {
+export function secretValuesOf(server: McpServerConfig): SecretValues {
   return Object.fromEntries(
-    Object.entries(values).map(([member, entries]: [string, Values]) => [
-      member,
-      Object.fromEntries(
-        Object.entries(entries).map(([name, value]) => [
-          name,
-          change(value, member as keyof SecretValues, name),
-        ]),
-      ),
-    ]),
+    Object.entries(server).filter(([member, value]) => !PUBLIC_MEMBERS.has(member) && value !== undefined),
   );
 }
 
-/** What the sealed values are bound to. In the row of another server they cannot be opened. */
-/** What the sealed values of a server are bound to. */
+/** The members that reach a program or a server. */
+export function usedMembersOf(server: McpServerConfig): McpServerConfig {
+  return Object.fromEntries(
+    Object.entries(server).filter(
+      ([member]) => PUBLIC_MEMBERS.has(member) || member === "env" || member === "headers",
+    ),
+  );
+}
+
+/** What the value is below the members, for example `["headers", "authorization"]`. */
+type Path = readonly string[];
+
+/** Replaces each text, however deep it is. */
+export function mapValues(
+  values: SecretValues,
+  change: (value: string, path: Path) => string,
+  path: Path = [],
+): SecretValues {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, mapValue(value, change, [...path, name])]),
+  );
+}
+
+function mapValue(value: unknown, change: (value: string, path: Path) => string, path: Path): unknown {
+  if (typeof value === "string") {
+    return change(value, path);
+  }
+  if (Array.isArray(value)) {
+    return value.map((one, index) => mapValue(one, change, [...path, String(index)]));
+  }
+  return isObject(value) ? mapValues(value, change, path) : value;
+}
+
+/** The text at a place, if there is one. */
+export function textAt(values: unknown, [name, ...rest]: Path): string | undefined {
+  if (name === undefined) {
+    return typeof values === "string" ? values : undefined;
+  }
+  return isObject(values) && Object.hasOwn(values, name) ? textAt(values[name], rest) : undefined;
+}
+
+function isObject(value: unknown): value is SecretValues {
+  return typeof value === "object" && value !== null;
+}
+
+/** What the sealed values of a server are bound to. In the row of another server they cannot be opened. */
 export function serverOwner({ id, teamId }: Pick<McpServer, "id" | "teamId">): string {
   return `mcp-server:${teamId}:${id}`;
 }

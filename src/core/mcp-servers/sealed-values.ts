@@ -2,7 +2,16 @@ import { invalidMember } from "../errors.ts";
 import type { TeamId } from "../ids.ts";
 import type { McpServerConfig, RunConfig } from "../runs/run.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
-import { isSameServer, isSealed, mapValues, REDACTED, SEALED, secretValuesOf } from "./mcp-server.ts";
+import {
+  isSameServer,
+  isSealed,
+  mapValues,
+  REDACTED,
+  SEALED,
+  secretValuesOf,
+  textAt,
+  usedMembersOf,
+} from "./mcp-server.ts";
 import { PLACEHOLDER } from "./require-mcp-servers.ts";
 
 export interface KeptValues {
@@ -17,8 +26,8 @@ export interface KeptValues {
 type Servers = Readonly<Record<string, McpServerConfig>>;
 
 /**
- * The configuration as it is stored. Values of `env` and `headers` may be credentials, so they are sealed, except those
- * that name secrets as `${NAME}`. A value that was shown as `[redacted]` and comes back stays as it was in `before`, but
+ * The configuration as it is stored. Values of `env`, `headers` and unknown members may be credentials, so they are
+ * sealed, except those that name secrets as `${NAME}`. A value that was shown as `[redacted]` and comes back stays as it was in `before`, but
  * only for the same server: otherwise a caller could have it sent to an address of their choice.
  */
 export function withSealedValues<Config extends RunConfig>(
@@ -28,13 +37,16 @@ export function withSealedValues<Config extends RunConfig>(
   { before = {}, isStored = false, member = "config.mcp_servers" }: KeptValues = {},
 ): Config {
   const { mcp_servers: known = {} } = before;
-  return withValues(config, (value, { server, serverName, path, kind, name }) => {
+  return withValues(config, (value, { server, serverName, path }) => {
     if (value === REDACTED) {
       const former = Object.hasOwn(known, serverName) ? known[serverName] : undefined;
-      const values = former !== undefined && isSameServer(server, former) ? (former[kind] ?? {}) : {};
-      const kept = Object.hasOwn(values, name) ? values[name] : undefined;
+      const values = former !== undefined && isSameServer(server, former) ? secretValuesOf(former) : {};
+      const kept = textAt(values, path);
       if (kept === undefined) {
-        throw invalidMember(`${member}.${path}`, `is ${REDACTED}, but there is no value to keep`);
+        throw invalidMember(
+          [member, serverName, ...path].join("."),
+          `is ${REDACTED}, but there is no value to keep`,
+        );
       }
       return kept;
     }
@@ -48,14 +60,18 @@ export function withRedactedValues<Config extends RunConfig>(config: Config): Co
   return withValues(config, (value) => (isSealed(value) ? REDACTED : value));
 }
 
-/** The servers with their values, and the values that were sealed. Throws when one cannot be opened. */
+/**
+ * The servers with their values, without unknown members, and the values that were sealed. Throws when one cannot be
+ * opened.
+ */
 export function openValues(
   box: Pick<SecretBox, "open">,
   teamId: TeamId,
   servers: Servers,
 ): { readonly servers: Servers; readonly opened: readonly string[] } {
   const opened: string[] = [];
-  const { mcp_servers: open = {} } = withValues({ mcp_servers: servers }, (value) => {
+  const used = Object.entries(servers).map(([name, server]) => [name, usedMembersOf(server)] as const);
+  const { mcp_servers: open = {} } = withValues({ mcp_servers: Object.fromEntries(used) }, (value) => {
     if (!isSealed(value)) {
       return value;
     }
@@ -69,10 +85,8 @@ export function openValues(
 interface Place {
   readonly server: McpServerConfig;
   readonly serverName: string;
-  readonly kind: "env" | "headers";
-  readonly name: string;
-  /** Below the servers: `wiki.headers.authorization`. */
-  readonly path: string;
+  /** Below the server, for example `["headers", "authorization"]`. */
+  readonly path: readonly string[];
 }
 
 function withValues<Config extends RunConfig>(
@@ -83,8 +97,8 @@ function withValues<Config extends RunConfig>(
     return config;
   }
   const servers = Object.entries(config.mcp_servers).map(([serverName, server]) => {
-    const values = mapValues(secretValuesOf(server), (value, kind, name) =>
-      change(value, { server, serverName, kind, name, path: `${serverName}.${kind}.${name}` }),
+    const values = mapValues(secretValuesOf(server), (value, path) =>
+      change(value, { server, serverName, path }),
     );
     return [serverName, { ...server, ...values }] as const;
   });

@@ -1,10 +1,5 @@
 import { AppError } from "../errors.ts";
-import {
-  type McpServerStore,
-  mcpServerNamed,
-  openMcpServer,
-  secretValuesOf,
-} from "../mcp-servers/mcp-server.ts";
+import { type McpServerStore, mcpServerNamed, openMcpServer } from "../mcp-servers/mcp-server.ts";
 import { PLACEHOLDER } from "../mcp-servers/require-mcp-servers.ts";
 import { openValues } from "../mcp-servers/sealed-values.ts";
 import { isTeamOwned } from "../people/ownership.ts";
@@ -16,7 +11,7 @@ import type { ShownPath } from "../workspaces/workspace.ts";
 import { isGitToken } from "./git-token.ts";
 import { openSecret } from "./open-secret.ts";
 import type { Redactor, RunRedactors } from "./redactor.ts";
-import type { Secret } from "./secret.ts";
+import { PERSONAL_SECRETS_BYTES_MAX, type Secret, TEAM_SECRETS_BYTES_MAX } from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 export interface RunSecretsDeps {
@@ -62,7 +57,7 @@ export interface OpenedMcpServers {
 }
 
 /** The operating system limits environment and arguments of a program to about 2 MiB together. */
-const TOTAL_BYTES_MAX = 2 ** 20;
+const TOTAL_BYTES_MAX = TEAM_SECRETS_BYTES_MAX + PERSONAL_SECRETS_BYTES_MAX;
 
 /**
  * The opened secrets of one attempt. They become environment variables of the agent, and are removed from everything
@@ -150,7 +145,7 @@ export class RunSecrets implements Redactor {
           );
         }
         const opened = openMcpServer(secretBox, server);
-        this.#redactToo(Object.values(secretValuesOf(opened)).flatMap((values) => Object.values(values)));
+        this.#redactToo(valuesOf(opened));
         return [name, { ...opened, warp_id: config.warp_id }];
       }),
     );
@@ -189,8 +184,12 @@ export class RunSecrets implements Redactor {
 }
 
 function hasValues(server: McpServerConfig): boolean {
-  const values = Object.values(secretValuesOf(server)).flatMap((each) => Object.keys(each));
-  return values.length > 0 || server.url?.match(PLACEHOLDER) != null;
+  return valuesOf(server).length > 0 || server.url?.match(PLACEHOLDER) != null;
+}
+
+/** Those that reach a program or a server. No run uses unknown members. */
+function valuesOf({ env = {}, headers = {} }: McpServerConfig): readonly string[] {
+  return [...Object.values(env), ...Object.values(headers)];
 }
 
 function variablesOf(opened: readonly { readonly secret: Secret; readonly value: string }[]): Variables {

@@ -4,6 +4,8 @@ export interface SecretBox {
   readonly prefix: string;
   /** Encrypts `text` for this `owner`. The same text gives a different result each time. */
   seal(text: string, owner: string): string;
+  /** The length of the text in a sealed value, in bytes. */
+  bytesOf(sealed: string): number;
   /** Throws when `sealed` was changed, belongs to another owner, or was sealed with an unknown key. */
   open(sealed: string, owner: string): string;
 }

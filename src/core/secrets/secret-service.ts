@@ -5,12 +5,19 @@ import type { Viewer } from "../people/principal.ts";
 import type { Clock } from "../ports/clock.ts";
 import { type Storage, UniqueConflict } from "../storage.ts";
 import { requireRoom } from "../team-records/require-room.ts";
-import { problemOfName, type Secret, sealOwner } from "./secret.ts";
+import { isGitToken } from "./git-token.ts";
+import {
+  PERSONAL_SECRETS_BYTES_MAX,
+  problemOfName,
+  type Secret,
+  sealOwner,
+  TEAM_SECRETS_BYTES_MAX,
+} from "./secret.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 export interface SecretServiceDeps {
   readonly storage: Pick<Storage, "secrets" | "teams">;
-  readonly box: Pick<SecretBox, "seal">;
+  readonly box: Pick<SecretBox, "bytesOf" | "seal">;
   readonly clock: Clock;
 }
 
@@ -83,7 +90,7 @@ export class SecretService {
     const id = newId(createdAt);
     const sealed = this.#seal(place, value);
     const secret = { id, ...place, sealed, editorId, createdAt, updatedAt: createdAt };
-    await requireRoom(this.#deps.storage, "secrets", secret);
+    await this.#requireRoom(secret, 0);
     await this.#deps.storage.secrets.add(secret);
     return secret;
   }
@@ -91,11 +98,38 @@ export class SecretService {
   async #replace(before: Secret, editor: Viewer, value: string): Promise<Secret> {
     const sealed = this.#seal(before, value);
     const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#deps.clock.now() };
-    await requireRoom(this.#deps.storage, "secrets", secret);
+    await this.#requireRoom(secret, this.#bytesOf(before));
     if (!(await this.#deps.storage.secrets.replace(secret))) {
       throw unknownSecret();
     }
     return secret;
+  }
+
+  /** Refuses what no run could take. A secret may always become shorter. */
+  async #requireRoom(secret: Secret, bytesBefore: number): Promise<void> {
+    const { storage } = this.#deps;
+    await requireRoom(storage, "secrets", secret);
+    const bytes = this.#bytesOf(secret);
+    if (bytes <= bytesBefore || isGitToken(secret)) {
+      return;
+    }
+    const others = (await storage.secrets.list(secret.teamId)).filter(
+      ({ id, ownerId }) => ownerId === secret.ownerId && id !== secret.id,
+    );
+    const total = others.reduce((sum, other) => sum + this.#bytesOf(other), bytes);
+    const max = isTeamOwned(secret) ? TEAM_SECRETS_BYTES_MAX : PERSONAL_SECRETS_BYTES_MAX;
+    if (total > max) {
+      const whose = isTeamOwned(secret) ? "The secrets of a team" : "Your own secrets";
+      throw new AppError(
+        "invalid_request",
+        `${whose} can have at most ${max / 2 ** 10} KiB together, because each run gets them in its environment.`,
+        { remedy: "Make them shorter, or delete those that are not needed any more." },
+      );
+    }
+  }
+
+  #bytesOf({ name, sealed }: Secret): number {
+    return name.length + this.#deps.box.bytesOf(sealed);
   }
 
   #seal(place: Owned & { readonly name: string }, value: string): string {

@@ -10,6 +10,13 @@ export interface Secret extends TeamRecord, Owned {
   readonly editorId: PrincipalId;
 }
 
+/**
+ * What the secrets of a team, and those of one person, may have together, in bytes of names and values. A run gets both
+ * as its environment, which the operating system limits.
+ */
+export const TEAM_SECRETS_BYTES_MAX = 768 * 2 ** 10;
+export const PERSONAL_SECRETS_BYTES_MAX = 256 * 2 ** 10;
+
 /** What a sealed value is bound to. In the row of another secret it cannot be opened. */
 export function sealOwner({ teamId, ownerId, name }: Pick<Secret, "teamId" | "ownerId" | "name">): string {
   return `secret:${teamId}:${ownerId}:${name}`;

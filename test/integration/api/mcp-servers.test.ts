@@ -18,6 +18,7 @@ afterAll(() => harness.close());
 const CONFIG = {
   url: "https://wiki.example.com/mcp",
   headers: { authorization: "Bearer canary", "x-team": "canary-2" },
+  auth: { tokens: ["canary-3"] },
 };
 
 async function create(members: object = {}) {
@@ -49,7 +50,11 @@ describe("the MCP servers of a team", () => {
       uid: expect.any(String),
       name: "B wiki",
       description: "Searches",
-      config: { url: CONFIG.url, headers: { authorization: "[redacted]", "x-team": "[redacted]" } },
+      config: {
+        url: CONFIG.url,
+        headers: { authorization: "[redacted]", "x-team": "[redacted]" },
+        auth: { tokens: ["[redacted]"] },
+      },
       created_at: expect.any(String),
       updated_at: expect.any(String),
       created_by: expect.any(String),
@@ -73,7 +78,7 @@ describe("the MCP servers of a team", () => {
 
     expect(answer.status).toBe(200);
     expect(await opened(body.uid)).toEqual({
-      url: CONFIG.url,
+      ...CONFIG,
       headers: { authorization: "Bearer canary", "x-team": "new", extra: "more" },
     });
   });

@@ -11,10 +11,21 @@ const KEY = "a-key-in-the-clear";
 const SERVERS = {
   wiki: { url: "https://wiki.example/mcp", headers: { authorization: KEY, "x-secret": "$" + "{WIKI_KEY}" } },
   local: { command: "local-mcp", env: { TOKEN: KEY, EMPTY: "" } },
+  // Members of a newer client.
+  newer: {
+    url: "https://newer.example/mcp",
+    token: KEY,
+    auth: { retries: 3, clients: [{ secret: KEY }, true] },
+  },
 };
 const SHOWN = {
   wiki: { ...SERVERS.wiki, headers: { ...SERVERS.wiki.headers, authorization: "[redacted]" } },
   local: { ...SERVERS.local, env: { TOKEN: "[redacted]", EMPTY: "" } },
+  newer: {
+    ...SERVERS.newer,
+    token: "[redacted]",
+    auth: { retries: 3, clients: [{ secret: "[redacted]" }, true] },
+  },
 };
 const ELSEWHERE = { ...SHOWN, wiki: { ...SHOWN.wiki, url: "https://elsewhere.example/mcp" } };
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../src/core/ids.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { type Call, call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -114,6 +115,33 @@ describe("a secret", () => {
 
   test("a secret of 64 KiB is accepted", async () => {
     expect((await put("LARGE", { value: "x".repeat(64 * 1024) })).status).toBe(200);
+  });
+
+  test.each([
+    [true, 768, "The secrets of a team"],
+    [false, 256, "Your own secrets"],
+  ])("secrets (of the team: %j) have at most %i KiB together", async (team, maxKib, whose) => {
+    const teamId = randomUUID() as TeamId;
+    await harness.storage.teams.put({
+      id: teamId,
+      name: `Full ${team}`,
+      createdAt: new Date(),
+      sharing: "off",
+    });
+    const own = await harness.addUser("carl", { teamId, scopes: ["settings:write"] });
+    const putKib = (name: string, kib: number) =>
+      put(name, { team, value: "x".repeat(kib * 1_024 - name.length) }, { key: own });
+    for (let stored = 0; stored < maxKib; stored += 64) {
+      expect((await putKib(`S_${stored}`, 64)).status).toBe(200);
+    }
+
+    const [more, longer, shorter] = [await putKib("M", 1), await putKib("S_0", 65), await putKib("S_0", 63)];
+    const fits = await putKib("M", 1);
+
+    expect([more, longer, shorter, fits].map(({ status }) => status)).toEqual([400, 400, 200, 200]);
+    expect(more.body.detail).toBe(
+      `${whose} can have at most ${maxKib} KiB together, because each run gets them in its environment.`,
+    );
   });
 
   test("concurrent writes of a secret leave one secret", async () => {

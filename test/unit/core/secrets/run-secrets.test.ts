@@ -220,9 +220,13 @@ describe("the secrets of a run", () => {
     expect((await perform(ada)).statusMessage?.message).toBe("The secret ONE cannot be opened.");
   });
 
-  test("secrets that are too large together fail the run before its agent starts", async () => {
+  test("stored secrets that are too large together fail the run before its agent starts", async () => {
+    // Secrets of a former version, which had no limit for all of a team together.
+    const former = { ...harness.secretBox, bytesOf: () => 0 };
+    const { clock, storage } = harness;
+    const service = new SecretService({ storage, box: former, clock });
     for (let index = 0; index < 17; index += 1) {
-      await set(ada, `LARGE_${index}`, "x".repeat(64 * 1024));
+      await service.put(ada, { name: `LARGE_${index}`, isTeamOwned: true }, "x".repeat(64 * 1024));
     }
     await harness.start();
 
