@@ -63,6 +63,11 @@ export class PrismaShareLinkStore implements ShareLinkStore {
     return row && linkOf(row);
   }
 
+  async rehash(id: string, tokenHash: string): Promise<void> {
+    const update = { where: { id }, data: { tokenHash } };
+    await this.#deps.database.query((client) => client.shareLink.updateMany(update));
+  }
+
   async list(runId: RunId): Promise<readonly ShareLink[]> {
     const query = { where: { runId }, orderBy: { id: "asc" } } as const;
     return (await this.#deps.database.query((client) => client.shareLink.findMany(query))).map(linkOf);

@@ -34,13 +34,18 @@ export class Guests {
     });
   }
 
-  /** Returns the link with this token if it is still valid. */
+  /** Returns the link with this token if it is still valid. A link of an earlier secret key is stored under the present one. */
   async findByToken(token: string): Promise<Opened | undefined> {
     const { formerHashers, hashKey, links } = this.#deps;
-    for (const hash of [hashKey, ...formerHashers]) {
-      const tokenHash = hash(token);
-      const link = await links.open(tokenHash);
+    const tokenHash = hashKey(token);
+    const present = await links.open(tokenHash);
+    if (present !== undefined) {
+      return { link: present, tokenHash };
+    }
+    for (const hashFormerly of formerHashers) {
+      const link = await links.open(hashFormerly(token));
       if (link !== undefined) {
+        await links.rehash(link, tokenHash);
         return { link, tokenHash };
       }
     }

@@ -103,6 +103,11 @@ export class ShareLinkService {
     return { ...link, creator, mayFollowUp: link.access === "EDITOR" && (await this.#mayEdit(link)) };
   }
 
+  /** Keeps a link valid when the secret key is removed under which its token was stored. */
+  async rehash({ id }: Pick<ShareLink, "id">, tokenHash: string): Promise<void> {
+    await this.#deps.storage.shareLinks.rehash(id, tokenHash);
+  }
+
   async #requireAccess(run: Run, access: ShareAccess): Promise<void> {
     if (access === "EDITOR" && !(await this.#mayEdit(run))) {
       throw new AppError("feature_not_available", "Your team does not share runs for editing.", {

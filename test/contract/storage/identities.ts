@@ -196,6 +196,20 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect([await shareLinks.findByHash(hash), await shareLinks.list(run.id)]).toEqual([undefined, []]);
     });
 
+    test("a share link is found by the new hash of its token, and not by the former one", async () => {
+      const { shareLinks } = harness().storage;
+      const [former, hash, link] = [randomUUID(), randomUUID(), aLink(await aStoredRun(harness()))];
+      await shareLinks.add(link, former);
+
+      await shareLinks.rehash(link.id, hash);
+      await shareLinks.rehash(randomUUID(), randomUUID());
+
+      expect([await shareLinks.findByHash(former), await shareLinks.findByHash(hash)]).toEqual([
+        undefined,
+        link,
+      ]);
+    });
+
     test("a share link is found only while the key that created it exists and has neither been revoked nor expired", async () => {
       const { clock } = harness();
       const { keys, shareLinks } = harness().storage;

@@ -35,6 +35,16 @@ export class InMemoryShareLinkStore implements ShareLinkStore {
     });
   }
 
+  rehash(id: string, tokenHash: string): Promise<void> {
+    return this.#database.transaction(({ tables: { shareLinks } }) => {
+      const [former, link] = shareLinks.entries().find(([, one]) => one.id === id) ?? [];
+      if (former !== undefined && link !== undefined) {
+        shareLinks.delete(former);
+        shareLinks.set(tokenHash, link);
+      }
+    });
+  }
+
   list(runId: RunId): Promise<readonly ShareLink[]> {
     return this.#database.read(({ shareLinks }) => [
       ...shareLinks.values().filter((link) => link.runId === runId),
