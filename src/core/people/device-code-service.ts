@@ -7,7 +7,7 @@ import type { DeviceCode, DeviceCodeHashes, DeviceCodeStatus } from "./device-co
 import { type IssuedKey, KeyService, type MadeKey } from "./key-service.ts";
 
 export interface DeviceCodeDeps {
-  readonly storage: Pick<Storage, "deviceCodes" | "keys" | "people">;
+  readonly storage: Pick<Storage, "deviceCodes" | "keys" | "people" | "teams">;
   readonly clock: Clock;
   readonly makeKey: () => MadeKey;
 }

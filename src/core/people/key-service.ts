@@ -26,8 +26,11 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
+/** The valid keys of one principal. A program that makes keys must not make them without end. */
+export const KEYS_MAX = 100;
+
 export interface KeyDeps {
-  readonly storage: Pick<Storage, "deviceCodes" | "keys" | "people">;
+  readonly storage: Pick<Storage, "deviceCodes" | "keys" | "people" | "teams">;
   readonly clock: Clock;
   readonly makeKey: () => MadeKey;
 }
@@ -61,7 +64,7 @@ export class KeyService {
     }
     this.#requireFuture(wanted.expiresAt);
     requireWithin(caller.key, wanted.expiresAt, "your own key");
-    return this.#issue(owner.id, { ...wanted, ...makerOf(caller) }, caller.key);
+    return this.#issue(owner, { ...wanted, ...makerOf(caller) }, caller.key);
   }
 
   async change(
@@ -138,7 +141,7 @@ export class KeyService {
     const maker = isOwn ? { createdBy: caller.principal.id, ...makerKeyOf(before) } : makerOf(caller);
     const { createdByKey: _former, ...kept } = before;
     const issued = await this.#issue(
-      before.principalId,
+      { id: before.principalId, teamId: caller.principal.teamId },
       { ...kept, ...maker },
       isOwn ? undefined : caller.key,
     );
@@ -194,16 +197,17 @@ export class KeyService {
 
   /** The new key ends no later than `limit`. */
   async #issue(
-    principalId: PrincipalId,
+    owner: Pick<Principal, "id" | "teamId">,
     { name, scopes, createdBy, createdByKey, expiresAt }: NewKey & Maker,
     limit: ApiKey | undefined,
   ): Promise<IssuedKey> {
     const { clock, makeKey, storage } = this.#deps;
+    await this.#requireRoom(owner);
     const { hash, hint, secret } = makeKey();
     const createdAt = clock.now();
     const made = {
       id: newId(createdAt),
-      principalId,
+      principalId: owner.id,
       name,
       hint,
       scopes,
@@ -215,6 +219,18 @@ export class KeyService {
     const key = { ...made, ...(end === undefined ? {} : { expiresAt: end }) };
     await storage.keys.add(key, hash);
     return { key, secret };
+  }
+
+  /** The lock comes first, because otherwise keys that are made at the same time would not be counted. */
+  async #requireRoom({ id, teamId }: Pick<Principal, "id" | "teamId">): Promise<void> {
+    const { clock, storage } = this.#deps;
+    await storage.teams.lock(teamId);
+    const keys = (await storage.keys.list(teamId)).filter(({ principalId }) => principalId === id);
+    if (keys.filter((key) => !isOver(key, clock.now())).length >= KEYS_MAX) {
+      throw new AppError("invalid_request", `This account has ${KEYS_MAX} valid keys already.`, {
+        remedy: "Revoke keys that are not needed any more: DELETE /api/v1/agent/keys/{id}",
+      });
+    }
   }
 
   async #ownerFor(caller: KeyHolder, wanted: PrincipalId = caller.principal.id): Promise<Principal> {
@@ -258,8 +274,8 @@ export class KeyService {
     throw invalidMember("expires_at", "must be in the future");
   }
 
-  #requireNotOver({ expiresAt, revokedAt }: ApiKey): void {
-    if (revokedAt === undefined && (expiresAt === undefined || expiresAt > this.#deps.clock.now())) {
+  #requireNotOver(key: ApiKey): void {
+    if (!isOver(key, this.#deps.clock.now())) {
       return;
     }
     throw new AppError("invalid_request", "This key was revoked or has expired.", {
@@ -270,6 +286,10 @@ export class KeyService {
 
 interface Maker extends Pick<ApiKey, "createdByKey"> {
   readonly createdBy: PrincipalId;
+}
+
+function isOver({ expiresAt, revokedAt }: ApiKey, now: Date): boolean {
+  return revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now);
 }
 
 function makerOf({ key, principal }: KeyHolder): Maker {

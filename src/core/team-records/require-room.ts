@@ -5,6 +5,8 @@ import type { TeamRecord } from "./record-store.ts";
 
 /** What all records of one kind of a team may have, in characters of JSON. They are listed without paging. */
 export const RECORDS_LENGTH_MAX = 16 * 2 ** 20;
+/** The number of all records of one kind of a team. One member must not take the whole list or, by schedules, the queue. */
+export const RECORDS_MAX = 300;
 
 /** The kinds of records that a member writes, with their names in messages. */
 const KINDS = {
@@ -29,7 +31,16 @@ export async function requireRoom<K extends Kind>(
   await storage.teams.lock(teamId);
   const before = await storage[kind].find(teamId, id);
   const growth = lengthOf(record) - (before === undefined ? 0 : lengthOf(before));
-  if (growth <= 0 || lengthOf(await storage[kind].list(teamId)) + growth <= RECORDS_LENGTH_MAX) {
+  if (growth <= 0) {
+    return;
+  }
+  const all = await storage[kind].list(teamId);
+  if (before === undefined && all.length >= RECORDS_MAX) {
+    throw new AppError("invalid_request", `The team has ${RECORDS_MAX} ${KINDS[kind]} already.`, {
+      remedy: "Delete those that are not needed any more.",
+    });
+  }
+  if (lengthOf(all) + growth <= RECORDS_LENGTH_MAX) {
     return;
   }
   const message = `The ${KINDS[kind]} of a team can have at most ${RECORDS_LENGTH_MAX / 2 ** 20} MiB together.`;

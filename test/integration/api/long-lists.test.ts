@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { RECORDS_LENGTH_MAX } from "../../../src/core/team-records/require-room.ts";
+import { RECORDS_LENGTH_MAX, RECORDS_MAX } from "../../../src/core/team-records/require-room.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { aSchedule } from "../../support/rule-builders.ts";
@@ -64,6 +64,26 @@ test.each([
 
   expect([status, refusal.code]).toEqual([400, "invalid_request"]);
   expect(refusal.detail).toBe(`The ${kind} of a team can have at most 16 MiB together.`);
+});
+
+test("a team has a limited number of records of one kind", async () => {
+  const teamId = randomUUID() as TeamId;
+  await harness.storage.teams.put({ id: teamId, name: "Many", createdAt: new Date(), sharing: "off" });
+  const key = await harness.addUser("many", { teamId, scopes: ["settings:write", "runs:write"] });
+  for (let stored = 1; stored < RECORDS_MAX; stored += 1) {
+    await harness.storage.schedules.add(aSchedule({ id: randomUUID(), teamId }));
+  }
+
+  const last = await call(harness, SCHEDULES, { key, body: SCHEDULE });
+  const refused = await call(harness, SCHEDULES, { key, body: SCHEDULE });
+  const changed = await call(harness, `${SCHEDULES}/${last.body.id}`, {
+    key,
+    method: "PUT",
+    body: { ...SCHEDULE, prompt: "Tidy up everything" },
+  });
+
+  expect([last.status, refused.status, changed.status]).toEqual([201, 400, 200]);
+  expect(refused.body.detail).toBe(`The team has ${RECORDS_MAX} schedules already.`);
 });
 
 test("a team whose schedules are too long together can pause and shorten them, and then add others", async () => {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { PrincipalId } from "../../../../src/core/ids.ts";
 import { hasScope, isAlive, type KeyHolder, type Scope } from "../../../../src/core/people/api-key.ts";
 import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
+import { KEYS_MAX } from "../../../../src/core/people/key-service.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
 import { PeopleHarness } from "./people-harness.ts";
 
@@ -19,6 +20,23 @@ async function isOpen(secret: string): Promise<boolean> {
 }
 
 describe("a new key", () => {
+  test("a principal has a limited number of valid keys, whether they are created or rotated", async () => {
+    const caller = await harness.holder(WRITES);
+    const create = () => harness.keys.create(caller, { name: "x", scopes: [] });
+    const first = await create();
+    // One is the caller's own.
+    for (let made = 2; made < KEYS_MAX; made += 1) {
+      await create();
+    }
+
+    const refusal = { code: "invalid_request", message: `This account has ${KEYS_MAX} valid keys already.` };
+    await expect(create()).rejects.toMatchObject(refusal);
+    await expect(harness.keys.rotate(caller, first.key.id, 60_000)).rejects.toMatchObject(refusal);
+    const rotated = await harness.keys.rotate(caller, first.key.id, 0);
+    await harness.keys.revoke(caller, rotated.key.id);
+    expect((await create()).key.principalId).toBe(caller.principal.id);
+  });
+
   test("a new key belongs to its creator, is shown once and is stored as a hash", async () => {
     const caller = await harness.holder(["settings:write", "runs:write"]);
 
