@@ -96,7 +96,7 @@ function bareServer(deps: ApiDeps): FastifyInstance {
 function secureServer(
   tls: NonNullable<ApiDeps["tls"]>,
   options: Omit<FastifyServerOptions, "http" | "https">,
-  connections: object,
+  connections: { readonly headersTimeout: number },
 ): FastifyInstance {
   const { requestTimeout, keepAliveTimeout } = options;
   // Fastify sets the two limits of HTTP/1.1 only on servers without HTTP/2.
@@ -105,6 +105,8 @@ function secureServer(
     requestTimeout,
     keepAliveTimeout,
     ...HTTP2_SETTINGS,
+    // Node's default is two minutes. A caller without a handshake is no caller yet.
+    handshakeTimeout: connections.headersTimeout,
     ...tls,
     allowHTTP1: true,
   };

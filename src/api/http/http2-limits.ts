@@ -1,4 +1,5 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { ApiLimits } from "../api-deps.ts";
 import { requestTimeoutAnswer } from "./error-answers.ts";
@@ -27,6 +28,8 @@ const INCOMPLETE: readonly unknown[] = [2, 5];
  * `requestTimeoutMs`. What was written of a response must be read within `connectionTimeoutMs` and one second per 16 KiB.
  */
 export function limitHttp2(server: FastifyInstance, publicUrl: () => string, limits: Http2Limits): void {
+  // Node reports a handshake that failed or took too long, and leaves the connection open.
+  server.server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
   server.server.on("session", (session: ServerHttp2Session) => limitSession(session, publicUrl, limits));
 }
 

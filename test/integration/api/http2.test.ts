@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { request } from "node:https";
+import { connect as connectTcp } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
@@ -304,6 +305,46 @@ test("a request over HTTP/2 that does not arrive in time is answered with 408, a
   expect(answer.status).toBe(408);
   expect(JSON.parse(answer.text)).toMatchObject({ code: "invalid_request", retryable: true });
   expect((await send(client, `${RUNS}?limit=1`, bearer(server))).status).toBe(200);
+});
+
+test.each(["h2", "http/1.1"])(
+  "a body that arrives byte by byte over %s is answered with 408 when its time is over",
+  async (protocol) => {
+    const server = await start({
+      limits: { headersTimeoutMs: 300, requestTimeoutMs: 400, timeoutCheckMs: 100 },
+    });
+    const { body: _, ...headers } = { ...WRITE, ...bearer(server) };
+    const { ":method": method, ...plain } = headers;
+    const over1 = () => request(`${server.url}${RUNS}`, { ca: cert, agent: false, method, headers: plain });
+    const slow = protocol === "h2" ? session(server).request({ ":path": RUNS, ...headers }) : over1();
+    slow.on("error", () => undefined);
+    const drip = setInterval(() => slow.writable && slow.write(" "), 20);
+    slow.write("{");
+
+    const [head] = await once(slow, "response");
+    clearInterval(drip);
+    slow.destroy();
+
+    expect(head.statusCode ?? head[":status"]).toBe(408);
+  },
+);
+
+test("a connection that does not finish its TLS handshake is closed in time, whatever it has sent", async () => {
+  const server = await start({ limits: { headersTimeoutMs: 300 } });
+  // The beginning of a handshake record (https://www.rfc-editor.org/rfc/rfc8446#section-5.1), and nothing at all.
+  const sockets = [Buffer.of(22, 3, 1, 1, 0), Buffer.alloc(0)].map((bytes) => {
+    const socket = connectTcp(Number(new URL(server.url).port), "127.0.0.1");
+    opened.push(socket);
+    socket
+      .on("error", () => undefined)
+      .resume()
+      .write(bytes);
+    return socket;
+  });
+
+  await Promise.all(sockets.map((socket) => once(socket, "close")));
+
+  expect((await send(session(server), "/healthz")).status).toBe(200);
 });
 
 test("a connection over HTTP/2 without a request is closed, at first and after its last response", async () => {
