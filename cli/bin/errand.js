@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Loads the bundle, which `npm run build` writes. This file is committed, so that npm can link the program before that.
 import { existsSync } from "node:fs";
-import { enableCompileCache } from "node:module";
+// A default import, because Node 20 has no `enableCompileCache` and would fail before the message below.
+import module from "node:module";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const bundle = new URL("../dist/errand.js", import.meta.url);
@@ -11,7 +12,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
 } else if (!existsSync(bundle)) {
   fail("errand is not built. Run: npm run build --workspace @errand/cli");
 } else {
-  enableCompileCache?.();
+  module.enableCompileCache?.();
   await import(bundle.href);
 }
 

@@ -25,10 +25,39 @@ export function translateOlderForm(words: readonly string[]): Translation {
     // `errand run list the files` is a prompt that was not quoted, and an error of its own.
     if (isOlder && rest.filter((word) => !word.startsWith("-")).length <= count + optionValues(rest)) {
       const note = `"errand ${older.join(" ")}" works until ${SUNSET}. Use "errand ${newer.join(" ")}".`;
-      return { words: [...newer, ...rest], note };
+      return { words: [...newer, ...withNewerOptions(rest)], note };
     }
   }
   return { words };
+}
+
+/** Options of the older forms that have another name, or another meaning, in the newer ones. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  "-f": "--config-file",
+  "--file": "--config-file",
+  "-n": "--name",
+};
+const FORMATS: Readonly<Record<string, readonly string[]>> = { json: ["--json"], pretty: [], text: [] };
+
+/** Each option may stand before its value, or in one word with it. Behind `--` there are none. */
+function withNewerOptions(words: readonly string[]): readonly string[] {
+  const [word = "", next = ""] = words;
+  if (words.length === 0 || word === "--") {
+    return words;
+  }
+  const [, long = word, inline] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+  const rest = words.slice(inline === undefined ? 2 : 1);
+  const value = inline ?? next;
+  if (long === "--output-format") {
+    return [
+      ...(FORMATS[value] ?? [word, ...(inline === undefined ? [next] : [])]),
+      ...withNewerOptions(rest),
+    ];
+  }
+  const newer = OPTIONS[long];
+  return newer === undefined
+    ? [word, ...withNewerOptions(words.slice(1))]
+    : [`${newer}=${value}`, ...withNewerOptions(rest)];
 }
 
 /** Each option may have a value behind it. */

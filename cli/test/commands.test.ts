@@ -201,7 +201,32 @@ describe("the program", () => {
     expect(stderr).toContain(`works until 2027-11-20. Use "errand ${successor}".`);
   });
 
+  test("an older form reads its configuration from a file and writes the format that it names", async () => {
+    const file = join(folder, "older.json");
+    await writeFile(file, JSON.stringify({ name: "from-a-file", base_prompt: "Be brief." }));
+    const older = ["agent", "run-cloud", "--prompt", "say older", "-n", "named"];
+
+    for (const form of [["-f", file], [`--file=${file}`]]) {
+      const { code, stdout } = await errand([...older, ...form, "--output-format", "json"]);
+
+      expect(code).toBe(0);
+      const run = await json(["runs", "get", JSON.parse(stdout).run_id]);
+      expect(run).toMatchObject({
+        prompt: "say older",
+        agent_config: { name: "named", base_prompt: "Be brief." },
+      });
+    }
+    const list = await errand(["run", "list", "--output-format=json"]);
+    expect(JSON.parse(list.stdout)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ prompt: "say older" })]),
+    );
+  });
+
   test.each([
+    [["run", "say x", "--prompt", "say y"], "There are two prompts"],
+    [["run", "--prompt", "say x", "-p", "say y"], "There are two prompts"],
+    [["agent", "run-cloud", "say x", "--prompt", "say y"], "There are two prompts"],
+    [["agent", "run-cloud", "-p", "say x", "-f", "/nowhere.json"], "The file cannot be read"],
     [["run"], "A prompt is missing"],
     [["run", "say x", "--budget", "much"], '"much" is not a budget'],
     [["run", "say x", "--timeout", "5"], '"5" is not a duration'],

@@ -36,6 +36,8 @@ interface RunOptions extends EndOptions {
   readonly web?: boolean;
   /** The prompt, as older forms of the command have it. */
   readonly prompt?: string;
+  /** A file with the whole configuration, as older forms of the command have it. */
+  readonly configFile?: string;
 }
 
 const IMAGES: Readonly<Record<string, "image/png" | "image/jpeg" | "image/gif" | "image/webp">> = {
@@ -82,17 +84,15 @@ export function addRunCommand(program: Command): void {
     .option("--parent <run>", "the run that this one belongs to")
     .option("-m, --meta <key=value>", "metadata (repeatable)", collect)
     .option("--web", "open the run in the browser")
-    .addOption(new Option("-p, --prompt <text>").hideHelp())
+    .option("--config-file <file>", "a JSON file with the configuration; other options take precedence")
+    .addOption(new Option("-p, --prompt <text>").argParser(onlyPrompt).hideHelp())
     .addOption(new Option("-e, --environment <uid>").hideHelp());
   withEndOptions(command);
   handle(command, async (cli, options: RunOptions & { readonly environment?: string }, prompt?: string) => {
+    const text = prompt === undefined ? options.prompt : onlyPrompt(prompt, options.prompt);
     // Before the user writes a prompt that could not be sent.
     await cli.connection();
-    const request = await requestOf(
-      cli,
-      { env: options.environment as string, ...options },
-      prompt ?? options.prompt,
-    );
+    const request = await requestOf(cli, { env: options.environment as string, ...options }, text);
     const client = await cli.client();
     const run = await client.runs.create(request);
     await keepLastRun(cli, run.run_id);
@@ -101,6 +101,14 @@ export function addRunCommand(program: Command): void {
     }
     await show(cli, options, run);
   });
+}
+
+/** Of two prompts, either could be the one that was meant. */
+function onlyPrompt(prompt: string, before?: string): string {
+  if (before !== undefined) {
+    throw new UsageError("There are two prompts.", "Write one, behind the command or as --prompt.");
+  }
+  return prompt;
 }
 
 async function show(cli: Cli, options: RunOptions, created: RunAgentResponse): Promise<void> {
@@ -139,6 +147,7 @@ async function requestOf(
   const chosen = options.env ?? environment;
   const environment_id = chosen === undefined ? undefined : await environmentUid(cli, chosen);
   const config: AmbientAgentConfig = {
+    ...(options.configFile === undefined ? {} : await readJson(options.configFile)),
     ...agent.config,
     ...(await repositoryOf(cli, options, environment_id)),
     ...definedMembers({
