@@ -9,6 +9,7 @@ import { join } from "node:path";
  * stripper, which needs as much memory as everything else in an idle server.
  */
 enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
+loadVariables();
 const [command, ...names] = process.argv.slice(2);
 if (command === "install-agents") {
   const { installAgents } = await import("./app/install-agents.ts");
@@ -16,4 +17,16 @@ if (command === "install-agents") {
 } else {
   const { serve } = await import("./app/serve.ts");
   await serve(process.env);
+}
+
+/** Reads `.env` in the current directory, as Docker Compose does. A variable that is already set stays as it is. */
+function loadVariables() {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if (error.code !== "ENOENT") {
+      process.stderr.write(`The file .env cannot be read: ${error.message}\n`);
+      process.exit(1);
+    }
+  }
 }

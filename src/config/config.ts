@@ -10,6 +10,7 @@ import type { RunSettings } from "../core/attempts/attempt-deps.ts";
 import { StartupError } from "../core/errors.ts";
 import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts";
 import { formsOf } from "../secrets/redaction.ts";
+import { databaseAddress, listenHost, serverAddress } from "./addresses.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
 import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
 import { withoutClientVariables } from "./client-variables.ts";
@@ -58,11 +59,11 @@ const gitUrl = z
 
 /** All variables except those of adapters. An empty variable counts as not set. */
 export const variables = z.object({
-  ERRAND_HOST: z.string().default("127.0.0.1"),
+  ERRAND_HOST: listenHost.default("127.0.0.1"),
   ERRAND_PORT: wholeNumber(0, 65_535).default(8787),
-  ERRAND_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ERRAND_PUBLIC_URL: serverAddress.optional(),
   ERRAND_DATA_DIR: z.string().default(".errand"),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_URL: databaseAddress.optional(),
   ERRAND_ROLE: z.enum(["all", "api", "worker"]).default("all"),
   ERRAND_ADMIN_KEY: administratorKey.optional(),
   ERRAND_SECRET_KEY: secretKey.optional(),
@@ -188,7 +189,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     role: values.ERRAND_ROLE,
     host: values.ERRAND_HOST,
     port: values.ERRAND_PORT,
-    publicUrl: values.ERRAND_PUBLIC_URL?.replace(/\/+$/, ""),
+    publicUrl: values.ERRAND_PUBLIC_URL,
     dataDir: resolve(values.ERRAND_DATA_DIR),
     databaseUrl: values.DATABASE_URL,
     databaseConnections: values.ERRAND_DATABASE_CONNECTIONS,

@@ -16,13 +16,17 @@ export function positiveNumber(max: number) {
   return numeric(`a number above 0 and at most ${max}`, (value) => value > 0 && value <= max);
 }
 
+/** Only decimal digits: Number() would also take 0x50, 1e3 and spaces. The description is shown in the documentation. */
 function numeric(range: string, isInRange: (value: number) => boolean) {
-  return z.string().transform((text, context) => {
-    const value = Number(text);
-    if (isInRange(value)) {
-      return value;
-    }
-    context.addIssue({ code: "custom", message: `must be ${range}, not "${text}"` });
-    return z.NEVER;
-  });
+  return z
+    .string()
+    .transform((text, context) => {
+      const value = Number(text);
+      if (/^\d+(\.\d+)?$/.test(text) && isInRange(value)) {
+        return value;
+      }
+      context.addIssue({ code: "custom", message: `must be ${range}, not "${text}"` });
+      return z.NEVER;
+    })
+    .describe(range);
 }

@@ -28,12 +28,16 @@ const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const issuer = z
-  .url({ protocol: /^https?$/ })
-  .refine(
-    (url) => url.startsWith("https:") || LOOPBACK.test(new URL(url).hostname),
-    "must be an https address",
-  )
+  .string()
+  .refine(isIssuer, {
+    error: ({ input }) => `must be an https address such as https://login.example.com, not "${input}"`,
+  })
   .optional();
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.test(url.hostname));
+}
+
 const domains = z
   .string()
   .default("")
@@ -70,7 +74,13 @@ export const signInVariables = {
   ERRAND_OIDC_CLIENT_ID: z.string().optional(),
   ERRAND_OIDC_CLIENT_SECRET: z.string().optional(),
   ERRAND_OIDC_NAME: z.string().max(60, "must have at most 60 characters").default("single sign-on"),
-  ERRAND_OIDC_SCOPES: z.string().default("openid email profile"),
+  ERRAND_OIDC_SCOPES: z
+    .string()
+    .refine(
+      (scopes) => scopes.split(" ").includes("openid"),
+      "must contain openid, as in: openid email profile",
+    )
+    .default("openid email profile"),
   ERRAND_OIDC_DOMAINS: domains,
   ERRAND_OIDC_GROUPS_CLAIM: z.string().default("groups"),
   ERRAND_OIDC_GROUPS: groups,

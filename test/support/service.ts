@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { EmulatedGithub } from "./emulated-github.ts";
 import type { EmulatedSlack } from "./emulated-slack.ts";
@@ -69,7 +70,8 @@ export interface ServiceProcess {
 /** For starts that are meant to fail: the process and its output. */
 export function spawnService(dataDir: string, env: Record<string, string> = {}): ServiceProcess {
   const child = spawn(process.execPath, [join(PROJECT, "src/main.js")], {
-    cwd: PROJECT,
+    // Without the file .env of a developer.
+    cwd: tmpdir(),
     env: {
       PATH: process.env.PATH,
       HOME: dataDir,

@@ -18,7 +18,10 @@ const secrets = z
   .transform((list) => list.split(",").map((secret) => secret.trim()))
   .refine((list) => list.every((secret) => secret !== ""), "has an empty secret in its list");
 
-const apiUrl = z.url({ protocol: /^https?$/, error: "is no http or https address" });
+const apiUrl = z.string().refine(isOfApi, {
+  error:
+    "is no address of the API, such as https://api.github.com, or https://HOST/api/v3 of an Enterprise Server",
+});
 
 /** What users write after the `@`: letters, digits and hyphens, as in every GitHub login. */
 const botName = z
@@ -105,7 +108,8 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   // The address alone is also for pull requests with a token, without the App.
   const { GITHUB_API_URL: _, ...ofTheApp } = values;
   if (Object.values(ofTheApp).every((value) => value === undefined)) {
-    return { problems: [] };
+    const { error } = githubVariables.pick({ GITHUB_API_URL: true }).safeParse(values);
+    return { problems: error?.issues.map(problemOf) ?? [] };
   }
   const missing = REQUIRED.filter((name) => values[name] === undefined);
   if (missing.length > 0) {
@@ -143,6 +147,15 @@ function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {
 
 function problemOf({ path, message }: { readonly path: PropertyKey[]; readonly message: string }): string {
   return `${path.map(String).join(".")} ${message}.`;
+}
+
+/** The addresses without a path are those of GitHub itself, and of test servers. */
+function isOfApi(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return false;
+  }
+  return url.pathname !== "/" || /^(api\.|127\.|localhost$|\[::1\]$)/.test(url.hostname);
 }
 
 function isPrivateKey(pem: string): boolean {

@@ -93,7 +93,8 @@ export const slackVariableDocs = {
 export function readSlackConfig(env: Readonly<Record<string, string | undefined>>): SlackConfigReading {
   const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const problems: string[] = [];
-  if (!Object.keys(variables.shape).some((name) => name in values)) {
+  // The address has a default in the template, so it does not switch Slack on.
+  if (!Object.keys(variables.shape).some((name) => name in values && name !== "SLACK_API_URL")) {
     return { problems };
   }
   const parsed = variables.safeParse(values);
