@@ -29,7 +29,7 @@ const MAY_ALSO_IMPORT = {
   skills: ["git/"],
   storage: [],
   webhooks: ["network-policy/"],
-  workspace: ["git/", "sandboxes/sandbox.ts"],
+  workspace: ["child-process/", "git/", "sandboxes/sandbox.ts"],
 };
 
 function mayImport(folder, others) {

@@ -1,6 +1,7 @@
 import { executionAsyncResource } from "node:async_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { refuseHighDescriptors } from "../child-process/inherited-descriptors.ts";
 import { readConfig } from "../config/config.ts";
 import { StartupError } from "../core/errors.ts";
 import { type App, startApp } from "./start.ts";
@@ -29,6 +30,7 @@ export async function serve(environment: Parameters<typeof readConfig>[0]): Prom
 }
 
 async function start(environment: Parameters<typeof readConfig>[0]): Promise<void> {
+  refuseHighDescriptors();
   const config = readConfig(environment);
   await keepTick();
   // The reader of our output may be gone, or the disk may be full. The service continues without output.

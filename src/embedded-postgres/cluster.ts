@@ -1,14 +1,11 @@
-import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { ProgramError, runProgram } from "../child-process/run-program.ts";
 import { StartupError } from "../core/errors.ts";
 import type { PostgresBinaries } from "./binaries.ts";
 import type { ClusterPlace } from "./cluster-place.ts";
 import { identityOf, type ServerAccount } from "./server-account.ts";
-
-const run = promisify(execFile);
 
 /**
  * PostgreSQL's superuser in an embedded cluster. There is no password, because only we can enter the directory of the
@@ -58,7 +55,7 @@ async function runInitdb(target: string, account: ServerAccount, binaries: Postg
   const parameters = ["-D", target, "-U", SUPERUSER, ...INITDB_OPTIONS];
   const environment = { ...binaries.environment, LC_ALL: "C", TZ: "UTC" };
   try {
-    await run(binaries.initdb, parameters, { ...identityOf(account), cwd: "/", env: environment });
+    await runProgram(binaries.initdb, parameters, { ...identityOf(account), cwd: "/", env: environment });
   } catch (cause) {
     await rm(target, { recursive: true, force: true });
     throw new StartupError(
@@ -84,7 +81,7 @@ function refuseNamelessUser(account: ServerAccount): void {
 }
 
 function firstLine(error: unknown): string {
-  const output = error instanceof Error && "stderr" in error ? String(error.stderr) : "";
+  const output = error instanceof ProgramError ? error.end.stderr : "";
   const text = output.trim() || (error instanceof Error ? error.message : String(error));
   return text.split("\n", 1)[0] ?? text;
 }

@@ -1,7 +1,6 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { withPipes } from "../child-process/with-pipes.ts";
+import { startProgram } from "../child-process/start-program.ts";
 import { StartupError } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { PostgresBinaries } from "./binaries.ts";
@@ -9,8 +8,6 @@ import type { ClusterPlace } from "./cluster-place.ts";
 import { identityOf } from "./server-account.ts";
 import { ServerOutput } from "./server-output.ts";
 import { SOCKET_PORT } from "./socket-directory.ts";
-
-type ServerProcess = ChildProcessByStdio<null, null, Readable>;
 
 /** A running server. */
 export interface Postmaster {
@@ -86,25 +83,25 @@ async function attemptStart(options: PostmasterOptions): Promise<Postmaster | Fa
  * A process group of its own, because the terminal's Ctrl-C is for us and we still need the database to finish. Our
  * environment is not passed on, because it may contain keys.
  */
-function spawnServer({ place, binaries, socketDirectory }: PostmasterOptions): ServerProcess {
+function spawnServer({
+  place,
+  binaries,
+  socketDirectory,
+}: PostmasterOptions): ChildProcessWithoutNullStreams {
   const settings = { ...SETTINGS, unix_socket_directories: quoteListItem(socketDirectory) };
   const parameters = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(binaries.postgres, ["-D", place.cluster, ...parameters], {
+  const child = startProgram(binaries.postgres, ["-D", place.cluster, ...parameters], {
     ...identityOf(place.account),
     cwd: "/",
     detached: true,
     env: { ...binaries.environment, LC_ALL: "C" },
-    stdio: ["ignore", "ignore", "pipe"],
   });
-  return withPipes(child);
+  child.stdin.on("error", () => undefined).end();
+  child.stdout.resume();
+  return child;
 }
 
-function handleOf(
-  child: ServerProcess,
-  pid: number,
-  output: ServerOutput,
-  end: Promise<unknown>,
-): Postmaster {
+function handleOf(child: ChildProcess, pid: number, output: ServerOutput, end: Promise<unknown>): Postmaster {
   const ended = end.then(() => undefined);
   const stopWithUs = () => child.kill("SIGINT");
   process.once("exit", stopWithUs);
@@ -118,7 +115,7 @@ function handleOf(
   return { pid, ended, stop };
 }
 
-async function shutDown(child: ServerProcess, ended: Promise<void>): Promise<void> {
+async function shutDown(child: ChildProcess, ended: Promise<void>): Promise<void> {
   child.kill("SIGINT");
   const timer = setTimeout(() => child.kill("SIGQUIT"), FAST_SHUTDOWN_LIMIT_MS);
   await ended;
@@ -126,7 +123,7 @@ async function shutDown(child: ServerProcess, ended: Promise<void>): Promise<voi
 }
 
 /** Why the process could not be started; undefined when it ran and ended. */
-function endOf(child: ServerProcess): Promise<Error | undefined> {
+function endOf(child: ChildProcess): Promise<Error | undefined> {
   return new Promise((resolve) => {
     child.once("error", resolve);
     child.once("exit", () => resolve(undefined));

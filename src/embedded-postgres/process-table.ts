@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { runProgram } from "../child-process/run-program.ts";
 
 /**
  * The arguments of a living process, joined by spaces. Empty for a process that is gone, or that is dead and only
@@ -13,7 +10,7 @@ export async function commandLineOf(pid: number): Promise<string> {
     const words = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     return words.replaceAll("\0", " ").trim();
   }
-  const { stdout } = await run("ps", ["-ww", "-p", String(pid), "-o", "command="]).catch(() => ({
+  const { stdout } = await runProgram("ps", ["-ww", "-p", String(pid), "-o", "command="], {}).catch(() => ({
     stdout: "",
   }));
   return stdout.trim();

@@ -1,9 +1,7 @@
-import { execFile } from "node:child_process";
 import { access, constants, readFile } from "node:fs/promises";
-import { promisify } from "node:util";
+import { ProgramError, runProgram } from "../child-process/run-program.ts";
 import { StartupError } from "../core/errors.ts";
 
-const run = promisify(execFile);
 const ROOT = 0;
 /** In this order: the account of a PostgreSQL package, or the one that every system has. */
 const SERVER_ACCOUNT_NAMES = ["postgres", "nobody"] as const;
@@ -63,7 +61,7 @@ export async function accountMay(
   }
   const script = permission === "read" ? 'test -r "$1"' : 'test -x "$1"';
   try {
-    await run("/bin/sh", ["-c", script, "sh", path], { ...identityOf(account), cwd: "/", env: {} });
+    await runProgram("/bin/sh", ["-c", script, "sh", path], { ...identityOf(account), cwd: "/", env: {} });
     return true;
   } catch (error) {
     return rejectUnlessExitCode(error, account);
@@ -71,7 +69,7 @@ export async function accountMay(
 }
 
 function rejectUnlessExitCode(error: unknown, account: ServerAccount): false {
-  if (error instanceof Error && "code" in error && typeof error.code === "number") {
+  if (error instanceof ProgramError && error.end.exitCode !== null) {
     return false;
   }
   throw new StartupError(

@@ -1,7 +1,6 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { text } from "node:stream/consumers";
-import { withPipes } from "../child-process/with-pipes.ts";
+import { startProgram } from "../child-process/start-program.ts";
 
 export interface GitCall {
   /** The git program, by name or path. */
@@ -60,7 +59,7 @@ export async function git(call: GitCall): Promise<Buffer> {
   }
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+type Child = ChildProcessWithoutNullStreams;
 
 function start({ program: git, args, gitDir, workTree, config = {}, maxFileBytes }: GitCall): Child {
   const [program, ...rest] =
@@ -71,7 +70,7 @@ function start({ program: git, args, gitDir, workTree, config = {}, maxFileBytes
   const places = { GIT_DIR: gitDir, ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }) };
   // Git looks for the files of a work tree in its working directory.
   const options = { cwd: workTree ?? "/", env: environment(places, config), detached: true } as const;
-  return withPipes(spawn(program, rest, { ...options, stdio: ["pipe", "pipe", "pipe"] }));
+  return startProgram(program, rest, options);
 }
 
 function environment(

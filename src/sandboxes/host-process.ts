@@ -1,5 +1,5 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { withPipes } from "../child-process/with-pipes.ts";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { startProgram } from "../child-process/start-program.ts";
 import { killNow } from "./linux-processes.ts";
 import { killMarked, MARKER, makeMarker } from "./marked-processes.ts";
 import type { SandboxCommand, SandboxExit, SandboxProcess } from "./sandbox.ts";
@@ -17,7 +17,7 @@ export function startHostProcess(
   const [program, ...args] = command.argv;
   const env = { ...command.env, [MARKER]: marker };
   // Its own process group, so that it can be killed as one.
-  const child = withPipes(spawn(program, args, { cwd: command.cwd, env, detached: true, stdio: "pipe" }));
+  const child = startProgram(program, args, { cwd: command.cwd, env, detached: true });
   const stderrHead = new StderrHead(child.stderr);
   return {
     stdin: child.stdin,

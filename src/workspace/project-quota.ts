@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, realpath, rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
+import { runProgram } from "../child-process/run-program.ts";
 import { KIBIBYTE } from "../core/byte-units.ts";
 import type { Log } from "../core/ports/log.ts";
 
-const run = promisify(execFile);
 const LIMIT_MS = 10_000;
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Mount options of ext4 and XFS. */
@@ -102,5 +100,5 @@ function readMounts(): Promise<string> {
 }
 
 async function call(program: string, args: readonly string[]): Promise<void> {
-  await run(program, args, { timeout: LIMIT_MS, env: { PATH: SYSTEM_PATH, LC_ALL: "C" } });
+  await runProgram(program, args, { timeoutMs: LIMIT_MS, env: { PATH: SYSTEM_PATH, LC_ALL: "C" } });
 }

@@ -6,7 +6,7 @@ import { REPOSITORY } from "./embedded-process.ts";
 const SOURCES = [
   "package.json",
   "src/core/errors.ts",
-  "src/child-process/with-pipes.ts",
+  "src/child-process",
   "src/storage/connection.ts",
   "src/embedded-postgres",
 ] as const;

@@ -24,7 +24,7 @@ const FORBIDDEN: readonly (readonly [rule: string, file: string, line: string])[
   ["api-imports", "src/api/server.ts", 'import "../adapters/one/index.ts";'],
   ["api-imports", "src/api/server.ts", 'import "../storage/rows.ts";'],
   ["api-imports", "src/api/server.ts", 'import "../pubsub/pubsub.ts";'],
-  ["child-process-imports", "src/child-process/with-pipes.ts", 'import "../git/mirror.ts";'],
+  ["child-process-imports", "src/child-process/start-program.ts", 'import "../git/mirror.ts";'],
   ["config-imports", "src/config/config.ts", 'import "../adapters/one/index.ts";'],
   ["config-imports", "src/config/config.ts", 'import "../storage/rows.ts";'],
   ["embedded-postgres-imports", "src/embedded-postgres/cluster.ts", 'import "../storage/rows.ts";'],
@@ -82,15 +82,15 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "src/adapters/one/index.ts": 'import "../../core/runs/run.ts"; import "../content-hash.ts"; import "zod";',
   "src/adapters/two/index.ts": 'import "../../core/runs/other.ts";',
   "src/agents/acp/runner.ts":
-    'import "../../sandboxes/sandbox.ts"; import "../../child-process/with-pipes.ts";',
+    'import "../../sandboxes/sandbox.ts"; import "../../child-process/start-program.ts";',
   "src/agents/demo/main.ts": 'import "./turn.ts";',
   "src/agents/demo/turn.ts": "",
   "src/api/server.ts": 'import "../core/runs/run.ts"; import "fastify";',
-  "src/child-process/with-pipes.ts": 'import "../core/errors.ts"; import "node:child_process";',
+  "src/child-process/start-program.ts": 'import "../core/errors.ts"; import "node:child_process";',
   "src/embedded-postgres/cluster.ts":
-    'import "../child-process/with-pipes.ts"; import "../storage/connection.ts";',
+    'import "../child-process/start-program.ts"; import "../storage/connection.ts";',
   "src/gateway/gateways.ts": 'import "../network-policy/destinations.ts"; import "../config/models.ts";',
-  "src/git/mirror.ts": 'import "../core/runs/run.ts"; import "../child-process/with-pipes.ts";',
+  "src/git/mirror.ts": 'import "../core/runs/run.ts"; import "../child-process/start-program.ts";',
   "src/network-policy/allow-list.ts": "",
   "src/network-policy/destinations.ts": 'import "./allow-list.ts";',
   "src/pubsub/pubsub.ts": 'import "pg";',
@@ -187,7 +187,31 @@ test("only the process entry points read the environment", async () => {
     }
   }
 
-  expect(readers.toSorted()).toEqual(["src/agents/demo/main.ts", "src/main.js"]);
+  expect(readers.toSorted()).toEqual([
+    "src/agents/demo/main.ts",
+    "src/main.js",
+    "src/sandboxes/forwarder.mjs",
+  ]);
+});
+
+/** The demo agent and the forwarder are programs inside of a sandbox. */
+const STARTERS = [
+  "src/agents/demo/shell-step.ts",
+  "src/child-process/start-program.ts",
+  "src/sandboxes/forwarder.mjs",
+];
+const IMPORTS_STARTER =
+  /^(?:import|export) (?!type\b)[^;]*from "(?:node:)?(?:child_process|cluster)"|(?:import|require)\("(?:node:)?(?:child_process|cluster)"/m;
+
+test("only one file of the server starts programs, so that none inherits a descriptor", async () => {
+  const starters: string[] = [];
+  for (const file of await listFiles("src")) {
+    if (IMPORTS_STARTER.test(await readFile(join(ROOT, file), "utf8"))) {
+      starters.push(file);
+    }
+  }
+
+  expect(starters.toSorted()).toEqual(STARTERS);
 });
 
 function withoutApiNames(text: string): string {
@@ -197,7 +221,7 @@ function withoutApiNames(text: string): string {
 async function listFiles(folder: string): Promise<readonly string[]> {
   const entries = await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true });
   return entries
-    .filter(({ name }) => /\.[jt]s$/.test(name))
+    .filter(({ name }) => /\.m?[jt]s$/.test(name))
     .map(({ name, parentPath }) => relative(ROOT, join(parentPath, name)))
     .filter((file) => !file.startsWith("src/storage/generated/"));
 }

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import { withPipes } from "../../child-process/with-pipes.ts";
+import { startProgram } from "../../child-process/start-program.ts";
 import { AppError } from "../../core/errors.ts";
 import type { NpmPackage } from "../agent-definition.ts";
 
@@ -41,8 +40,8 @@ export async function npmInstall(install: NpmInstall): Promise<void> {
   const args = ["ci", "--prefix", directory, ...FLAGS];
   const ending = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MINUTES * 60_000)]);
   const env = { npm_config_cache: `${install.home}/cache`, ...install.variables, HOME: install.home };
-  const options = { cwd: directory, env, signal: ending };
-  const npm = withPipes(spawn("npm", args, { ...options, stdio: ["ignore", "pipe", "pipe"] }));
+  const npm = startProgram("npm", args, { cwd: directory, env, signal: ending });
+  npm.stdin.on("error", () => undefined).end();
   let said = "";
   for (const stream of [npm.stdout, npm.stderr]) {
     stream.setEncoding("utf8");

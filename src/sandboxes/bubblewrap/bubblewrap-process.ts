@@ -1,7 +1,7 @@
-import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
-import { withPipes } from "../../child-process/with-pipes.ts";
+import { startProgram } from "../../child-process/start-program.ts";
 import { isAlive, killNow, type ProcessIdentity } from "../linux-processes.ts";
 import { MARKER } from "../marked-processes.ts";
 import type { SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
@@ -35,7 +35,7 @@ export class BubblewrapProcess implements SandboxProcess {
   readonly exited: Promise<SandboxExit>;
   readonly #command: SandboxCommand;
   readonly #means: BubblewrapMeans;
-  readonly #child: ChildProcess;
+  readonly #child: ChildProcessWithoutNullStreams;
   readonly #status: BubblewrapStatus;
   readonly #stderrHead: StderrHead;
   /**
@@ -49,11 +49,10 @@ export class BubblewrapProcess implements SandboxProcess {
     this.#command = command;
     this.#means = means;
     this.#child = startBubblewrap(command, means);
-    const [stdin, stdout, stderr] = this.#child.stdio as [Writable, Readable, Readable, unknown, unknown];
-    this.#stderrHead = new StderrHead(stderr);
+    this.#stderrHead = new StderrHead(this.#child.stderr);
     this.#status = new BubblewrapStatus(this.#child.stdio[STATUS_FD] as Readable);
-    this.stdin = stdin;
-    this.stdout = stdout;
+    this.stdin = this.#child.stdin;
+    this.stdout = this.#child.stdout;
     this.stderr = this.#stderrHead.stderr;
     this.#limited = this.#limit();
     // It may reject long before it is awaited.
@@ -151,23 +150,22 @@ export class BubblewrapProcess implements SandboxProcess {
   }
 }
 
-function startBubblewrap(command: SandboxCommand, { marker, path, program }: BubblewrapMeans): ChildProcess {
+function startBubblewrap(
+  command: SandboxCommand,
+  { marker, path, program }: BubblewrapMeans,
+): ChildProcessWithoutNullStreams {
   const channels = ["--json-status-fd", STATUS_FD, "--args", ARGS_FD, "--block-fd", BLOCK_FD].map(String);
   // bubblewrap itself runs outside, so it gets nothing of the agent's environment, such as LD_PRELOAD.
   const env = { [MARKER]: marker, PATH: path };
-  const stdio: StdioOptions = ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe"];
-  const child = withPipes(spawn(program, [...channels, "--", ...command.argv], { env, stdio }));
-  const args = pipeOf(child, ARGS_FD);
-  // If bubblewrap could not be started, its exit reports that.
-  for (const pipe of [args, pipeOf(child, BLOCK_FD)]) {
-    pipe.on("error", () => {});
-  }
   // Through a pipe, because every process of the host can read arguments.
-  args.end(
-    bubblewrapArgs(command)
-      .map((arg) => `${arg}\0`)
-      .join(""),
-  );
+  const args = bubblewrapArgs(command).map((arg) => `${arg}\0`);
+  const argv = [...channels, "--", ...command.argv];
+  const child = startProgram(program, argv, { env, channels: 3 });
+  // If bubblewrap could not be started, its exit reports that.
+  for (const fd of [ARGS_FD, BLOCK_FD]) {
+    pipeOf(child, fd).on("error", () => {});
+  }
+  pipeOf(child, ARGS_FD).end(args.join(""));
   return child;
 }
 

@@ -1,5 +1,4 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { runProgram } from "../../child-process/run-program.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 
 /**
@@ -10,5 +9,5 @@ import type { SandboxLimits } from "../sandbox-limits.ts";
  */
 export async function limitProcess(pid: number, { fileBytes, processes }: SandboxLimits): Promise<void> {
   const limits = [`--fsize=${fileBytes}`, `--nproc=${processes}`, "--core=0"];
-  await promisify(execFile)("prlimit", ["--pid", String(pid), ...limits], { env: {} });
+  await runProgram("prlimit", ["--pid", String(pid), ...limits], { env: {} });
 }

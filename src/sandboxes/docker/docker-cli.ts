@@ -1,5 +1,6 @@
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
-import { withPipes } from "../../child-process/with-pipes.ts";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { ProgramError, runProgram } from "../../child-process/run-program.ts";
+import { startProgram } from "../../child-process/start-program.ts";
 
 /** The docker program or a compatible one, and the part of our environment that it gets. */
 export interface DockerProgram {
@@ -52,39 +53,29 @@ export class DockerCli {
   }
 
   /** Returns the output of the command. Fails with a `DockerError`. */
-  call(args: readonly string[], { signal, timeoutMs = TIMEOUT_MS }: CallOptions = {}): Promise<string> {
+  async call(args: readonly string[], { signal, timeoutMs = TIMEOUT_MS }: CallOptions = {}): Promise<string> {
     const { environment: env, program } = this.#docker;
-    const options = {
-      env,
-      signal,
-      timeout: timeoutMs,
-      killSignal: "SIGKILL",
-      maxBuffer: MAX_OUTPUT_BYTES,
-    } as const;
-    return new Promise((resolve, reject) => {
-      const child = execFile(program, [...args], options, (error, stdout, stderr) => {
-        if (error === null) {
-          resolve(stdout.trim());
-        } else {
-          reject(new DockerError(tellFailure(error, stderr, timeoutMs), error));
-        }
-      });
-      child.stdin?.end();
-    });
+    try {
+      const options = { env, signal, timeoutMs, maxOutput: MAX_OUTPUT_BYTES };
+      return (await runProgram(program, args, options)).stdout.trim();
+    } catch (error) {
+      throw new DockerError(tellFailure(error, timeoutMs), error);
+    }
   }
 
   /** A command whose streams are used while it runs. */
   spawn(args: readonly string[]): ChildProcessWithoutNullStreams {
     const { environment: env, program } = this.#docker;
-    return withPipes(spawn(program, [...args], { env, stdio: "pipe" }));
+    return startProgram(program, args, { env });
   }
 }
 
-function tellFailure(error: Error & { killed?: boolean }, stderr: string, timeoutMs: number): string {
-  if (error.killed === true) {
+function tellFailure(error: unknown, timeoutMs: number): string {
+  if (error instanceof ProgramError && error.end.isTimeout) {
     return `docker did not answer within ${timeoutMs / 1_000} s`;
   }
-  return reasonIn(stderr) || error.message.slice(0, ERROR_CHARS);
+  const stderr = error instanceof ProgramError ? error.end.stderr : "";
+  return reasonIn(stderr) || String(error instanceof Error ? error.message : error).slice(0, ERROR_CHARS);
 }
 
 /** Removes the boilerplate around the reason. */

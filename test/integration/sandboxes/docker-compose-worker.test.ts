@@ -9,7 +9,7 @@ import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/
 
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
 const REQUIRED_FILES = [
-  ...["package.json", "src/sandboxes", "src/core", "src/child-process/with-pipes.ts", "node_modules/zod"],
+  ...["package.json", "src/sandboxes", "src/core", "src/child-process", "node_modules/zod"],
   "test/support/sandbox-run-main.ts",
 ];
 /** The user `node` of the image. */

@@ -16,7 +16,7 @@ const REQUIRED_FILES = [
     "src/core/byte-units.ts",
     "src/core/errors.ts",
     "src/core/with-timeout.ts",
-    "src/child-process/with-pipes.ts",
+    "src/child-process",
     "node_modules/zod",
   ],
   "test/support/sandbox-run-main.ts",
