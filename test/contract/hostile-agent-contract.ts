@@ -3,25 +3,84 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { MEBIBYTE } from "../../src/core/byte-units.ts";
+import { SYSTEM_CALLS } from "../../src/sandboxes/bubblewrap/system-calls.ts";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../../src/sandboxes/sandbox-limits.ts";
+import { readSeccompProfile } from "../../src/sandboxes/seccomp-profile.ts";
+import { KEY_NAME, runWithInherited, SESSION_KEYRING } from "../support/inherited-descriptors.ts";
 import { SandboxHarness } from "../support/sandbox-harness.ts";
+import type { SandboxRun } from "../support/sandbox-run-main.ts";
+import { HAS_PERL, type ProbedCall, probeCommand, probedErrors } from "../support/system-call-probe.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";
 
 const NARROW = { memoryBytes: 128 * MEBIBYTE, cpus: 0.5, processes: 64, fileBytes: 8 * MEBIBYTE };
 
+const EPERM = 1;
+const KEYCTL_SEARCH = 10;
+const CLONE_THREAD = 0x1_0000;
+const UNKNOWN_FLAG = 1;
+const UNKNOWN_TYPE = 99;
+const NAMESPACES = [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+const FAMILIES = { vsock: 40, packet: 17, alg: 38, tipc: 30 };
+const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, NETLINK_AUDIT] = [1, 2, 10, 16, 9];
+const ADDR_NO_RANDOMIZE = 0x4_0000;
+
 /**
- * What an agent that means harm tries: denied or capped, and those beside it notice nothing. `unlimited`: why memory and
- * processors are not limited here.
+ * With these arguments the kernel's own error is another one, except where it requires a capability first: EINVAL for
+ * flags that do not fit together.
  */
+const REFUSED_ARGUMENTS: readonly ProbedCall[] = [
+  ...NAMESPACES.map((flag) => ({ name: "clone", args: [flag + CLONE_THREAD, 0, 0, 0, 0] })),
+  ...NAMESPACES.map((flag) => ({ name: "unshare", args: [flag + UNKNOWN_FLAG] })),
+  ...Object.values(FAMILIES).map((family) => ({ name: "socket", args: [family, UNKNOWN_TYPE, 0] })),
+  { name: "socket", args: [AF_NETLINK, UNKNOWN_TYPE, NETLINK_AUDIT] },
+  { name: "socketpair", args: [FAMILIES.tipc, 1, 0, 0] },
+  { name: "personality", args: [ADDR_NO_RANDOMIZE] },
+];
+const REFUSED = [...refusedCalls(), ...REFUSED_ARGUMENTS.map((call) => ({ call, errno: EPERM }))];
+
+const PTRACE_TRACEME = 0;
+const NEEDED: readonly ProbedCall[] = [
+  ...[AF_UNIX, AF_INET, AF_INET6].map((family) => ({ name: "socket", args: [family, 1, 0] })),
+  // Node's os.networkInterfaces.
+  { name: "socket", args: [AF_NETLINK, 3, 0] },
+  { name: "personality", args: [0xffff_ffff] },
+  { name: "unshare", args: [0] },
+  { name: "ptrace", args: [PTRACE_TRACEME, 0, 0, 0] },
+];
+
+/** Each system call that the profile never allows, with arguments that do no harm. */
+function refusedCalls(): readonly { readonly call: ProbedCall; readonly errno: number }[] {
+  const { defaultErrnoRet, syscalls } = readSeccompProfile();
+  const rules = new Map(syscalls.flatMap((rule) => rule.names.map((each) => [each, rule] as const)));
+  return [...(SYSTEM_CALLS.get(process.arch)?.numbers.keys() ?? [])].flatMap((name) => {
+    const rule = rules.get(name);
+    const call = { name, args: [-1, -1, -1, -1, -1, -1] };
+    return rule?.action === "SCMP_ACT_ALLOW" ? [] : [{ call, errno: rule?.errnoRet ?? defaultErrnoRet }];
+  });
+}
+
+interface HostileOptions {
+  /** Why memory and processors are not limited here. */
+  readonly unlimited?: string | undefined;
+  /** How another process makes the sandbox. Default: bubblewrap. */
+  readonly docker?: () => NonNullable<SandboxRun["docker"]>;
+}
+
+const RUN_MAIN = join(import.meta.dirname, "../support/sandbox-run-main.ts");
+const sandboxRun = z.object({ out: z.string(), err: z.string(), exit: z.object({ code: z.number() }) });
+
+/** What an agent that means harm tries: denied or capped, and those beside it notice nothing. */
 export function describeHostileAgent(
   name: string,
   makeSandbox: (dataDir: string, limits: SandboxLimits) => Sandbox,
-  unlimited?: string,
+  { docker, unlimited }: HostileOptions = {},
 ): void {
   const itLimited = test.skipIf(unlimited !== undefined);
+  const itProbes = test.skipIf(!HAS_PERL);
   describe(`a hostile agent in the ${name} sandbox`, () => {
     let harness: SandboxHarness;
     let narrow: SandboxHarness;
@@ -202,6 +261,40 @@ export function describeHostileAgent(
 
       expect(out.match(/^Cap(Eff|Prm|Inh|Amb|Bnd):\t0+$/gm)).toHaveLength(5);
       expect(out.trim().split("\n").at(-1)).toBe("NoNewPrivs:\t1");
+    });
+
+    itProbes("a hostile agent finds no descriptor and no key that the server inherited", async () => {
+      const search = [KEYCTL_SEARCH, SESSION_KEYRING, "user", KEY_NAME, 0];
+      const script = `
+        for each in /proc/[0-9]*/fd/*; do stat -L -c %d:%i $each 2>/dev/null; done
+        echo; ${probeCommand([{ name: "keyctl", args: search }])}`;
+      const order = { dataDir: harness.workspace, processes: 500, script, docker: docker?.() };
+
+      const { identities, stdout } = await runWithInherited([
+        ...[process.execPath, RUN_MAIN, JSON.stringify(order)],
+      ]);
+
+      const { out } = sandboxRun.parse(JSON.parse(stdout));
+      const [descriptors = "", keys = ""] = out.split("\n\n");
+      expect(descriptors.split("\n").length).toBeGreaterThan(3);
+      expect(descriptors.split("\n").filter((each) => identities.includes(each))).toEqual([]);
+      expect(probedErrors(keys)).toEqual([EPERM]);
+    });
+
+    itProbes("a hostile agent makes no system call that the profile does not allow", async () => {
+      const { out } = await harness.run(probeCommand(REFUSED.map(({ call }) => call)));
+
+      const errors = probedErrors(out);
+      const wrong = REFUSED.flatMap(({ call, errno }, index) =>
+        errors[index] === errno ? [] : [`${call.name}(${call.args}): ${errors[index]}`],
+      );
+      expect(wrong).toEqual([]);
+    });
+
+    itProbes("an agent makes the system calls that ordinary programs and debuggers make", async () => {
+      const { out } = await harness.run(probeCommand(NEEDED));
+
+      expect(probedErrors(out)).toEqual(NEEDED.map(() => 0));
     });
   });
 }

@@ -4,13 +4,14 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { runWithInherited } from "../support/inherited-descriptors.ts";
+import { HAS_PERL } from "../support/system-call-probe.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 const MAIN = join(ROOT, "test/support/inherited-descriptors-main.ts");
 const seenByKind = z.record(z.string(), z.array(z.string()));
 
-describe.skipIf(process.platform !== "linux")("a process that inherited descriptors", () => {
+describe.skipIf(process.platform !== "linux" || !HAS_PERL)("a process that inherited descriptors", () => {
   test("none of the programs that it starts gets one of them", async () => {
     const { identities, stdout } = await runWithInherited([process.execPath, MAIN]);
 

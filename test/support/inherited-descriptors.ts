@@ -5,8 +5,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { systemCallNumber } from "./system-call-probe.ts";
 
 const run = promisify(execFile);
+
+/** The description of the key in the session keyring. */
+export const KEY_NAME = "errand-test";
 
 /**
  * Below the number up to which Node itself closes what it inherits, above it, and beyond a gap. From each number on:
@@ -20,9 +24,19 @@ done
 stat -L -c %d:%i /proc/self/fd/{12..15} /proc/self/fd/{200..203} /proc/self/fd/{900..903} > ../identities
 exec "$@"`;
 
+const JOIN_KEYRING = 1;
+/** Of a process, whatever its number is. */
+export const SESSION_KEYRING = -3;
+/** systemd gives each service a session keyring. A key in it stands for one of the operator. */
+const withKeyring = () => `
+syscall(${systemCallNumber("keyctl")}, ${JOIN_KEYRING}, 0) > 0 or die "keyctl: $!";
+my ($type, $name, $value) = ("user", "${KEY_NAME}", "secret");
+syscall(${systemCallNumber("add_key")}, $type, $name, $value, 6, ${SESSION_KEYRING}) > 0 or die "add_key: $!";
+exec @ARGV or die $!;`;
+
 /**
- * Runs a program that inherits descriptors, as a server may. Returns its output and the identities
- * of the descriptors ("device:inode"). Needs bash.
+ * Runs a program that inherits descriptors and a session keyring, as a server may. Returns its output and the identities
+ * of the descriptors ("device:inode"). Needs bash and perl.
  */
 export async function runWithInherited(
   argv: readonly string[],
@@ -35,13 +49,14 @@ export async function runWithInherited(
     await run("mkfifo", [join(root, "directory/pipe")]);
     await once(server.listen(0, "127.0.0.1"), "listening");
     const { port } = server.address() as AddressInfo;
+    const program = ["perl", "-e", withKeyring(), ...argv];
     const { stdout } = await run("bash", [
       "-c",
       OPEN,
       "bash",
       join(root, "directory"),
       String(port),
-      ...argv,
+      ...program,
     ]);
     const identities = (await readFile(join(root, "identities"), "utf8")).trim().split("\n");
     return { stdout, identities };

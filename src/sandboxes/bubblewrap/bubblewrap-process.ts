@@ -17,6 +17,7 @@ const STATUS_FD = 3;
 const ARGS_FD = 4;
 /** bubblewrap waits on this descriptor before it starts the command, so that limits can be set. */
 const BLOCK_FD = 5;
+const FILTER_FD = 6;
 const GONE_EVERY_MS = 5;
 
 export interface BubblewrapMeans {
@@ -24,6 +25,8 @@ export interface BubblewrapMeans {
   readonly path: string;
   readonly marker: string;
   readonly limits: SandboxLimits;
+  /** The system call filter of the command. Undefined: there is none for this machine's processor. */
+  readonly filter: Buffer | undefined;
   readonly places: Promise<readonly CgroupPlace[]>;
 }
 
@@ -152,20 +155,27 @@ export class BubblewrapProcess implements SandboxProcess {
 
 function startBubblewrap(
   command: SandboxCommand,
-  { marker, path, program }: BubblewrapMeans,
+  { filter, marker, path, program }: BubblewrapMeans,
 ): ChildProcessWithoutNullStreams {
   const channels = ["--json-status-fd", STATUS_FD, "--args", ARGS_FD, "--block-fd", BLOCK_FD].map(String);
   // bubblewrap itself runs outside, so it gets nothing of the agent's environment, such as LD_PRELOAD.
   const env = { [MARKER]: marker, PATH: path };
   // Through a pipe, because every process of the host can read arguments.
   const args = bubblewrapArgs(command).map((arg) => `${arg}\0`);
-  const argv = [...channels, "--", ...command.argv];
-  const child = startProgram(program, argv, { env, channels: 3 });
-  // If bubblewrap could not be started, its exit reports that.
-  for (const fd of [ARGS_FD, BLOCK_FD]) {
-    pipeOf(child, fd).on("error", () => {});
+  const inputs = new Map<number, string | Buffer>([[ARGS_FD, args.join("")]]);
+  if (filter !== undefined) {
+    channels.push("--seccomp", String(FILTER_FD));
+    inputs.set(FILTER_FD, filter);
   }
-  pipeOf(child, ARGS_FD).end(args.join(""));
+  const argv = [...channels, "--", ...command.argv];
+  const child = startProgram(program, argv, { env, channels: filter === undefined ? 3 : 4 });
+  // If bubblewrap could not be started, its exit reports that.
+  pipeOf(child, BLOCK_FD).on("error", () => {});
+  for (const [fd, input] of inputs) {
+    pipeOf(child, fd)
+      .on("error", () => {})
+      .end(input);
+  }
   return child;
 }
 

@@ -4,10 +4,13 @@ import { withPortForward } from "../port-forward.ts";
 import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
+import { readSeccompProfile } from "../seccomp-profile.ts";
 import { BubblewrapProcess } from "./bubblewrap-process.ts";
 import { bubblewrapRemedy, readHostFacts } from "./bubblewrap-remedy.ts";
 import { sweepCgroups } from "./cgroup.ts";
 import { type CgroupPlace, CONTROLLERS, findCgroupPlaces } from "./cgroup-places.ts";
+import { compileFilter, encodeFilter } from "./seccomp-filter.ts";
+import { SYSTEM_CALLS } from "./system-calls.ts";
 
 export interface BubblewrapOptions {
   readonly dataDir: string;
@@ -18,6 +21,12 @@ export interface BubblewrapOptions {
 }
 
 const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** All sandboxes of this process have the same filter. */
+const FILTER = filterFor(process.arch);
+
+const UNFILTERED =
+  "The system calls of agents are not filtered, because there is no filter for the processor of this machine: use docker.";
 
 const LIMITED = { memory: "memory", cpu: "processors", pids: "number of processes" };
 
@@ -55,11 +64,13 @@ class BubblewrapSandbox implements Sandbox {
       held.push("pids");
     }
     const missing = CONTROLLERS.filter((controller) => !held.includes(controller));
+    const unfiltered = FILTER === undefined ? [UNFILTERED] : [];
     if (missing.length === 0) {
-      return [];
+      return unfiltered;
     }
     const what = missing.map((controller) => LIMITED[controller]).join(", ");
     return [
+      ...unfiltered,
       `These are not limited for agents: ${what}. No cgroup can be made here: run the worker as a service of systemd ` +
         "with Delegate=yes and DelegateSubgroup=worker, or as root, or use docker.",
     ];
@@ -72,7 +83,7 @@ class BubblewrapSandbox implements Sandbox {
     const { dataDir, limits, path = SYSTEM_PATH, program = "bwrap" } = this.#options;
     const marker = makeMarker(dataDir);
     return new BubblewrapProcess(withPortForward(command), {
-      ...{ program, path, marker, limits },
+      ...{ program, path, marker, limits, filter: FILTER },
       places: this.#findPlaces(),
     });
   }
@@ -105,4 +116,9 @@ class BubblewrapSandbox implements Sandbox {
     const reason = (exit.reason ?? errorText).trim().replace(/\.$/, "");
     return `${reason.replace(/spawn (\S+) ENOENT/, "$1 is not installed")}. ${bubblewrapRemedy(reason, await readHostFacts())}`;
   }
+}
+
+function filterFor(processor: string): Buffer | undefined {
+  const systemCalls = SYSTEM_CALLS.get(processor);
+  return systemCalls && encodeFilter(compileFilter(readSeccompProfile(), systemCalls));
 }

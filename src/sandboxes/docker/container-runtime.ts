@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { FORWARDER } from "../port-forward.ts";
 import type { SandboxCommand } from "../sandbox.ts";
 import { type SandboxLimits, TMP_BYTES } from "../sandbox-limits.ts";
+import { SECCOMP_PROFILE } from "../seccomp-profile.ts";
 import { nodeLibraries } from "./docker-host.ts";
 
 /** Libraries of the host, for images that lack them. */
@@ -15,7 +16,7 @@ const NODE_INSIDE = IMAGE_FOLDERS.test(process.execPath) ? OWN_NODE : process.ex
 const ISOLATION = [
   ...["--network", "none", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
   // Host files keep their own labels, and SELinux would not let a container read them.
-  ...["--security-opt", "label=disable", "--pids-limit"],
+  ...["--security-opt", "label=disable", "--security-opt", `seccomp=${SECCOMP_PROFILE}`, "--pids-limit"],
 ];
 
 export interface Mount {

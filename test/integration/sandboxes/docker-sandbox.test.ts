@@ -24,14 +24,14 @@ describe.skipIf(skipped !== undefined)(
 
     describeSandbox("docker", makeSandbox);
     describePortForward("docker", makeSandbox);
-    describeHostileAgent("docker", makeSandbox);
+    const options = () => ({
+      docker: { program: docker.program, environment: docker.environment },
+      image: docker.imageWithNode,
+    });
+    describeHostileAgent("docker", makeSandbox, { docker: options });
     describeSandboxSweep("docker", {
       makeSandbox,
-      worker: () => ({
-        kind: "docker",
-        docker: { program: docker.program, environment: docker.environment },
-        image: docker.imageWithNode,
-      }),
+      worker: () => ({ kind: "docker", ...options() }),
       endsWithWorker: true,
     });
   },
